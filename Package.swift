@@ -1,0 +1,65 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// URLSession on Linux can hang, lose bodies and crash under cancellation, so async-http-client is the default there.
+// Elsewhere URLSession is the default and nothing but swift-http-types is resolved.
+#if os(Linux)
+    let defaultTraits: Set<String> = ["AsyncHTTPClient"]
+#else
+    let defaultTraits: Set<String> = []
+#endif
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let asyncHTTPClient: TargetDependencyCondition? = .when(traits: ["AsyncHTTPClient"])
+
+let package = Package(
+    name: "martlet",
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "Martlet", targets: ["Martlet"]),
+        .library(name: "MartletTesting", targets: ["MartletTesting"]),
+    ],
+    traits: [
+        .default(enabledTraits: defaultTraits),
+        .trait(
+            name: "AsyncHTTPClient",
+            description: "AsyncHTTPClientTransport over swift-server/async-http-client; the default transport on Linux."
+        ),
+        .trait(
+            name: "URLSession",
+            description: "On Linux, URLSessionTransport beside async-http-client. Elsewhere it is always there."
+        ),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+    ],
+    targets: [
+        .target(
+            name: "Martlet",
+            dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: asyncHTTPClient),
+                .product(name: "NIOCore", package: "swift-nio", condition: asyncHTTPClient),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: asyncHTTPClient),
+                .product(name: "NIOPosix", package: "swift-nio", condition: asyncHTTPClient),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: asyncHTTPClient),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "MartletTesting", dependencies: ["Martlet"], swiftSettings: settings),
+        .testTarget(
+            name: "MartletTests",
+            dependencies: ["Martlet", "MartletTesting"],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

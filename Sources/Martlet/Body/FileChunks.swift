@@ -1,0 +1,185 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+internal import Dispatch
+
+/// The bytes of a file, piece by piece, read off the cooperative threads, which must not block.
+///
+/// A pass yields exactly as many bytes as the file had when it was measured, or throws ``FileProblem``: whoever
+/// announced the length can rely on it. The file is closed at the end, after an error or a cancellation, and when a
+/// pass is dropped midway.
+struct FileChunks: AsyncSequence, Sendable {
+    typealias Element = Data
+
+    /// Large enough that a hop to another thread costs little beside the reading, small enough to keep many in memory.
+    static let standardChunkSize = 256 * 1024
+
+    let path: String
+    /// How many bytes the file must have; measured when a pass opens it where `nil`.
+    let size: Int64?
+    let chunkSize: Int
+
+    init(path: String, size: Int64? = nil, chunkSize: Int = FileChunks.standardChunkSize) {
+        self.path = path
+        self.size = size
+        self.chunkSize = Swift.max(chunkSize, 1)
+    }
+
+    /// How many bytes a file has, once it is sure that it is a regular file that can be opened.
+    /// - Throws: ``FileProblem``.
+    static func size(ofFileAt path: String) throws(FileProblem) -> Int64 {
+        // Looked at before it is opened: opening a pipe or a device can do things to it.
+        try FileDescriptor.status(ofFileAt: path)
+        return try FileDescriptor(path).size()
+    }
+
+    func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(path: path, size: size, chunkSize: chunkSize)
+    }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        private enum State {
+            case unopened
+            case open(FileDescriptor, position: Int64, size: Int64)
+            case finished
+        }
+
+        private static let queue = DispatchQueue(label: "martlet.files", attributes: .concurrent)
+
+        private let path: String
+        private let size: Int64?
+        private let chunkSize: Int
+        private var state = State.unopened
+
+        fileprivate init(path: String, size: Int64?, chunkSize: Int) {
+            self.path = path
+            self.size = size
+            self.chunkSize = chunkSize
+        }
+
+        mutating func next() async throws -> Data? {
+            let before = state
+            // Leaving this method by a throw lets go of the descriptor, and with it goes the file.
+            state = .finished
+            if case .finished = before { return nil }
+            try Task.checkCancellation()
+            let (after, chunk) = try await Self.offCooperativeThreads { [path, size, chunkSize] in
+                try Self.step(from: before, path: path, size: size, chunkSize: chunkSize)
+            }
+            try Task.checkCancellation()
+            state = after
+            return chunk
+        }
+
+        private static func step(
+            from state: State, path: String, size expected: Int64?, chunkSize: Int
+        ) throws(FileProblem) -> (State, Data?) {
+            let descriptor: FileDescriptor
+            let position: Int64
+            let size: Int64
+            switch state {
+            case .finished: return (.finished, nil)
+            case .open(let open, let reached, let total): (descriptor, position, size) = (open, reached, total)
+            case .unopened:
+                descriptor = try FileDescriptor(path)
+                position = 0
+                size = try descriptor.size()
+                guard size == expected ?? size else { throw FileProblem(.changed, path: path) }
+            }
+            guard position < size else {
+                // One byte more than announced means that the file grew; asking for it also finds those files of
+                // /proc that claim to be empty.
+                guard try descriptor.read(upTo: 1, from: position).isEmpty else {
+                    throw FileProblem(.changed, path: path)
+                }
+                return (.finished, nil)
+            }
+            let chunk = try descriptor.read(upTo: Int(Swift.min(Int64(chunkSize), size - position)), from: position)
+            guard !chunk.isEmpty else { throw FileProblem(.changed, path: path) }
+            return (.open(descriptor, position: position + Int64(chunk.count), size: size), chunk)
+        }
+
+        private static func offCooperativeThreads<Result: Sendable>(
+            _ work: @escaping @Sendable () throws -> Result
+        ) async throws -> Result {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async { continuation.resume(with: Swift.Result { try work() }) }
+            }
+        }
+    }
+}
+
+/// An open file, closed with the last reference to it, so never under a read that is still going on.
+private final class FileDescriptor: Sendable {
+    private let number: Int32
+    private let path: String
+
+    init(_ path: String) throws(FileProblem) {
+        // C would take a path to end at its first NUL and open another file.
+        guard !path.utf8.contains(0) else { throw FileProblem(.missing, path: path) }
+        // Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
+        number = try Self.retrying(path) { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        self.path = path
+    }
+
+    deinit {
+        // Not repeated on EINTR: on Linux the descriptor is gone even then, and may be somebody else's already.
+        close(number)
+    }
+
+    @discardableResult
+    static func status(ofFileAt path: String) throws(FileProblem) -> Int64 {
+        guard !path.utf8.contains(0) else { throw FileProblem(.missing, path: path) }
+        var status = stat()
+        _ = try retrying(path) { stat(path, &status) }
+        return try regularSize(status, path: path)
+    }
+
+    func size() throws(FileProblem) -> Int64 {
+        var status = stat()
+        _ = try Self.retrying(path) { fstat(number, &status) }
+        return try Self.regularSize(status, path: path)
+    }
+
+    func read(upTo count: Int, from position: Int64) throws(FileProblem) -> Data {
+        var chunk = Data(count: count)
+        let taken = try Self.retrying(path) {
+            chunk.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(position)) }
+        }
+        return taken == count ? chunk : chunk.prefix(taken)
+    }
+
+    private static func regularSize(_ status: stat, path: String) throws(FileProblem) -> Int64 {
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileProblem(.notRegular, path: path) }
+        return Int64(status.st_size)
+    }
+
+    /// Makes a system call until no signal interrupts it.
+    private static func retrying<Result: SignedInteger>(
+        _ path: String, _ call: () -> Result
+    ) throws(FileProblem) -> Result {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            let number = errno
+            switch number {
+            case EINTR: continue
+            case ENOENT, ENOTDIR: throw FileProblem(.missing, path: path)
+            case EACCES, EPERM: throw FileProblem(.forbidden, path: path)
+            case EISDIR: throw FileProblem(.notRegular, path: path)
+            default: throw FileProblem(.unreadable(errno: number), path: path)
+            }
+        }
+    }
+}

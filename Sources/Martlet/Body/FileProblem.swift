@@ -1,0 +1,42 @@
+/// Why a file could not be sent.
+public struct FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What kind of trouble it was.
+    public enum Kind: Sendable, Hashable {
+        /// There is no file at the path.
+        case missing
+        /// A directory, a pipe, a device: nothing that has a size and an end.
+        case notRegular
+        /// There is a file, and this program may not read it.
+        case forbidden
+        /// The file has another size now than when its length was announced, so sending it would break the framing.
+        case changed
+        /// The system could not read it; holds the system's error number.
+        case unreadable(errno: Int32)
+    }
+
+    /// What kind of trouble it was.
+    public let kind: Kind
+    /// The path as it was given.
+    public let path: String
+
+    init(_ kind: Kind, path: String) {
+        self.kind = kind
+        self.path = path
+    }
+
+    /// Which file it is, what is wrong with it, and what to do.
+    public var description: String {
+        switch kind {
+        case .missing:
+            "There is no file at \"\(path)\". Check the path, and keep the file until the upload is done."
+        case .notRegular:
+            "\"\(path)\" is a directory or a special file. Give the path of a regular file, or send a stream."
+        case .forbidden:
+            "This program may not read \"\(path)\". Change the file's permissions or the program's entitlements."
+        case .changed:
+            "\"\(path)\" changed its size while it was being sent. Send it again, or send a copy that nobody writes to."
+        case .unreadable(let number):
+            "\"\(path)\" could not be read (system error \(number)). Check the disk and try again."
+        }
+    }
+}

@@ -1,0 +1,33 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// What a ``Transport`` gets to send.
+public struct OutgoingBody: Sendable {
+    /// How the bytes come.
+    public enum Content: Sendable {
+        /// All at once, in memory.
+        case bytes(Data)
+        /// Piece by piece; one pass.
+        case stream(ByteStream)
+    }
+
+    /// The bytes.
+    public let content: Content
+    /// How many they are, if known: then a transport sends exactly this `Content-Length`, else it sends them chunked.
+    public let length: Int64?
+
+    /// Bytes in memory.
+    public init(_ bytes: Data) {
+        self.content = .bytes(bytes)
+        self.length = Int64(bytes.count)
+    }
+
+    /// Bytes piece by piece.
+    public init(_ stream: ByteStream, length: Int64?) {
+        self.content = .stream(stream)
+        self.length = length
+    }
+}

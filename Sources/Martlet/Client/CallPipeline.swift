@@ -1,0 +1,192 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The one way through, from an endpoint to the bytes of its answer.
+struct CallPipeline: Sendable {
+    let baseURL: BaseURL
+    let tokens: TokenManager?
+    let config: NetworkConfig
+    let attempts: AttemptRunner
+    private let interceptors: [any RequestInterceptor]
+    private let limiter: ConcurrencyLimiter?
+
+    init(baseURL: BaseURL, tokens: TokenManager?, config: NetworkConfig, transport: any Transport) {
+        self.baseURL = baseURL
+        self.tokens = tokens
+        self.config = config
+        let signing = tokens.map { [AuthenticationInterceptor(tokens: $0) as any RequestInterceptor] } ?? []
+        self.interceptors = signing + config.interceptors + [config.retry]
+        self.limiter = config.maxConcurrentRequests.map { ConcurrencyLimiter(limit: $0) }
+        self.attempts = AttemptRunner(config: config, transport: transport)
+    }
+
+    /// Sends an endpoint until an attempt succeeds or nobody wants another one.
+    func perform(_ endpoint: any Endpoint, accept: String?) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
+        var call = try build(endpoint, accept: accept)
+        let watch = CallWatch(observers: config.observers, request: call.request, time: config.time)
+        do {
+            let (answer, lastAttempt) = try await run(&call, watch)
+            watch?.finish(.success(answer.status), attempts: call.context.attempt)
+            return NetworkResponse(
+                value: RawAnswer(answer: try await process(answer, &call), call: call.context.call), head: answer.head,
+                attempts: call.context.attempt,
+                timings: .init(total: config.time.uptime - call.context.startedAt, lastAttempt: lastAttempt))
+        } catch let error as NetworkError {
+            throw error
+        } catch {
+            throw AttemptRunner.wrap(error, call: call.context.call)
+        }
+    }
+
+    // MARK: - Building
+
+    private func build(_ endpoint: any Endpoint, accept: String?) throws(NetworkError) -> Call {
+        let method = endpoint.method
+        let unplaced = FailedCall(method: method.rawValue, url: endpoint.path, attempts: 0)
+        let location: Location
+        do {
+            location = try baseURL.location.get().appending(path: endpoint.path, query: endpoint.query)
+        } catch {
+            throw .invalidRequest(unplaced, error)
+        }
+        let url = "\(location.origin)\(location.path)"
+        let failed = FailedCall(method: method.rawValue, url: url, attempts: 0)
+        guard config.allowsInsecureHTTP || tokens?.allowsInsecureHTTP == true || !location.origin.isInsecure else {
+            throw .insecureURL(failed, url: url)
+        }
+        if tokens == nil, endpoint.authentication == .required { throw .signInRequired(failed) }
+
+        var request = HTTPRequest(
+            method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
+            headerFields: config.headers)
+        for field in endpoint.headers { request.headerFields[field.name] = nil }
+        for field in endpoint.headers { request.headerFields.append(field) }
+        if let accept, request.headerFields[.accept] == nil { request.headerFields[.accept] = accept }
+
+        let body: PreparedBody?
+        do {
+            body = try endpoint.body.map { try PreparedBody($0, encoder: config.encoder) }
+        } catch {
+            let why = Redaction.redact(String(describing: error))
+            throw .invalidRequest(failed, RequestProblem("Its body could not be made: \(why)"))
+        }
+        if let type = body?.contentType, request.headerFields[.contentType] == nil {
+            request.headerFields[.contentType] = type
+        }
+        let context = RequestContext(
+            endpoint: endpoint, method: method.rawValue, url: url, startedAt: config.time.uptime,
+            mayCarryToken: tokens?.mayCarryToken(to: location.origin) ?? false)
+        return Call(request: request, body: body, origin: location.origin, context: context)
+    }
+
+    // MARK: - Running
+
+    /// What is under way for one call.
+    struct Call: Sendable {
+        var request: HTTPRequest
+        let body: PreparedBody?
+        let origin: Origin
+        var context: RequestContext
+        var lastAnswer: ServerAnswer?
+    }
+
+    private func run(_ call: inout Call, _ watch: CallWatch?) async throws -> (ServerAnswer, Duration) {
+        do {
+            for interceptor in interceptors { try await interceptor.prepare(&call.request, for: &call.context) }
+            watch?.start(call.request)
+            while true {
+                call.context.attempt += 1
+                let started = config.time.uptime
+                let failure: NetworkError
+                switch await attempt(&call, watch) {
+                case .success(let answer): return (answer, config.time.uptime - started)
+                case .failure(let error): failure = error
+                }
+                call.lastAnswer = failure.answer ?? call.lastAnswer
+                let wait = try await decide(&call, failure)
+                guard call.body?.isReplayable ?? true else {
+                    throw NetworkError.bodyNotReplayable(call.context.call, call.lastAnswer)
+                }
+                watch?.retry(after: wait, dueTo: failure)
+                if wait > .zero { try await config.time.sleep(until: config.time.uptime + wait) }
+            }
+        } catch {
+            let failure = AttemptRunner.wrap(error, call: call.context.call)
+            watch?.finish(.failure(failure), attempts: call.context.attempt)
+            throw failure
+        }
+    }
+
+    /// One attempt: adapt, send, follow redirects, read, validate.
+    private func attempt(_ call: inout Call, _ watch: CallWatch?) async -> Result<ServerAnswer, NetworkError> {
+        do {
+            try await limiter?.acquire(call.origin)
+            defer { limiter?.release(call.origin) }
+            var request = call.request
+            for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
+            watch?.attempt(call.context, request)
+            let outcome = try await attempts.run(request, call, watch)
+            // A redirect to another origin went out without the token, so its answer says nothing about it.
+            if outcome.leftOrigin { call.context.signature = nil }
+            watch?.receive(call.context, outcome.answer)
+            for interceptor in interceptors { try await interceptor.validate(outcome.answer, for: &call.context) }
+            if call.context.endpoint.acceptableStatuses.contains(outcome.answer.status) {
+                return .success(outcome.answer)
+            }
+            let decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)
+            return .failure(decoding.refusal(outcome.answer, call: call.context.call))
+        } catch {
+            let failure = AttemptRunner.wrap(error, call: call.context.call, lastAnswer: call.lastAnswer)
+            if failure.answer == nil { watch?.fail(call.context, failure) }
+            return .failure(failure)
+        }
+    }
+
+    /// How long to wait before the next attempt.
+    /// - Throws: The failure itself where there shall be no other.
+    private func decide(_ call: inout Call, _ failure: NetworkError) async throws(NetworkError) -> Duration {
+        guard !failure.isCancelled else { throw failure }
+        for interceptor in interceptors {
+            switch await interceptor.retry(call.request, for: &call.context, dueTo: failure) {
+            case .doNotRetry: continue
+            case .retry: return .zero
+            case .retryAfter(let wait): return wait
+            case .fail(let error): throw error
+            }
+        }
+        throw failure
+    }
+
+    private func process(_ answer: ServerAnswer, _ call: inout Call) async throws -> ServerAnswer {
+        var answer = answer
+        for interceptor in interceptors { answer = try await interceptor.process(answer, for: &call.context) }
+        return answer
+    }
+}
+
+/// A body whose encoding is done, so that each attempt only opens it.
+struct PreparedBody: Sendable {
+    let contentType: String?
+    let isReplayable: Bool
+    /// Opens the body for one attempt.
+    let open: @Sendable () throws -> OutgoingBody
+
+    init(_ body: RequestBody, encoder: JSONEncoder) throws {
+        contentType = body.contentType
+        isReplayable = body.isReplayable
+        switch body.source {
+        case .bytes(let data):
+            self.open = { OutgoingBody(data) }
+        case .encoded(let encode):
+            let data = try encode(encoder)
+            self.open = { OutgoingBody(data) }
+        case .stream(let open):
+            self.open = open
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension NetworkClient {
+    /// Sends a sign-in endpoint, reads the tokens in its answer and starts a session with them.
+    ///
+    /// The tokens are found by the refresher's dialect (``TokenRefresher/tokens(inSignInAnswer:)``). The endpoint goes out
+    /// without a token unless it requires one, as the upgrade of a guest does.
+    ///
+    /// ```swift
+    /// let user: User = try await client.signIn(Login(email: email, password: password))
+    /// ```
+    /// - Parameters:
+    ///   - endpoint: The sign-in.
+    ///   - type: What else the answer has to tell; ``Empty`` where it is of no interest.
+    ///   - account: Who it is, for the session's record.
+    /// - Returns: The answer, once the session has been stored.
+    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` where there are no tokens in the answer.
+    @discardableResult
+    public func signIn<Value: Decodable & Sendable>(
+        _ endpoint: any Endpoint, as type: Value.Type = Value.self,
+        account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
+    ) async throws(NetworkError) -> Value {
+        let raw = try await pipeline.perform(SignInCall(endpoint), accept: "application/json")
+        let (answer, call) = (raw.value.answer, raw.value.call)
+        guard let tokens else {
+            throw .invalidRequest(
+                call, RequestProblem("This client has no TokenManager to sign in to. Make it with init(tokens:)."))
+        }
+        let decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)
+        let value = try decoding.decode(type, from: raw)
+        let bundle: TokenBundle
+        do {
+            bundle = try tokens.refresher.tokens(inSignInAnswer: answer)
+        } catch {
+            let why = Redaction.redact(String(describing: error))
+            throw .decoding(call, DecodingFailure(type: "sign-in", codingPath: "", reason: why, answer: answer))
+        }
+        do {
+            let serverDate = answer.headers[.date].flatMap(HTTPDate.parse)
+            try await tokens.signIn(with: bundle, account: account(value), serverDate: serverDate)
+        } catch {
+            throw NetworkError(error, for: call)
+        }
+        return value
+    }
+}
+
+/// A sign-in must not carry the token of whoever was signed in before, unless it says that it needs it.
+private struct SignInCall: Endpoint {
+    private let endpoint: any Endpoint
+
+    init(_ endpoint: any Endpoint) {
+        self.endpoint = endpoint
+    }
+
+    var path: String { endpoint.path }
+    var method: HTTPRequest.Method { endpoint.method }
+    var query: Query { endpoint.query }
+    var headers: HTTPFields { endpoint.headers }
+    var body: RequestBody? { endpoint.body }
+    var authentication: AuthenticationRequirement { endpoint.authentication == .required ? .required : .none }
+    var acceptableStatuses: StatusCodes { endpoint.acceptableStatuses }
+    var timeout: Duration? { endpoint.timeout }
+}

@@ -1,0 +1,85 @@
+public import HTTPTypes
+
+/// Signs requests with the session's token, and replays once what was refused for it.
+///
+/// A client made with ``NetworkClient/init(tokens:config:)`` has one already, before all other interceptors.
+public struct AuthenticationInterceptor: RequestInterceptor {
+    /// Whose tokens sign the requests.
+    public let tokens: TokenManager
+
+    /// Signs requests with the tokens of a session.
+    public init(tokens: TokenManager) {
+        self.tokens = tokens
+    }
+
+    /// Puts the token on the request, waiting for a fresh one where it must.
+    public func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+        context.signature = nil
+        guard context.endpoint.authentication != .none, context.mayCarryToken else { return }
+        guard let credential = try await credential(for: &context) else { return }
+        if let session = context.session, session != credential.stamp.session { throw SessionError.sessionChanged }
+        context.session = credential.stamp.session
+        context.signature = credential.stamp
+        tokens.scheme.sign(&request.headerFields, with: credential.accessToken)
+    }
+
+    /// Calls an attempt failed whose token was refused, the first time.
+    public func validate(_ answer: ServerAnswer, for context: inout RequestContext) async throws {
+        guard context.signature != nil, !context.hasReplayedAuthentication, tokens.rejection.isRejected(answer) else {
+            return
+        }
+        throw NetworkError.unauthorized(context.call, answer)
+    }
+
+    /// Gets a token in place of the refused one and has the request sent again, once.
+    public func retry(
+        _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
+    ) async -> RetryDecision {
+        guard case .unauthorized(_, let answer) = error, let stamp = context.signature,
+            !context.hasReplayedAuthentication
+        else { return .doNotRetry }
+        switch await tokens.credential(inPlaceOf: stamp) {
+        case .success(let credential):
+            context.nextCredential = credential
+            context.hasReplayedAuthentication = true
+            return .retry
+        case .failure(let failure):
+            return .fail(NetworkError(failure, for: context.call, answer: answer))
+        }
+    }
+
+    private func credential(for context: inout RequestContext) async throws -> Credential? {
+        if let credential = context.nextCredential {
+            context.nextCredential = nil
+            return credential
+        }
+        if let credential = tokens.freshCredential() { return credential }
+        switch await tokens.credential() {
+        case .success(let credential):
+            return credential
+        case .failure(.signedOut) where context.endpoint.authentication == .ifSignedIn && context.session == nil,
+            .failure(.expired) where context.endpoint.authentication == .ifSignedIn && context.session == nil:
+            return nil
+        case .failure(.signedOut) where context.session != nil:
+            // A call that was signed once must not go on as a stranger's.
+            throw SessionError.sessionChanged
+        case .failure(let error):
+            throw error
+        }
+    }
+}
+
+extension NetworkError {
+    /// What a session's trouble means for a call.
+    init(_ error: SessionError, for call: FailedCall, answer: ServerAnswer? = nil) {
+        self =
+            switch error {
+            case .signedOut: .signInRequired(call)
+            case .expired(let reason): .sessionExpired(call, reason, answer)
+            case .sessionChanged: .sessionChanged(call)
+            case .unavailable(let failure): .storageUnavailable(call, failure)
+            case .refreshFailed(let failure): .refreshFailed(call, failure, answer)
+            case .cancelled: .cancelled(call)
+            }
+    }
+}

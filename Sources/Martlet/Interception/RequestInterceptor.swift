@@ -1,0 +1,122 @@
+public import HTTPTypes
+
+/// May change a request before it is sent, look at its answer, and decide whether a failed attempt is made again.
+///
+/// Each method has a default that does nothing. For one call, the hooks come in this order, interceptors in the order
+/// in which the client lists them:
+///
+/// 1. ``prepare(_:for:)``, once;
+/// 2. ``NetworkObserver/callWillStart(_:)``, once;
+/// 3. ``adapt(_:for:)``, before each attempt, then the network;
+/// 4. ``validate(_:for:)``, after each answer;
+/// 5. ``retry(_:for:dueTo:)``, after each failed attempt;
+/// 6. ``NetworkObserver/callDidFinish(_:)``, once;
+/// 7. ``process(_:for:)``, once, for a call that succeeded, before its answer is decoded.
+///
+/// ```swift
+/// struct APIKey: RequestInterceptor {
+///     let key: Secret
+///     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+///         request.headerFields.setSensitive(key.reveal(), for: HTTPField.Name("X-API-Key")!)
+///     }
+/// }
+/// ```
+///
+/// A header field set with ``HTTPTypes/HTTPFields/setSensitive(_:for:)`` is never shown to observers and never follows
+/// a redirect to another origin.
+public protocol RequestInterceptor: Sendable {
+    /// Changes the request once, before anything else happens to it.
+    func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
+    /// Changes the request before an attempt; what it does is undone before the next one.
+    func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
+    /// Looks at an answer, whatever its status, and throws to call the attempt failed.
+    func validate(_ answer: ServerAnswer, for context: inout RequestContext) async throws
+    /// Decides on a failed attempt. The first interceptor that does not say ``RetryDecision/doNotRetry`` is obeyed.
+    func retry(
+        _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
+    ) async -> RetryDecision
+    /// Changes an answer before it is decoded: decrypts it, unwraps it.
+    func process(_ answer: ServerAnswer, for context: inout RequestContext) async throws -> ServerAnswer
+}
+
+extension RequestInterceptor {
+    /// Changes nothing.
+    public func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {}
+    /// Changes nothing.
+    public func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {}
+    /// Finds nothing wrong.
+    public func validate(_ answer: ServerAnswer, for context: inout RequestContext) async throws {}
+    /// Leaves the decision to others.
+    public func retry(
+        _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
+    ) async -> RetryDecision { .doNotRetry }
+    /// Changes nothing.
+    public func process(_ answer: ServerAnswer, for context: inout RequestContext) async throws -> ServerAnswer {
+        answer
+    }
+}
+
+/// What becomes of a failed attempt.
+public enum RetryDecision: Sendable {
+    /// No opinion; the failure stands unless another interceptor decides otherwise.
+    case doNotRetry
+    /// Once more, at once.
+    case retry
+    /// Once more, after a while.
+    case retryAfter(Duration)
+    /// No more, and with this error in place of the failure.
+    case fail(NetworkError)
+}
+
+/// What an interceptor may know of a call, and where it keeps notes from one hook to the next.
+public struct RequestContext: Sendable {
+    /// What was called.
+    public let endpoint: any Endpoint
+    /// The number of the attempt, from 1; 0 while preparing.
+    public internal(set) var attempt: Int
+    /// ``TimeSource/uptime`` when the call began.
+    public let startedAt: Duration
+    /// Which session and rotation signed the request that is under way; `nil` where it went out unsigned.
+    public internal(set) var signature: SessionStamp?
+    /// The call as errors name it.
+    public var call: FailedCall {
+        FailedCall(method: method, url: url, attempts: attempt)
+    }
+
+    let method: String
+    let url: String
+    /// Whether the request's place may see tokens at all.
+    var mayCarryToken: Bool
+    /// The session that signed the first attempt: no other one may sign a later attempt.
+    var session: SessionID?
+    /// Whether the one replay after a refusal has been used.
+    var hasReplayedAuthentication = false
+    /// The token that the next attempt must be signed with, when a refresh has just handed it out.
+    var nextCredential: Credential?
+    private var notes: [ObjectIdentifier: any Sendable] = [:]
+
+    init(endpoint: any Endpoint, method: String, url: String, startedAt: Duration, mayCarryToken: Bool) {
+        self.endpoint = endpoint
+        self.attempt = 0
+        self.startedAt = startedAt
+        self.method = method
+        self.url = url
+        self.mayCarryToken = mayCarryToken
+    }
+
+    /// A note of one type, kept for the length of the call.
+    public subscript<Note: Sendable>(_ type: Note.Type) -> Note? {
+        get { notes[ObjectIdentifier(type)] as? Note }
+        set { notes[ObjectIdentifier(type)] = newValue }
+    }
+}
+
+extension HTTPFields {
+    /// Sets a field whose value must not be seen: observers get it masked, and it never follows a redirect to another
+    /// origin. On the wire it is marked as never to be indexed (RFC 7541, section 7.1.3).
+    public mutating func setSensitive(_ value: String, for name: HTTPField.Name) {
+        var field = HTTPField(name: name, value: value)
+        field.indexingStrategy = .disallow
+        self[fields: name] = [field]
+    }
+}

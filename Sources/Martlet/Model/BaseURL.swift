@@ -1,0 +1,161 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Where an API lives: `"https://api.example.com/v1"`.
+///
+/// It takes a literal. One that is no good does not trap: the first call fails with
+/// ``NetworkError/invalidRequest(_:_:)``, which says what is wrong with it.
+public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral {
+    let text: String
+    let location: Result<Location, RequestProblem>
+
+    /// A base URL: scheme `http` or `https`, a host, and any path that all endpoints share.
+    public init(_ text: String) {
+        self.text = text
+        self.location = Location.parse(text).flatMap { location in
+            guard location.query == nil else {
+                return .failure(RequestProblem("The base URL \"\(text)\" has a query; give queries to endpoints."))
+            }
+            return .success(location)
+        }
+    }
+
+    /// A base URL that is a `URL` already.
+    public init(_ url: URL) {
+        self.init(url.absoluteString)
+    }
+
+    /// A base URL as a literal.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// The origin that tokens may go to, if the URL is good.
+    public var origin: Origin? {
+        try? location.get().origin
+    }
+}
+
+/// Scheme, host and port (RFC 6454): what decides whether a token may travel along.
+public struct Origin: Sendable, Hashable, CustomStringConvertible {
+    /// `http` or `https`.
+    public let scheme: String
+    /// The host in lower case; an IPv6 address in its brackets.
+    public let host: String
+    /// The port, the scheme's own where the URL names none.
+    public let port: Int
+
+    init(scheme: String, host: String, port: Int) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    /// The origin of a URL, or `nil` if it is no `http` or `https` URL with a host.
+    public init?(_ url: String) {
+        guard case .success(let location) = Location.parse(url) else { return nil }
+        self = location.origin
+    }
+
+    /// Whether what goes there can be read on the way: `http` to anything but this machine.
+    public var isInsecure: Bool {
+        scheme != "https" && !isLoopback
+    }
+
+    /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
+    public var isLoopback: Bool {
+        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// `https://api.example.com`, with the port where it is not the scheme's own.
+    public var description: String {
+        port == (scheme == "https" ? 443 : 80) ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+    }
+}
+
+/// An absolute `http` or `https` URL in the parts that a request needs, parsed once.
+struct Location: Sendable, Hashable {
+    var origin: Origin
+    /// Host and port as they go on the wire.
+    var authority: String
+    /// The encoded path; starts with a slash.
+    var path: String
+    /// The encoded query without its question mark.
+    var query: String?
+
+    /// Path and query as they go on the wire.
+    var target: String {
+        query.map { path + "?" + $0 } ?? path
+    }
+
+    static func parse(_ text: String) -> Result<Location, RequestProblem> {
+        func problem(_ what: String) -> Result<Location, RequestProblem> {
+            .failure(RequestProblem("\"\(text.prefix(200))\" \(what)"))
+        }
+        guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased() else {
+            return problem("is not an absolute URL; write it as https://host/path.")
+        }
+        guard scheme == "https" || scheme == "http" else { return problem("is neither http nor https.") }
+        guard components.user == nil, components.password == nil else {
+            return .failure(RequestProblem("A URL for \(components.host ?? "?") has a user name or password in it."))
+        }
+        guard var host = components.percentEncodedHost?.lowercased(), !host.isEmpty else {
+            return problem("has no host.")
+        }
+        if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
+        let standardPort = scheme == "https" ? 443 : 80
+        let port = components.port ?? standardPort
+        guard (1...65535).contains(port) else { return problem("has a port outside 1 to 65535.") }
+        let origin = Origin(scheme: scheme, host: host, port: port)
+        var path = components.percentEncodedPath
+        if !path.hasPrefix("/") { path = "/" + path }
+        return .success(
+            Location(
+                origin: origin,
+                authority: port == standardPort ? host : "\(host):\(port)",
+                path: path,
+                query: components.percentEncodedQuery))
+    }
+
+    /// The place of an endpoint's path below this base. See ``Endpoint/path`` for the rules.
+    func appending(path: String, query: Query) throws(RequestProblem) -> Location {
+        var result = self
+        if Self.isAbsolute(path) {
+            result = try Location.parse(path).get()
+        } else {
+            guard !path.hasPrefix("//") else {
+                throw RequestProblem("The path \"\(path)\" starts with two slashes, which would name another host.")
+            }
+            guard !Self.hasDotSegments(path) else {
+                throw RequestProblem("The path \"\(path)\" has . or .. segments, which could leave the base URL.")
+            }
+            let encoded = PercentEncoding.encodePath(path)
+            let base = self.path.hasSuffix("/") ? String(self.path.dropLast()) : self.path
+            result.path =
+                encoded.isEmpty
+                ? (base.isEmpty ? "/" : self.path) : base + (encoded.hasPrefix("/") ? "" : "/") + encoded
+        }
+        if !query.isEmpty {
+            result.query = (result.query.map { $0 + "&" } ?? "") + query.encoded
+        }
+        return result
+    }
+
+    private static func isAbsolute(_ path: String) -> Bool {
+        guard let colon = path.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        let scheme = path[..<colon].lowercased()
+        return (scheme == "http" || scheme == "https") && path[colon...].hasPrefix("://")
+    }
+
+    private static func hasDotSegments(_ path: String) -> Bool {
+        guard path.utf8.contains(UInt8(ascii: ".")) || path.utf8.contains(UInt8(ascii: "%")) else { return false }
+        // Servers disagree on whether an escaped or a back slash separates, so both count here.
+        return PercentEncoding.decode(path).split(whereSeparator: { $0 == "/" || $0 == "\\" })
+            .contains { $0 == "." || $0 == ".." }
+    }
+}

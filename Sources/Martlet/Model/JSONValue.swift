@@ -1,0 +1,63 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Any JSON, for answers whose shape is not known beforehand.
+enum JSONValue: Decodable, Sendable, Hashable {
+    case object([String: JSONValue])
+    case array([JSONValue])
+    case string(String)
+    case number(Double)
+    case bool(Bool)
+    case null
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode([String: JSONValue].self) {
+            self = .object(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else if container.decodeNil() {
+            self = .null
+        } else {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: container.codingPath, debugDescription: "neither object, array, text, number nor null"))
+        }
+    }
+
+    /// `nil` where the body is not JSON.
+    init?(body: Data) {
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: body) else { return nil }
+        self = value
+    }
+
+    subscript(_ key: String) -> JSONValue? {
+        if case .object(let members) = self { members[key] } else { nil }
+    }
+
+    var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    /// A number, also where it was written as a text.
+    var number: Double? {
+        switch self {
+        case .number(let value): value
+        case .string(let value): Double(value)
+        default: nil
+        }
+    }
+
+    var array: [JSONValue]? {
+        if case .array(let values) = self { values } else { nil }
+    }
+}

@@ -1,0 +1,75 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A session at rest: everything that must survive a restart, as one record.
+public struct StoredSession: Sendable, Hashable, Codable {
+    /// Which sign-in this is.
+    public var id: SessionID
+    /// How many refreshes into it.
+    public var rotation: Int
+    /// The tokens of this rotation.
+    public var bundle: TokenBundle
+    /// Until when, by this device's wall clock, the access token is thought to be good. An estimate, for restarts only.
+    public var freshUntil: Date?
+    /// The whole lifetime of the access token as it was when issued; `nil` where unknown.
+    public var lifetime: Duration?
+    /// Who signed in.
+    public var account: SessionAccount
+    /// Set while the refresh token is being spent, so that a crash in between is noticed at the next start.
+    public var journal: RefreshJournal?
+
+    /// A record of one session.
+    public init(
+        id: SessionID,
+        rotation: Int = 0,
+        bundle: TokenBundle,
+        freshUntil: Date? = nil,
+        lifetime: Duration? = nil,
+        account: SessionAccount = SessionAccount(),
+        journal: RefreshJournal? = nil
+    ) {
+        self.id = id
+        self.rotation = rotation
+        self.bundle = bundle
+        self.freshUntil = freshUntil
+        self.lifetime = lifetime
+        self.account = account
+        self.journal = journal
+    }
+
+    /// Session and rotation, as requests remember them.
+    public var stamp: SessionStamp {
+        SessionStamp(session: id, rotation: rotation)
+    }
+}
+
+/// Who a session belongs to, as far as the app wants Martlet to remember it.
+public struct SessionAccount: Sendable, Hashable, Codable {
+    /// The user's id at the backend.
+    public var userID: String?
+    /// Whether this is a guest, who may be upgraded to an account later.
+    public var isGuest: Bool
+
+    /// Who a session belongs to.
+    public init(userID: String? = nil, isGuest: Bool = false) {
+        self.userID = userID
+        self.isGuest = isGuest
+    }
+}
+
+/// A note that a refresh token is about to be spent.
+public struct RefreshJournal: Sendable, Hashable, Codable {
+    /// When the refresh was sent, by this device's wall clock.
+    public var startedAt: Date
+    /// A short fingerprint of the refresh token that was sent, from which the token cannot be had.
+    public var fingerprint: String
+
+    /// A note that a refresh token is about to be spent.
+    public init(startedAt: Date, fingerprint: String) {
+        self.startedAt = startedAt
+        self.fingerprint = fingerprint
+    }
+}

@@ -1,0 +1,443 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Owns the session: hands out valid tokens, renews them once for all who need them, and tells the app what it must
+/// act on.
+///
+/// ```swift
+/// let tokens = TokenManager(
+///     baseURL: "https://api.example.com/v1",
+///     store: .file(service: "com.example.app"),
+///     refresher: .json(path: "/auth/refresh"))
+/// let client = NetworkClient(tokens: tokens)
+///
+/// await tokens.restore()
+/// for await state in tokens.states { … }
+/// ```
+///
+/// All decisions are made by a value-type state machine; this class holds its lock, performs what it asks for and feeds
+/// back what comes of it.
+public final class TokenManager: Sendable {
+    /// Where the API lives; its origin is the one that tokens go to.
+    public let baseURL: BaseURL
+    /// How tokens are put on requests.
+    public let scheme: AuthenticationScheme
+    /// Which answers mean that a token is not accepted any more.
+    public let rejection: TokenRejection
+
+    let transport: any Transport
+    let time: any TimeSource
+    let allowsInsecureHTTP: Bool
+    let refresher: any TokenRefresher
+    private let trustedOrigins: Set<Origin>
+    private let store: any TokenStore
+    private let revoker: (any TokenRevoker)?
+    private let policy: SessionPolicy
+    private let random: RandomSource
+    private let lane: TokenLane
+    private let limits: TimeLimits
+    private let storeLane = StoreLane()
+    private let core: Locked<Core>
+
+    private struct Core {
+        var machine: SessionStateMachine
+        /// A copy of what the fast path needs, so that it reads two words and not a state.
+        var hot: (credential: Credential, until: Duration?)?
+        var waiting: [Int: CheckedContinuation<SessionStateMachine.Answer, Never>] = [:]
+        /// Waiters whose cancellation came before they had begun to wait.
+        var cancelledEarly: Set<Int> = []
+        var state = SessionState.loading
+        var states = Broadcast<SessionState>()
+        var events = Broadcast<SessionEvent>()
+        var isDeleteFailing = false
+    }
+
+    /// Owns one session.
+    /// - Parameters:
+    ///   - baseURL: Where the API lives.
+    ///   - store: Keeps the session at rest.
+    ///   - refresher: Renews tokens in the server's dialect.
+    ///   - revoker: Tells the server when a user signs out; nobody is told if `nil`.
+    ///   - scheme: How tokens are put on requests.
+    ///   - rejection: Which answers mean that a token is not accepted any more.
+    ///   - policy: When tokens are renewed, how often, and how failures are spaced.
+    ///   - trustedOrigins: Further origins that tokens may go to.
+    ///   - allowsInsecureHTTP: Whether tokens may go over plain `http` to other machines than this one.
+    ///   - headers: Header fields for the token endpoint, such as an API key.
+    ///   - transport: Sends requests. The token endpoint gets a lane of its own from it.
+    ///   - time: The clocks.
+    ///   - random: Where jitter comes from.
+    public init(
+        baseURL: BaseURL,
+        store: any TokenStore,
+        refresher: any TokenRefresher,
+        revoker: (any TokenRevoker)? = nil,
+        scheme: AuthenticationScheme = .bearer,
+        rejection: TokenRejection = .unauthorized,
+        policy: SessionPolicy = SessionPolicy(),
+        trustedOrigins: Set<Origin> = [],
+        allowsInsecureHTTP: Bool = false,
+        headers: HTTPFields = [:],
+        transport: any Transport = .platformDefault,
+        time: any TimeSource = .system,
+        random: RandomSource = .system
+    ) {
+        self.baseURL = baseURL
+        self.store = store
+        self.refresher = refresher
+        self.revoker = revoker
+        self.scheme = scheme
+        self.rejection = rejection
+        self.policy = policy
+        self.trustedOrigins = trustedOrigins
+        self.allowsInsecureHTTP = allowsInsecureHTTP
+        self.transport = transport
+        self.time = time
+        self.random = random
+        self.lane = TokenLane(
+            baseURL: baseURL, transport: transport.makeLane(), time: time, allowsInsecureHTTP: allowsInsecureHTTP,
+            headers: headers)
+        self.limits = TimeLimits(time: time)
+        self.core = Locked(Core(machine: SessionStateMachine(policy: policy)))
+    }
+}
+
+// MARK: - For the app
+
+extension TokenManager {
+    /// The state as it is now.
+    public var state: SessionState {
+        core.withLock { $0.state }
+    }
+
+    /// The state as it is now, then each further one. A listener that does not keep up skips to the newest.
+    public var states: AsyncStream<SessionState> {
+        core.withLock { core in
+            core.states.add(first: core.state, buffering: 16) { [weak self] id in
+                self?.core.withLock { $0.states.remove(id) }
+            }
+        }
+    }
+
+    /// Every step from now on, for logs, metrics and tests.
+    public var events: AsyncStream<SessionEvent> {
+        core.withLock { core in
+            core.events.add(first: nil, buffering: 1024) { [weak self] id in
+                self?.core.withLock { $0.events.remove(id) }
+            }
+        }
+    }
+
+    /// Reads the store and renews the token if it has expired: call it when the app starts.
+    ///
+    /// Calls that need a token do so by themselves; this tells beforehand where to route.
+    /// - Returns: ``SessionState/signedIn(_:)`` (stale where it could not be renewed for now),
+    ///   ``SessionState/signedOut``, ``SessionState/expired(_:)``, or ``SessionState/unavailable(_:)``.
+    @discardableResult
+    public func restore() async -> SessionState {
+        _ = await credential()
+        return state
+    }
+
+    /// Starts a session with the tokens that a server gave, in place of any other one.
+    ///
+    /// Calls of the session before fail with ``NetworkError/sessionChanged(_:)`` rather than go out under the new one.
+    /// - Parameters:
+    ///   - bundle: The tokens.
+    ///   - account: Who signed in, for the app's own use.
+    ///   - serverDate: The server's clock when it answered, against which its dates are meant.
+    /// - Returns: The session, once it has been stored. Where the store failed it says so
+    ///   (``SignedInSession/isSaved``), and writing it is tried again.
+    /// - Throws: ``SessionError`` where somebody else signed in or out meanwhile, or the task was cancelled.
+    @discardableResult
+    public func signIn(
+        with bundle: TokenBundle, account: SessionAccount = SessionAccount(), serverDate: Date? = nil
+    ) async throws(SessionError) -> SignedInSession {
+        let known = TokenLifetime(of: bundle, serverDate: serverDate, wallClock: time.wallClock)
+        let record = StoredSession(
+            id: SessionID(), bundle: bundle,
+            freshUntil: known.map { time.wallClock.addingTimeInterval($0.remaining.inSeconds) },
+            lifetime: known?.lifetime, account: account)
+        let life = known.map { known in
+            TokenLife(
+                obtainedAt: time.uptime, lasting: known.remaining, lifetime: known.lifetime, policy: policy,
+                jitter: random(in: 0...1))
+        }
+        let answer = await wait { machine, waiter, _ in
+            machine.signedIn(record, life: life, by: waiter)
+            return .wait
+        }
+        if case .failure(let error) = answer { throw error }
+        guard case .signedIn(let session) = state, session.id == record.id else { throw .sessionChanged }
+        return session
+    }
+
+    /// Ends the session: here at once, whatever the network; then at the server, as well as it can be done.
+    ///
+    /// What is under way for the session cannot bring it back. Returns once the store has deleted its record or failed
+    /// to (``SessionEvent/storeFailed(_:_:)``; it is then tried again). Revoking goes on by itself
+    /// (``SessionEvent/revoked``).
+    public func signOut() async {
+        // What the store has must be known, or the server could not be told which tokens to forget.
+        _ = await wait { machine, waiter, _ in machine.load(for: waiter) }
+        transition { machine in machine.signedOut() }
+        await storeLane.flush()
+    }
+
+    /// A token that is valid now, for what does not go through a client: WebSocket, server-sent events, gRPC.
+    /// - Throws: ``SessionError`` where there is none.
+    public func validToken() async throws(SessionError) -> Secret {
+        switch await credential() {
+        case .success(let credential): return credential.accessToken
+        case .failure(let error): throw error
+        }
+    }
+
+    /// Renews the token whatever the clock says, sharing a refresh that is under way.
+    /// - Throws: ``SessionError`` where there is no new one.
+    public func refresh() async throws(SessionError) {
+        let result = await resolve { machine, waiter, now in machine.refreshForced(by: waiter, at: now) }
+        if case .failure(let error) = result { throw error }
+    }
+}
+
+// MARK: - For clients
+
+extension TokenManager {
+    /// A token without any waiting, where it is fresh beyond doubt.
+    func freshCredential() -> Credential? {
+        let now = time.uptime
+        return core.withLock { core in
+            guard let hot = core.hot else { return nil }
+            guard let until = hot.until, until <= now else { return hot.credential }
+            return nil
+        }
+    }
+
+    /// A token, after all the waiting that it takes.
+    func credential() async -> Result<Credential, SessionError> {
+        if let credential = freshCredential() { return .success(credential) }
+        return await resolve { machine, waiter, now in machine.tokenAsked(by: waiter, at: now) }
+    }
+
+    /// A token in place of one that the server refused.
+    func credential(inPlaceOf stamp: SessionStamp) async -> Result<Credential, SessionError> {
+        await resolve { machine, waiter, now in machine.tokenRejected(stamp, reportedBy: waiter, at: now) }
+    }
+
+    /// Whether tokens may go to the place.
+    func mayCarryToken(to origin: Origin) -> Bool {
+        guard allowsInsecureHTTP || !origin.isInsecure else { return false }
+        return origin == baseURL.origin || trustedOrigins.contains(origin)
+    }
+}
+
+// MARK: - Waiting
+
+extension TokenManager {
+    private typealias Ask = @Sendable (inout SessionStateMachine, Int, Duration) -> SessionStateMachine.Answer
+
+    private func resolve(_ ask: @escaping Ask) async -> Result<Credential, SessionError> {
+        while true {
+            switch await wait(ask) {
+            case .token(let credential): return .success(credential)
+            case .failure(let error): return .failure(error)
+            case .askAgain, .wait: continue
+            }
+        }
+    }
+
+    /// Asks the machine and waits where it says so; a cancelled task stops waiting at once.
+    private func wait(_ ask: @escaping Ask) async -> SessionStateMachine.Answer {
+        let waiter = core.withLock { $0.machine.makeID() }
+        let answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<SessionStateMachine.Answer, Never>) in
+                let now = time.uptime
+                transition { core -> SessionStateMachine.Answer in
+                    guard !core.cancelledEarly.contains(waiter) else { return .failure(.cancelled) }
+                    let answer = ask(&core.machine, waiter, now)
+                    if answer == .wait { core.waiting[waiter] = continuation }
+                    return answer
+                } then: { answer in
+                    if answer != .wait { continuation.resume(returning: answer) }
+                }
+            }
+        } onCancel: {
+            let continuation = core.withLock { core -> CheckedContinuation<SessionStateMachine.Answer, Never>? in
+                core.cancelledEarly.insert(waiter)
+                guard core.machine.waiterCancelled(waiter) else { return nil }
+                return core.waiting.removeValue(forKey: waiter)
+            }
+            continuation?.resume(returning: .failure(.cancelled))
+        }
+        if Task.isCancelled { core.withLock { _ = $0.cancelledEarly.remove(waiter) } }
+        return answer
+    }
+}
+
+// MARK: - Performing
+
+extension TokenManager {
+    private func transition(_ event: (inout SessionStateMachine) -> Void) {
+        transition({ event(&$0.machine) }, then: { _ in })
+    }
+
+    /// Runs an event under the lock, starts in order what the machine asks for, and wakes the waiters afterwards.
+    private func transition<Outcome: Sendable>(
+        _ event: (inout Core) -> Outcome, then finish: (Outcome) -> Void
+    ) {
+        let now = time.uptime
+        var woken: [(CheckedContinuation<SessionStateMachine.Answer, Never>, SessionStateMachine.Answer)] = []
+        let outcome = core.withLock { core in
+            let outcome = event(&core)
+            for action in core.machine.takeActions() {
+                if case .resume(let waiters, let answer) = action {
+                    woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, answer) }
+                } else {
+                    start(action, &core)
+                }
+            }
+            core.hot = core.machine.hotCredential
+            if let state = core.machine.visibleState(at: now), state != core.state {
+                core.state = state
+                core.states.send(state)
+            }
+            return outcome
+        }
+        for (continuation, answer) in woken { continuation.resume(returning: answer) }
+        finish(outcome)
+    }
+
+    /// Starts an action without waiting for it; the lock is held, so that actions start in the order of events.
+    private func start(_ action: SessionStateMachine.Action, _ core: inout Core) {
+        switch action {
+        case .load: storeLane.enqueue { await self.load() }
+        case .save(let order, let record): storeLane.enqueue { await self.save(order, record) }
+        case .delete: storeLane.enqueue { await self.delete(failures: 0) }
+        case .refresh(let order): Task { await self.perform(order) }
+        case .retrySave(let wait):
+            Task {
+                guard (try? await self.time.sleep(until: self.time.uptime + wait)) != nil else { return }
+                self.transition { machine in machine.saveRetryDue() }
+            }
+        case .revoke(let bundle): Task { await self.revoke(bundle) }
+        case .emit(let event): core.events.send(event)
+        case .resume: break
+        }
+    }
+
+    private func load() async {
+        let reading = await store.read()
+        var life: TokenLife?
+        if case .found(let record) = reading, let lifetime = record.lifetime, let freshUntil = record.freshUntil {
+            let left = Duration.seconds(freshUntil.timeIntervalSince(time.wallClock))
+            let remaining = min(max(left, .zero), lifetime)
+            life = TokenLife(
+                obtainedAt: time.uptime - (lifetime - remaining), lasting: lifetime, lifetime: lifetime, policy: policy,
+                jitter: random(in: 0...1))
+        }
+        let found = life
+        transition { machine in machine.loaded(reading, life: found) }
+    }
+
+    private func save(_ order: Int, _ record: StoredSession) async {
+        var failure: StorageFailure?
+        do {
+            try await store.write(record)
+        } catch {
+            failure = StorageFailure(wrapping: error)
+        }
+        let outcome = failure
+        transition { machine in machine.saved(order, failure: outcome) }
+    }
+
+    private func delete(failures: Int) async {
+        do {
+            try await store.delete()
+            core.withLock { core in
+                if core.isDeleteFailing { core.events.send(.storeRecovered(nil)) }
+                core.isDeleteFailing = false
+            }
+        } catch {
+            core.withLock { core in
+                core.isDeleteFailing = true
+                core.events.send(.storeFailed(.delete, StorageFailure(wrapping: error)))
+            }
+            let wait = min(policy.firstSaveRetry * (1 << min(failures, 20)), policy.maximumCoolDown)
+            Task {
+                guard (try? await self.time.sleep(until: self.time.uptime + wait)) != nil else { return }
+                self.storeLane.enqueue {
+                    // A new session's record takes the old one's place by itself.
+                    guard self.core.withLock({ $0.machine.currentRecord == nil && $0.isDeleteFailing }) else { return }
+                    await self.delete(failures: failures + 1)
+                }
+            }
+        }
+    }
+
+    private func perform(_ order: SessionStateMachine.RefreshOrder) async {
+        let result = await limits.run(within: policy.refreshTimeout) { [refresher, lane] in
+            try await refresher.refresh(order.bundle, over: lane)
+        }
+        let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
+        let now = time.uptime
+        let jitter = random(in: 0...1)
+        transition { machine in machine.refreshFinished(order, outcome, at: now, jitter: jitter) }
+    }
+
+    /// Tries a few times, further and further apart: a user may well sign out while offline.
+    private func revoke(_ bundle: TokenBundle) async {
+        guard let revoker else { return }
+        var wait = policy.firstCoolDown
+        for attempt in 1...6 {
+            let result = await limits.run(within: policy.refreshTimeout) { [lane] in
+                try await revoker.revoke(bundle, over: lane)
+            }
+            switch result {
+            case .success:
+                core.withLock { $0.events.send(.revoked) }
+                return
+            case .failure(let error):
+                let why = Redaction.redact(String(describing: error))
+                core.withLock { $0.events.send(.revocationFailed(why)) }
+            }
+            guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
+            wait = min(wait * 4, policy.maximumRetryAfter)
+        }
+    }
+}
+
+extension SessionStateMachine.RefreshOutcome {
+    /// Sorts what a refresher returned or threw: only a rejection is final.
+    init(_ result: Result<RefreshedTokens, any Error>, wallClock: Date) {
+        switch result {
+        case .success(let tokens):
+            let known = TokenLifetime(of: tokens.bundle, serverDate: tokens.serverDate, wallClock: wallClock)
+            self = .success(
+                tokens.bundle, known,
+                freshUntil: known.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })
+        case .failure(let rejection as RefreshRejection):
+            self = .terminal(.refreshTokenRejected(code: rejection.code))
+        case .failure(let failure as RefreshFailure):
+            self = .transient(failure)
+        case .failure(let error as TimeLimitReached):
+            self = .transient(
+                RefreshFailure(
+                    .timedOut,
+                    description: "the token endpoint did not answer within \(error.limit.inSeconds.shortText) s"))
+        case .failure(let error):
+            self = .transient(RefreshFailure(.refresher, description: Redaction.redact(String(describing: error))))
+        }
+    }
+}
+
+extension StorageFailure {
+    init(wrapping error: any Error) {
+        self = error as? StorageFailure ?? StorageFailure(.unreachable, Redaction.redact(String(describing: error)))
+    }
+}

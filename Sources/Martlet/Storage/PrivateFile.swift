@@ -1,0 +1,172 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A small file that only its owner may read, replaced as a whole. Every call blocks.
+struct PrivateFile {
+    let path: String
+
+    /// A record is far smaller; whatever is larger is not one.
+    private static let largest = 1 << 20
+
+    private var folder: String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private var name: Substring {
+        path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+    }
+
+    /// The bytes, or `nil` where there is no file.
+    func read() throws(StorageFailure) -> Data? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("read")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("read") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StorageFailure(.corrupt, "\(path) is not a regular file")
+        }
+        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+            throw StorageFailure(
+                .unsafePermissions,
+                "\(path) belongs to another user or can be read by others, so it is not trusted. Run: chmod 600 \(path)"
+            )
+        }
+        guard status.st_size <= Self.largest else {
+            throw StorageFailure(.corrupt, "\(path) has \(status.st_size) bytes, too many for a session")
+        }
+        var bytes = Data(count: Int(status.st_size))
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
+            }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw failure("read") }
+            guard got > 0 else { break }
+            count += got
+        }
+        return bytes.prefix(count)
+    }
+
+    /// Puts the bytes in the file's place; once this returns they survive a crash.
+    func replace(with bytes: Data) throws(StorageFailure) {
+        let temporary = "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("write") }
+        do throws(StorageFailure) {
+            defer { close(descriptor) }
+            // The umask can only take permissions away, but it may take the owner's.
+            guard fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
+            try write(bytes, to: descriptor)
+            try flush(descriptor)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        guard rename(temporary, path) == 0 else {
+            let error = failure("write")
+            unlink(temporary)
+            throw error
+        }
+        try flushFolder()
+    }
+
+    /// Deletes the file; does nothing where there is none.
+    func delete() throws(StorageFailure) {
+        removeLeftovers(olderThan: 0)
+        guard unlink(path) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return }
+            throw failure("delete")
+        }
+        try flushFolder()
+    }
+
+    /// Makes the folder, and those above it, for the user alone.
+    func makeFolder() throws(StorageFailure) {
+        try Self.makeFolder(folder, for: path)
+    }
+
+    /// Removes what writers left behind that were killed midway. They hold tokens, old ones, but still.
+    func removeLeftovers(olderThan age: Int = 60) {
+        guard let directory = opendir(folder) else { return }
+        defer { closedir(directory) }
+        let now = time(nil)
+        while let entry = readdir(directory) {
+            let found = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard found.hasPrefix(".\(name)."), found.hasSuffix(".tmp") else { continue }
+            var status = stat()
+            let leftover = "\(folder)/\(found)"
+            guard lstat(leftover, &status) == 0 else { continue }
+            #if canImport(Darwin)
+                let modified = status.st_mtimespec.tv_sec
+            #else
+                let modified = status.st_mtim.tv_sec
+            #endif
+            if now - modified >= age { unlink(leftover) }
+        }
+    }
+
+    private static func makeFolder(_ folder: String, for path: String) throws(StorageFailure) {
+        if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else {
+            throw PrivateFile(path: path).failure("make the folder of")
+        }
+        try makeFolder(String(folder[..<slash]), for: path)
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw PrivateFile(path: path).failure("make the folder of")
+        }
+    }
+
+    private func write(_ bytes: Data, to descriptor: Int32) throws(StorageFailure) {
+        var count = 0
+        while count < bytes.count {
+            let put = bytes.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(count))
+            }
+            if put < 0, errno == EINTR { continue }
+            guard put > 0 else { throw failure("write") }
+            count += put
+        }
+    }
+
+    private func flush(_ descriptor: Int32) throws(StorageFailure) {
+        #if canImport(Darwin)
+            // fsync leaves the bytes in the drive's cache there; some file systems know only fsync.
+            guard fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0 else { throw failure("write") }
+        #else
+            guard fsync(descriptor) == 0 else { throw failure("write") }
+        #endif
+    }
+
+    /// Without this the rename itself could be lost in a crash.
+    private func flushFolder() throws(StorageFailure) {
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+        guard descriptor >= 0 else { throw failure("write") }
+        defer { close(descriptor) }
+        try flush(descriptor)
+    }
+
+    private func failure(_ what: String) -> StorageFailure {
+        let number = errno
+        return StorageFailure(.unreachable, "could not \(what) \(path): \(String(cString: strerror(number)))")
+    }
+}

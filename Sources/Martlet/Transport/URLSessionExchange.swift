@@ -1,0 +1,294 @@
+#if !os(Linux) || URLSession || !AsyncHTTPClient
+    internal import Foundation
+    internal import HTTPTypes
+
+    #if canImport(FoundationNetworking)
+        internal import FoundationNetworking
+    #endif
+
+    /// One request and its answer, between the session's callbacks, which come on one queue, and a task that waits.
+    final class URLSessionExchange: Sendable {
+        /// How much of an answer to hold before the session is asked to pause, and how little before it goes on.
+        private static let highWater = 1024 * 1024
+        private static let lowWater = 256 * 1024
+
+        private struct State {
+            var task: URLSessionTask?
+            var queue: OperationQueue?
+            /// Who waits for the head.
+            var sender: CheckedContinuation<HTTPResponse, any Error>?
+            /// Who waits for a piece of the body.
+            var reader: CheckedContinuation<Data?, any Error>?
+            var hasHead = false
+            var pieces: [Data] = []
+            var buffered = 0
+            var isPaused = false
+            /// How it ended for its caller; pieces may be left to read.
+            var end: Result<Void, any Error>?
+            /// The task is done for the session; it must not be cancelled any more.
+            var isOver = false
+            /// The session waits for what the callback about a redirect said, and must not be disturbed on Linux.
+            var isRedirecting = false
+            /// Held until the task is done.
+            var upload: URLSessionUpload?
+        }
+
+        private let state = Locked(State())
+        private let host: String
+        private let isHead: Bool
+
+        init(host: String, isHead: Bool) {
+            self.host = host
+            self.isHead = isHead
+        }
+
+        // MARK: The caller's side
+
+        /// Starts the task and returns with the head.
+        func start(
+            _ upload: URLSessionUpload, on connections: URLSessionTransport.Connections
+        ) async throws -> HTTPResponse {
+            try await withCheckedThrowingContinuation { sender in
+                let session = connections.session
+                let isCancelled = state.withLock { state in
+                    guard state.end == nil else { return true }
+                    state.sender = sender
+                    state.upload = upload
+                    state.task = upload.task
+                    state.queue = session.delegateQueue
+                    return false
+                }
+                guard !isCancelled else { return sender.resume(throwing: CancellationError()) }
+                connections.exchanges.add(self, for: upload.task)
+                upload.start(for: self)
+            }
+        }
+
+        /// The next piece of the body, or `nil` at its end.
+        func next() async throws -> Data? {
+            try await withCheckedThrowingContinuation { reader in
+                let answer = state.withLock { state -> Result<Data?, any Error>? in
+                    if case .failure(let error) = state.end, error is CancellationError { return .failure(error) }
+                    if !state.pieces.isEmpty {
+                        let piece = state.pieces.removeFirst()
+                        state.buffered -= piece.count
+                        if state.isPaused, state.buffered <= Self.lowWater {
+                            state.isPaused = false
+                            // Under the lock, or it could overtake the suspending.
+                            state.task?.resume()
+                        }
+                        return .success(piece)
+                    }
+                    if let end = state.end { return end.map { nil } }
+                    state.reader = reader
+                    return nil
+                }
+                if let answer { reader.resume(with: answer) }
+            }
+        }
+
+        /// Ends the exchange: who waits gets `CancellationError` at once, the task is cancelled soon.
+        func cancel() {
+            end(.failure(CancellationError()), cancelling: true)
+        }
+
+        /// Ends the exchange for a reason of ours, such as a body that failed.
+        func fail(_ error: any Error) {
+            end(.failure(error), cancelling: true)
+        }
+
+        private func end(_ end: Result<Void, any Error>, cancelling: Bool) {
+            let (sender, reader, queue) = state.withLock { state in
+                defer {
+                    state.sender = nil
+                    state.reader = nil
+                }
+                guard state.end == nil else {
+                    return (nil, nil, nil) as (
+                        CheckedContinuation<HTTPResponse, any Error>?, CheckedContinuation<Data?, any Error>?,
+                        OperationQueue?
+                    )
+                }
+                state.end = end
+                return (state.sender, state.reader, cancelling ? state.queue : nil)
+            }
+            if case .failure(let error) = end { sender?.resume(throwing: error) }
+            reader?.resume(with: end.map { nil })
+            // Not from here: this may be a task's cancellation handler, whose locks `URLSessionTask.cancel()` can wait
+            // for on Linux; and on the queue of the callbacks nothing can end between the look and the cancelling.
+            queue?.addOperation { self.cancelTask() }
+        }
+
+        /// On the session's queue.
+        private func cancelTask() {
+            let task = state.withLock { state in
+                state.isOver || state.isRedirecting ? nil : state.task
+            }
+            task?.cancel()
+        }
+
+        // MARK: The session's side, on its queue
+
+        /// The head came. Whether to go on with the body.
+        func receive(_ response: URLResponse) -> Bool {
+            guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
+                fail(TransportError.invalidResponse("it has no status"))
+                return false
+            }
+            let (sender, goesOn) = state.withLock { state in
+                defer { state.sender = nil }
+                state.isRedirecting = false
+                state.hasHead = true
+                return (state.sender, state.end == nil)
+            }
+            sender?.resume(returning: HTTPResponse(response, isDecoded: !isHead))
+            return goesOn
+        }
+
+        /// A piece of the body came.
+        func receive(_ data: Data) {
+            guard !data.isEmpty else { return }
+            let reader = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
+                guard state.end == nil else { return nil }
+                if let reader = state.reader {
+                    state.reader = nil
+                    return reader
+                }
+                state.pieces.append(data)
+                state.buffered += data.count
+                if URLSessionUpload.canPause, !state.isPaused, state.buffered >= Self.highWater {
+                    state.isPaused = true
+                    state.task?.suspend()
+                }
+                return nil
+            }
+            reader?.resume(returning: data)
+        }
+
+        /// A redirect came, and the session is told not to follow it.
+        func redirect() {
+            state.withLock { $0.isRedirecting = true }
+        }
+
+        /// The body is complete, whatever the session says next.
+        func finish() {
+            end(.success(()), cancelling: false)
+        }
+
+        /// The task is done.
+        func complete(_ response: URLResponse?, _ error: (any Error)?) {
+            let (hasHead, upload) = state.withLock { state in
+                defer {
+                    state.isOver = true
+                    state.upload = nil
+                    state.task = nil
+                }
+                return (state.hasHead, state.upload)
+            }
+            upload?.stop()
+            if let error {
+                fail(TransportError(error, host: host, hasHead: hasHead))
+            } else if hasHead {
+                finish()
+            } else if let response, receive(response) {
+                // On Linux the callback about the head is left out for a redirect that leads nowhere.
+                finish()
+            } else {
+                fail(TransportError.connectionLost("the server closed the connection"))
+            }
+        }
+    }
+
+    extension HTTPResponse {
+        fileprivate init(_ response: HTTPURLResponse, isDecoded: Bool) {
+            var fields = HTTPFields()
+            fields.reserveCapacity(response.allHeaderFields.count)
+            var encoding: String?
+            for (name, value) in response.allHeaderFields {
+                guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String
+                else { continue }
+                if name == .contentEncoding { encoding = value.lowercased() }
+                fields.append(HTTPField(name: name, value: value))
+            }
+            // Of a decoded body, the encoding and the length are not what the reader will see.
+            if isDecoded, let encoding, URLSessionUpload.decodedEncodings.contains(encoding) {
+                fields[.contentEncoding] = nil
+                fields[.contentLength] = nil
+            }
+            self.init(status: .init(code: response.statusCode), headerFields: fields)
+        }
+    }
+
+    /// The exchanges of one session, and the session's delegate.
+    final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
+        private let exchanges = Locked<[Int: URLSessionExchange]>([:])
+
+        func add(_ exchange: URLSessionExchange, for task: URLSessionTask) {
+            exchanges.withLock { $0[task.taskIdentifier] = exchange }
+        }
+
+        private func exchange(for task: URLSessionTask) -> URLSessionExchange? {
+            exchanges.withLock { $0[task.taskIdentifier] }
+        }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            let goesOn = exchange(for: dataTask)?.receive(response) ?? false
+            // Whoever ended the exchange has its task cancelled; on Linux this answer is not heeded anyway.
+            completionHandler(goesOn ? .allow : .cancel)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            exchange(for: dataTask)?.receive(data)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            exchange(for: task)?.redirect()
+            completionHandler(nil)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            switch challenge.protectionSpace.authenticationMethod {
+            case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
+                NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodHTMLForm,
+                NSURLAuthenticationMethodDefault:
+                guard !challenge.protectionSpace.isProxy() else { fallthrough }
+                if URLSessionUpload.challengeEndsAnswer { exchange(for: task)?.finish() }
+                completionHandler(.rejectProtectionSpace, nil)
+            default:
+                // The server's certificate, the client's, a proxy: the system's business.
+                completionHandler(.performDefaultHandling, nil)
+            }
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask,
+            needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+        ) {
+            completionHandler(exchange(for: task)?.bodyStream())
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+            exchange?.complete(task.response, error)
+        }
+    }
+
+    extension URLSessionExchange {
+        /// The body's stream, for the session; `nil` when it asks again, since a body is read only once.
+        fileprivate func bodyStream() -> InputStream? {
+            guard let upload = state.withLock({ $0.upload }) else { return nil }
+            if let stream = upload.takeStream() { return stream }
+            fail(TransportError.connectionLost("the session had to send the body again, which can be read only once"))
+            return nil
+        }
+    }
+#endif

@@ -1,0 +1,233 @@
+internal import Foundation
+internal import Testing
+
+@testable import Martlet
+
+@Suite("A file in chunks")
+struct FileChunksTests {
+    @Test("yields every byte in order, in chunks of the size asked for", arguments: [0, 1, 999, 1000, 1001, 2500])
+    func everyByte(size: Int) async throws {
+        try await withFile(of: size) { path, content, _ in
+            let chunks = try await all(FileChunks(path: path, chunkSize: 1000))
+            #expect(chunks.reduce(Data(), +) == content)
+            #expect(chunks.map(\.count) == stride(from: 0, to: size, by: 1000).map { Swift.min(1000, size - $0) })
+        }
+    }
+
+    @Test("can be passed over again")
+    func twoPasses() async throws {
+        try await withFile(of: 700_000) { path, content, _ in
+            let chunks = FileChunks(path: path)
+            let first = try await all(chunks)
+            let second = try await all(chunks)
+            #expect(first == second)
+            #expect(first.reduce(Data(), +) == content)
+            #expect(first.count == 3)
+        }
+    }
+
+    @Test("has the size of the file")
+    func size() async throws {
+        try await withFile(of: 12_345) { path, _, _ in
+            let size = try FileChunks.size(ofFileAt: path)
+            #expect(size == 12_345)
+        }
+    }
+
+    @Test("is of no length that the file has not", arguments: [99, 101] as [Int64])
+    func otherSizeThanAnnounced(announced: Int64) async throws {
+        try await withFile(of: 100) { path, _, _ in
+            await #expect(throws: FileProblem(.changed, path: path)) {
+                try await all(FileChunks(path: path, size: announced))
+            }
+        }
+    }
+
+    @Test("breaks off when the file shrinks on the way")
+    func shrinking() async throws {
+        try await withFile(of: 3000) { path, _, folder in
+            var iterator = FileChunks(path: path, chunkSize: 1000).makeAsyncIterator()
+            _ = try await iterator.next()
+            try folder.cut(path, to: 1000)
+            await #expect(throws: FileProblem(.changed, path: path)) { _ = try await iterator.next() }
+            #expect(try await iterator.next() == nil)
+        }
+    }
+
+    @Test("never yields what was added after it was measured, and says so")
+    func growing() async throws {
+        try await withFile(of: 1000) { path, content, folder in
+            var iterator = FileChunks(path: path, chunkSize: 1000).makeAsyncIterator()
+            #expect(try await iterator.next() == content)
+            try folder.extend(path, by: Data("more".utf8))
+            await #expect(throws: FileProblem(.changed, path: path)) { _ = try await iterator.next() }
+        }
+    }
+
+    @Test("is not taken for empty where a file only claims to be", .enabled(if: hasProc, "needs /proc"))
+    func filesOfProc() async {
+        await #expect(throws: FileProblem(.changed, path: "/proc/self/status")) {
+            try await all(FileChunks(path: "/proc/self/status"))
+        }
+    }
+
+    @Test("needs a file that is there, and names the one that is not")
+    func missing() async throws {
+        try await withFile(of: 1) { path, _, folder in
+            for missing in [folder.path + "/nothing", path + "/below", "", path + "\0.txt"] {
+                let problem = FileProblem(.missing, path: missing)
+                #expect(throws: problem) { try FileChunks.size(ofFileAt: missing) }
+                await #expect(throws: problem) { try await all(FileChunks(path: missing)) }
+                #expect(problem.description.contains("\"\(missing)\""))
+            }
+        }
+    }
+
+    @Test("refuses directories, pipes and devices, without waiting for them")
+    func specialFiles() async throws {
+        try await withFile(of: 0) { _, _, folder in
+            let pipe = folder.path + "/pipe"
+            try #require(mkfifo(pipe, 0o600) == 0)
+            for special in [folder.path, pipe, "/dev/null"] {
+                #expect(throws: FileProblem(.notRegular, path: special)) { try FileChunks.size(ofFileAt: special) }
+                await #expect(throws: FileProblem(.notRegular, path: special)) {
+                    try await all(FileChunks(path: special))
+                }
+            }
+        }
+    }
+
+    @Test("says when the file is forbidden", .enabled(if: geteuid() != 0, "root may read everything"))
+    func forbidden() async throws {
+        try await withFile(of: 10) { path, _, _ in
+            try #require(chmod(path, 0) == 0)
+            #expect(throws: FileProblem(.forbidden, path: path)) { try FileChunks.size(ofFileAt: path) }
+        }
+    }
+
+    @Test("says what the system says when it cannot read the file")
+    func unreadable() async throws {
+        try await withFile(of: 0) { _, _, folder in
+            let loop = folder.path + "/loop"
+            try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+            #expect(throws: FileProblem(.unreadable(errno: ELOOP), path: loop)) {
+                try FileChunks.size(ofFileAt: loop)
+            }
+        }
+    }
+
+    @Test("stops when its task is cancelled, and lets go of the file", .timeLimit(.minutes(1)))
+    func cancellation() async throws {
+        try await withFile(of: 3000) { path, _, _ in
+            let task = Task {
+                var iterator = FileChunks(path: path, chunkSize: 1000).makeAsyncIterator()
+                let first = try await iterator.next()
+                withUnsafeCurrentTask { $0?.cancel() }
+                #expect(first?.count == 1000)
+                await #expect(throws: CancellationError.self) { _ = try await iterator.next() }
+                #expect(try await iterator.next() == nil)
+            }
+            try await task.value
+            await becomesClosed(path)
+        }
+    }
+
+    @Test(
+        "lets go of the file at the end, after an error, and when it is dropped midway",
+        .enabled(if: hasProc, "needs /proc"), .timeLimit(.minutes(1)))
+    func descriptors() async throws {
+        try await withFile(of: 3000) { path, _, folder in
+            var ending = FileChunks(path: path, chunkSize: 3000).makeAsyncIterator()
+            _ = try await ending.next()
+            #expect(openDescriptors(of: path) == 1)
+            _ = try await ending.next()
+            await becomesClosed(path)
+
+            for try await _ in FileChunks(path: path, chunkSize: 1000) { break }
+            await becomesClosed(path)
+
+            var failing = FileChunks(path: path, chunkSize: 1000).makeAsyncIterator()
+            _ = try await failing.next()
+            try folder.cut(path, to: 10)
+            _ = try? await failing.next()
+            await becomesClosed(path)
+            _ = try await failing.next()
+        }
+    }
+
+    @Test("does not pass the file on to child processes", .enabled(if: hasProc, "needs /proc"))
+    func closedOnExec() async throws {
+        try await withFile(of: 3000) { path, _, _ in
+            var iterator = FileChunks(path: path, chunkSize: 1000).makeAsyncIterator()
+            _ = try await iterator.next()
+            let descriptor = try #require((0..<1024).first { link(to: $0) == path })
+            #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+            _ = try await iterator.next()
+        }
+    }
+
+    @Test("reads hundreds of files at the same time")
+    func manyAtOnce() async throws {
+        try await withFile(of: 5000) { path, content, _ in
+            try await withThrowingTaskGroup(of: Data.self) { group in
+                for _ in 0..<300 {
+                    group.addTask { try await all(FileChunks(path: path, chunkSize: 700)).reduce(Data(), +) }
+                }
+                for try await read in group { #expect(read == content) }
+            }
+        }
+    }
+}
+
+@Suite("The media type of a file")
+struct MediaTypeTests {
+    @Test(
+        "goes by the extension, in any case",
+        arguments: [
+            ("me.jpg", "image/jpeg"), ("ME.JPEG", "image/jpeg"), ("/tmp/a.b/c.png", "image/png"),
+            ("photo.heic", "image/heic"), ("report.pdf", "application/pdf"), ("data.tar.gz", "application/gzip"),
+            ("clip.mov", "video/quicktime"), ("song.m4a", "audio/mp4"), ("page.html", "text/html"),
+            ("sheet.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        ])
+    func known(name: String, type: String) {
+        #expect(MediaType.forFile(named: name) == type)
+    }
+
+    @Test(
+        "is that of any bytes where the name says nothing",
+        arguments: ["", "Makefile", ".png", "/a.png/file", "name.", "x.unheard-of", "a.png/", "x.bin"])
+    func unknown(name: String) {
+        #expect(MediaType.forFile(named: name) == "application/octet-stream")
+    }
+}
+
+private let hasProc = FileManager.default.fileExists(atPath: "/proc/self/fd")
+
+private func withFile(
+    of size: Int, _ body: (_ path: String, _ content: Data, _ folder: TemporaryFolder) async throws -> Void
+) async throws {
+    try await TemporaryFolder.with { folder in
+        var generator = SeededGenerator(seed: UInt64(size))
+        let content = generator.bytes(size)
+        try await body(try folder.file("file.bin", content), content, folder)
+    }
+}
+
+private func all(_ chunks: FileChunks) async throws -> [Data] {
+    var result: [Data] = []
+    for try await chunk in chunks { result.append(chunk) }
+    return result
+}
+
+private func link(to descriptor: Int32) -> String? {
+    try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+}
+
+private func openDescriptors(of path: String) -> Int {
+    (0..<1024).count { link(to: $0) == path }
+}
+
+/// The thread that read last may hold the file a moment longer than the task that waited for it.
+private func becomesClosed(_ path: String) async {
+    while openDescriptors(of: path) > 0 { await Task.yield() }
+}
