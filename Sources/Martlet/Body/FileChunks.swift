@@ -1,3 +1,5 @@
+internal import Dispatch
+
 #if canImport(Darwin)
     internal import Darwin
 #elseif canImport(Glibc)
@@ -12,7 +14,6 @@
 #else
     internal import Foundation
 #endif
-internal import Dispatch
 
 /// The bytes of a file, piece by piece, read off the cooperative threads, which must not block.
 ///
@@ -40,7 +41,7 @@ struct FileChunks: AsyncSequence, Sendable {
     /// - Throws: ``FileProblem``.
     static func size(ofFileAt path: String) throws(FileProblem) -> Int64 {
         // Looked at before it is opened: opening a pipe or a device can do things to it.
-        try FileDescriptor.status(ofFileAt: path)
+        try FileDescriptor.requireRegularFile(at: path)
         return try FileDescriptor(path).size()
     }
 
@@ -138,12 +139,11 @@ private final class FileDescriptor: Sendable {
         close(number)
     }
 
-    @discardableResult
-    static func status(ofFileAt path: String) throws(FileProblem) -> Int64 {
+    static func requireRegularFile(at path: String) throws(FileProblem) {
         guard !path.utf8.contains(0) else { throw FileProblem(.missing, path: path) }
         var status = stat()
         _ = try retrying(path) { stat(path, &status) }
-        return try regularSize(status, path: path)
+        _ = try regularSize(status, path: path)
     }
 
     func size() throws(FileProblem) -> Int64 {

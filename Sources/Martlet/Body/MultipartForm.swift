@@ -1,9 +1,10 @@
+public import HTTPTypes
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
     public import Foundation
 #endif
-public import HTTPTypes
 
 /// Fields and files in one body: `multipart/form-data` (RFC 7578), written as browsers write it.
 ///

@@ -1,9 +1,10 @@
+internal import HTTPTypes
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
-internal import HTTPTypes
 
 /// One part of a form, ready to be written: its head is bytes already, its content may still be elsewhere.
 struct MultipartPart: Sendable {

@@ -17,7 +17,8 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral {
         self.text = text
         self.location = Location.parse(text).flatMap { location in
             guard location.query == nil else {
-                return .failure(RequestProblem("The base URL \"\(text)\" has a query; give queries to endpoints."))
+                let shown = Redaction.redact(text)
+                return .failure(RequestProblem("The base URL \"\(shown)\" has a query; give queries to endpoints."))
             }
             return .success(location)
         }
@@ -95,7 +96,7 @@ struct Location: Sendable, Hashable {
 
     static func parse(_ text: String) -> Result<Location, RequestProblem> {
         func problem(_ what: String) -> Result<Location, RequestProblem> {
-            .failure(RequestProblem("\"\(text.prefix(200))\" \(what)"))
+            .failure(RequestProblem("\"\(Redaction.redact(String(text.prefix(200))))\" \(what)"))
         }
         guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased() else {
             return problem("is not an absolute URL; write it as https://host/path.")
@@ -108,9 +109,14 @@ struct Location: Sendable, Hashable {
             return problem("has no host.")
         }
         if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
+        guard isHost(host) else {
+            return problem("has a host that no address can be looked up for; write other scripts as xn--….")
+        }
         let standardPort = scheme == "https" ? 443 : 80
-        let port = components.port ?? standardPort
-        guard (1...65535).contains(port) else { return problem("has a port outside 1 to 65535.") }
+        // A port too large for an Int is no port to URLComponents, and must not become the standard one.
+        guard let port = components.port ?? (namesPort(text) ? nil : standardPort), (1...65535).contains(port) else {
+            return problem("has a port outside 1 to 65535.")
+        }
         let origin = Origin(scheme: scheme, host: host, port: port)
         var path = components.percentEncodedPath
         if !path.hasPrefix("/") { path = "/" + path }
@@ -128,7 +134,7 @@ struct Location: Sendable, Hashable {
         if Self.isAbsolute(path) {
             result = try Location.parse(path).get()
         } else {
-            guard !path.hasPrefix("//") else {
+            guard !path.utf8.starts(with: "//".utf8) else {
                 throw RequestProblem("The path \"\(path)\" starts with two slashes, which would name another host.")
             }
             guard !Self.hasDotSegments(path) else {
@@ -141,9 +147,24 @@ struct Location: Sendable, Hashable {
                 ? (base.isEmpty ? "/" : self.path) : base + (encoded.hasPrefix("/") ? "" : "/") + encoded
         }
         if !query.isEmpty {
-            result.query = (result.query.map { $0 + "&" } ?? "") + query.encoded
+            let own = result.query.flatMap { $0.isEmpty ? nil : $0 + "&" } ?? ""
+            result.query = own + query.encoded
         }
         return result
+    }
+
+    private static func isHost(_ host: String) -> Bool {
+        guard host.hasPrefix("[") else { return !host.utf8.contains(UInt8(ascii: "%")) }
+        let address = host.dropFirst().prefix { $0 != "%" && $0 != "]" }
+        return address.contains(":") && address.allSatisfy { ($0.isASCII && $0.isHexDigit) || $0 == ":" || $0 == "." }
+    }
+
+    private static func namesPort(_ url: String) -> Bool {
+        let parts = url.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        let hostAndPort = (parts.last ?? Substring().utf8).prefix { !"/?#".utf8.contains($0) }
+        guard let colon = hostAndPort.lastIndex(of: UInt8(ascii: ":")) else { return false }
+        let port = hostAndPort[colon...].dropFirst()
+        return !port.isEmpty && !port.contains(UInt8(ascii: "]"))
     }
 
     private static func isAbsolute(_ path: String) -> Bool {
@@ -154,8 +175,14 @@ struct Location: Sendable, Hashable {
 
     private static func hasDotSegments(_ path: String) -> Bool {
         guard path.utf8.contains(UInt8(ascii: ".")) || path.utf8.contains(UInt8(ascii: "%")) else { return false }
-        // Servers disagree on whether an escaped or a back slash separates, so both count here.
-        return PercentEncoding.decode(path).split(whereSeparator: { $0 == "/" || $0 == "\\" })
-            .contains { $0 == "." || $0 == ".." }
+        // By bytes: a slash with a combining accent is one Character that equals no slash, yet it is one on the wire.
+        // Servers disagree on whether an escaped or a back slash separates, so both count here; and some drop what
+        // follows a semicolon before they look at the dots.
+        return Array(PercentEncoding.decode(path).utf8)
+            .split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
+            .contains { segment in
+                let name = segment.prefix { $0 != UInt8(ascii: ";") }
+                return name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
+            }
     }
 }

@@ -15,7 +15,8 @@ enum Redaction {
     static func excerpt(of body: Data, limit: Int = 300) -> String {
         guard !body.isEmpty else { return "" }
         // More than is shown, so that a token cut in half at the end is still long enough to be seen as one.
-        guard let text = String(wholeCharactersOf: body.prefix(limit + 4096)) else {
+        let start = body.prefix(limit + 4096)
+        guard let text = String(wholeCharactersOf: start, isCut: start.count < body.count) else {
             return "\(body.count) bytes that are not text"
         }
         let redacted = redact(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
@@ -31,16 +32,27 @@ enum Redaction {
     /// Whether a header field's value must not be shown.
     static func isSensitive(headerName: String) -> Bool {
         let name = headerName.lowercased()
-        return tellingNames.contains(letters(of: name)) || name.hasSuffix("-token") || name.hasSuffix("-key")
-            || name.hasPrefix("x-auth") || name.contains("secret") || name.contains("signature")
+        return isTelling(name) || name.hasSuffix("-key") || name.hasPrefix("x-auth") || name.contains("secret")
+            || name.contains("signature")
     }
 
-    fileprivate static let schemes: Set<String> = ["bearer", "basic", "dpop", "digest"]
+    /// Whether what follows a name is a secret: `password`, `new_password`, `accessToken`, `X-Api-Key`.
+    fileprivate static func isTelling(_ name: String) -> Bool {
+        // A path that ends in /token is followed by a status or a reason, not by a token.
+        guard !name.contains("/") else { return false }
+        let letters = letters(of: name)
+        return letters.contains("password") || letters.contains("passwd") || letters.contains("passphrase")
+            || tellingNames.contains(letters) || tellingEnds.contains { letters.hasSuffix($0) }
+    }
 
-    fileprivate static let tellingNames: Set<String> = [
-        "authorization", "proxyauthorization", "cookie", "setcookie", "password", "passwd", "secret", "clientsecret",
-        "token", "accesstoken", "refreshtoken", "idtoken", "apikey", "xapikey", "bearer", "basic", "dpop",
+    fileprivate static let tellingNames: Set<String> = ["bearer", "dpop", "pin"]
+
+    fileprivate static let tellingEnds = [
+        "authorization", "cookie", "secret", "secretkey", "privatekey", "accesskey", "apikey", "token", "otp",
     ]
+
+    /// The schemes of an `Authorization` line, which need not be hidden themselves.
+    fileprivate static let schemes: Set<String> = ["bearer", "basic", "dpop", "digest"]
 
     fileprivate static func letters(of name: String) -> String {
         name.lowercased().filter { $0.isLetter || $0.isNumber }
@@ -58,15 +70,19 @@ private struct Scanner {
 
     mutating func redacted() -> String {
         while index < characters.count {
+            let start = index
             let run = takeRun()
             if run.isEmpty {
-                result.append(characters[index])
-                index += 1
+                takeOther()
             } else if looksSecret(run) {
                 result += Redaction.mask
             } else {
                 result += run
-                if Redaction.tellingNames.contains(Redaction.letters(of: run)) { maskValue(after: run) }
+                if Redaction.schemes.contains(run.lowercased()), index < characters.count, characters[index] == " " {
+                    maskCredentials()
+                } else if Redaction.isTelling(run) {
+                    maskValue(after: run, inTag: start > 0 && characters[start - 1] == "<")
+                }
             }
         }
         return result
@@ -78,36 +94,116 @@ private struct Scanner {
         return String(characters[start..<index])
     }
 
-    /// Masks what a telling name introduces: `": "value"`, `=value`, `: Bearer value`, ` value` after a scheme.
-    private mutating func maskValue(after name: String) {
-        let isScheme = Redaction.schemes.contains(name.lowercased())
-        var end = index
-        var sawSeparator = isScheme
-        while end < characters.count, ":= \"'\\".contains(characters[end]) {
-            if ":=".contains(characters[end]) { sawSeparator = true }
-            end += 1
+    /// Takes one character, or the start of a URL's authority with the user name and password masked.
+    private mutating func takeOther() {
+        guard characters[index...].starts(with: "://") else {
+            result.append(characters[index])
+            index += 1
+            return
         }
-        guard sawSeparator, end > index, end < characters.count else { return }
-        let quote = characters[end - 1]
-        result += String(characters[index..<end])
-        index = end
-        if quote == "\"" || quote == "'" {
-            while end < characters.count, characters[end] != quote { end += characters[end] == "\\" ? 2 : 1 }
+        result += "://"
+        index += 3
+        let end = characters[index...].firstIndex { $0.isWhitespace || "/?#\"'<>".contains($0) } ?? characters.count
+        guard let at = characters[index..<end].lastIndex(of: "@") else { return }
+        result += Redaction.mask
+        index = at
+    }
+
+    /// Masks what a telling name introduces: `": "value"`, `=value`, `: Bearer value`, `>value<`.
+    private mutating func maskValue(after name: String, inTag: Bool) {
+        var start = index
+        var sawSeparator = false
+        if inTag, start < characters.count, characters[start] == ">" {
+            sawSeparator = true
+            start += 1
         } else {
-            while end < characters.count, !" ,;&}])\n".contains(characters[end]) { end += 1 }
+            while start < characters.count, ":= \"'\\".contains(characters[start]) {
+                if ":=".contains(characters[start]) { sawSeparator = true }
+                start += 1
+                // The value's own quote: the next one ends it, even if nothing stands between.
+                if sawSeparator, "\"'".contains(characters[start - 1]) { break }
+            }
         }
-        end = min(end, characters.count)
+        guard sawSeparator, start < characters.count else { return }
+        result += String(characters[index..<start])
+        index = start
+        let opening = characters[start - 1]
+        let isQuoted = opening == "\"" || opening == "'"
+        var end = start
+        if isQuoted {
+            while end < characters.count, characters[end] != opening { end += characters[end] == "\\" ? 2 : 1 }
+            end = min(end, characters.count)
+        } else {
+            let letters = Redaction.letters(of: name)
+            end = letters.hasSuffix("cookie") ? endOfCookies(from: start) : endOfWord(from: start)
+            if letters.hasSuffix("authorization") { end = endOfAuthorization(from: end) }
+        }
         let value = String(characters[index..<end])
-        if Redaction.schemes.contains(value.lowercased()) { return }
-        guard !value.isEmpty, !["null", "true", "false", Redaction.mask].contains(value),
-            !"{[".contains(value.first ?? "{")
-        else { return }
+        let isStructure = !isQuoted && (value.hasPrefix("{") || value.hasPrefix("["))
+        let isHarmless = isStructure || ["", "null", "true", "false", Redaction.mask].contains(value)
+        guard !isHarmless else { return }
         result += Redaction.mask
         index = end
     }
 
+    /// Masks what follows the name of a scheme, unless it is a word of a sentence, or a challenge.
+    private mutating func maskCredentials() {
+        let start = characters[index...].firstIndex { $0 != " " } ?? characters.count
+        let end = endOfWord(from: start)
+        guard start > index, end > start else { return }
+        let word = String(characters[start..<end])
+        let isProse = word.count < 16 && !looksRandom(word)
+        let isChallenge = ["realm=", "error=", "error_description=", "scope=", "charset=", "algs="]
+            .contains { word.hasPrefix($0) }
+        guard !isProse, !isChallenge else { return }
+        result += String(characters[index..<start]) + Redaction.mask
+        index = end
+    }
+
+    private func endOfWord(from start: Int) -> Int {
+        characters[start...].firstIndex { $0.isWhitespace || ",;&}])\"'<".contains($0) } ?? characters.count
+    }
+
+    /// A `Cookie` line has pairs after its first one, and any of them may be the session.
+    private func endOfCookies(from start: Int) -> Int {
+        var end = start
+        while end < characters.count {
+            let character = characters[end]
+            if character == ";", characters[end...].starts(with: "; ") {
+                end += 2
+            } else if character == "\"", characters[end - 1] == "=",
+                let closing = characters[(end + 1)...].firstIndex(of: "\"")
+            {
+                end = closing + 1
+            } else if character.isWhitespace || ";\"'<".contains(character) {
+                break
+            } else {
+                end += 1
+            }
+        }
+        return end
+    }
+
+    /// `Authorization` has two words, and the first need not be a scheme that is known here: masking both is safe. The
+    /// known ones are shown.
+    private mutating func endOfAuthorization(from end: Int) -> Int {
+        guard end + 1 < characters.count, characters[end] == " " else { return end }
+        let scheme = String(characters[index..<end])
+        if Redaction.schemes.contains(scheme.lowercased()) {
+            result += scheme + " "
+            index = end + 1
+        }
+        return endOfWord(from: end + 1)
+    }
+
     private func isTokenCharacter(_ character: Character) -> Bool {
         character.isASCII && (character.isLetter || character.isNumber || "-_.~+/%".contains(character))
+    }
+
+    /// Digits, or capitals in the middle of a word: Base64 has them, sentences have not.
+    private func looksRandom(_ word: String) -> Bool {
+        word.contains(where: \.isNumber) || word.hasSuffix("=")
+            || (word.dropFirst().contains(where: \.isUppercase) && word.contains(where: \.isLowercase))
     }
 
     private func looksSecret(_ run: String) -> Bool {
@@ -121,10 +217,10 @@ private struct Scanner {
 }
 
 extension String {
-    /// The text of some bytes, or `nil` where they are not UTF-8; a character cut at the end is left out.
-    fileprivate init?(wholeCharactersOf bytes: Data) {
-        for cut in 0..<4 {
-            if let text = String(data: bytes.dropLast(cut), encoding: .utf8) {
+    /// The text of some bytes, or `nil` where they are not UTF-8; a character that a cut split is left out.
+    fileprivate init?(wholeCharactersOf bytes: Data, isCut: Bool) {
+        for missing in 0..<(isCut ? 4 : 1) {
+            if let text = String(data: bytes.dropLast(missing), encoding: .utf8) {
                 self = text
                 return
             }

@@ -27,6 +27,9 @@ struct RedactionTests {
             "Authorization: Basic hunter2==", "PROXY-AUTHORIZATION: Negotiate hunter2", "X-Api-Key: hunter2",
             #""Authorization": "Bearer hunter2""#, "Cookie: hunter2=1", "Cookie: theme=dark; sid=hunter2",
             "Cookie: a=1; b=2; sid=hunter2; c=3", "Set-Cookie: sid=hunter2; Path=/; HttpOnly",
+            #"Cookie: a="b c"; sid=hunter2"#, "Cookie: a=1,2&3; sid=hunter2", #"{"password":"{hunter2"}"#,
+            "otp=hunter2",
+            #"{"bearer":"hunter2"}"#,
             "authorization: hunter2\r\nHost: h", "X-Auth-Token:hunter2", "bearer hunter2", "DPoP hunter2",
             "Basic hunter2==", "Authorization: Bearer hunter2abc, x",
             "<password>hunter2</password>", "<access_token>hunter2</access_token>",
@@ -52,6 +55,8 @@ struct RedactionTests {
             ("https://ada:pw@example.com/a?b=c", "https://<redacted>@example.com/a?b=c"),
             ("<name>Ada</name><password>x</password>", "<name>Ada</name><password><redacted></password>"),
             ("Cookie: a=1; b=2\nHost: h", "Cookie: <redacted>\nHost: h"),
+            ("-H 'Cookie: a=1; b=2' -X GET", "-H 'Cookie: <redacted>' -X GET"),
+            (#"{"token":{"kind":"x"},"tokens":["y"]}"#, #"{"token":{"kind":"x"},"tokens":["y"]}"#),
         ])
     func surroundings(text: String, redacted: String) {
         #expect(Redaction.redact(text) == redacted)

@@ -128,6 +128,7 @@ enum ForeignParser: String, CaseIterable {
     }
 
     private static let script = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Support/parse_multipart.py")
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Support/parse_multipart.py")
         .path
 }

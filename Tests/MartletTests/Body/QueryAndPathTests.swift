@@ -127,7 +127,10 @@ struct BaseURLTests {
 
     @Test("with credentials does not repeat them in its message")
     func credentialsStaySecret() {
-        for text in ["https://ada:hunter2@h/v1", "https://hunter2@h", "https://a:hunter2@h:99999"] {
+        for text in [
+            "https://ada:hunter2@h/v1", "https://hunter2@h", "https://a:hunter2@h:99999", "ftp://a:hunter2@h",
+            "https://a:hunter2@[", "https://h/?password=hunter2",
+        ] {
             guard case .failure(let problem) = BaseURL(text).location else {
                 Issue.record("accepted")
                 continue

@@ -1,0 +1,197 @@
+import FoundationEssentials
+import Martlet
+import MartletTesting
+import Synchronization
+
+/// A server with rotating refresh tokens and reuse detection, in memory: what it was asked, a test can count.
+final class SimulatedBackend: Sendable {
+    struct State {
+        var validAccess: Set<String> = []
+        var currentRefresh: String?
+        var spentRefresh: Set<String> = []
+        var lastNumber = 0
+        var refreshCalls = 0
+        var reuseDetected = 0
+        var calls: [String: Int] = [:]
+        var rejections = 0
+        var revoked: [String] = []
+        var lifetime: Int? = 3600
+    }
+
+    typealias Override = @Sendable (StubTransport.Request) async throws -> StubTransport.Answer?
+
+    let state = Mutex(State())
+    private let beforeRefresh = Mutex<Override?>(nil)
+    private let afterRefresh = Mutex<Override?>(nil)
+    private let beforeCall = Mutex<Override?>(nil)
+
+    var transport: StubTransport {
+        StubTransport { try await self.answer($0) }
+    }
+
+    /// The first pair, as a sign-in gives it.
+    func issue() -> TokenBundle {
+        state.withLock { issue(&$0) }
+    }
+
+    private func issue(_ state: inout State) -> TokenBundle {
+        state.lastNumber += 1
+        let number = state.lastNumber
+        state.validAccess.insert("access-\(number)")
+        state.currentRefresh = "refresh-\(number)"
+        return TokenBundle(
+            accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"),
+            lifetime: state.lifetime.map { .seconds($0) })
+    }
+
+    /// Every access token so far is refused from now on.
+    func invalidateAccessTokens() {
+        state.withLock { $0.validAccess = [] }
+    }
+
+    /// The refresh token is worth nothing from now on.
+    func revokeSession() {
+        state.withLock { $0.currentRefresh = nil }
+    }
+
+    /// Answers a refresh in the server's place, before anything is committed; `nil` lets it through.
+    func beforeRefresh(_ override: Override?) { beforeRefresh.withLock { $0 = override } }
+    /// Answers a refresh in the server's place after it was committed; `nil` lets it through.
+    func afterRefresh(_ override: Override?) { afterRefresh.withLock { $0 = override } }
+    /// Answers any other call in the server's place; `nil` lets it through.
+    func beforeCall(_ override: Override?) { beforeCall.withLock { $0 = override } }
+
+    var refreshCalls: Int { state.withLock { $0.refreshCalls } }
+    var reuseDetected: Int { state.withLock { $0.reuseDetected } }
+    var rejections: Int { state.withLock { $0.rejections } }
+    var revoked: [String] { state.withLock { $0.revoked } }
+    func calls(to path: String) -> Int { state.withLock { $0.calls[path] ?? 0 } }
+
+    private func answer(_ request: StubTransport.Request) async throws -> StubTransport.Answer {
+        let path = String(request.path.prefix { $0 != "?" })
+        switch path {
+        case "/auth/refresh": return try await refresh(request)
+        case "/auth/logout":
+            state.withLock { $0.revoked.append(String(decoding: request.body, as: UTF8.self)) }
+            return .status(204)
+        default: break
+        }
+        state.withLock { $0.calls[path, default: 0] += 1 }
+        if let answer = try await beforeCall.withLock({ $0 })?(request) { return answer }
+        let isValid = state.withLock { state in
+            let isValid = request.bearer.map { state.validAccess.contains($0) } ?? false
+            if !isValid { state.rejections += 1 }
+            return isValid
+        }
+        guard isValid || path.hasPrefix("/public") else {
+            return .json(#"{"message":"who are you?"}"#, status: 401, headers: [.wwwAuthenticate: "Bearer"])
+        }
+        return .json(#"{"path":"\#(path)","token":"\#(request.bearer == nil ? "none" : "seen")"}"#)
+    }
+
+    private func refresh(_ request: StubTransport.Request) async throws -> StubTransport.Answer {
+        state.withLock { $0.refreshCalls += 1 }
+        if let answer = try await beforeRefresh.withLock({ $0 })?(request) { return answer }
+        struct Body: Decodable { let refreshToken: String }
+        let token = try JSONDecoder().decode(Body.self, from: request.body).refreshToken
+        let answer = state.withLock { state -> StubTransport.Answer in
+            if state.spentRefresh.contains(token) {
+                state.reuseDetected += 1
+                state.currentRefresh = nil
+            }
+            guard state.currentRefresh == token else {
+                return .json(#"{"error":"invalid_grant"}"#, status: 401)
+            }
+            state.spentRefresh.insert(token)
+            let bundle = issue(&state)
+            let expiry = state.lifetime.map { #","expiresIn":\#($0)"# } ?? ""
+            return .json(
+                #"{"accessToken":"\#(bundle.accessToken.reveal())","refreshToken":"\#(bundle.refreshToken?.reveal() ?? "")"\#(expiry)}"#
+            )
+        }
+        return try await afterRefresh.withLock { $0 }?(request) ?? answer
+    }
+}
+
+/// What a call to the simulated backend answers.
+struct Echo: Decodable, Sendable, Hashable {
+    var path: String
+    var token: String
+}
+
+/// A GET of some path.
+struct Get: APIEndpoint {
+    var path: String
+    var authentication: AuthenticationRequirement = .required
+    init(_ path: String, _ authentication: AuthenticationRequirement = .required) {
+        self.path = path
+        self.authentication = authentication
+    }
+}
+
+/// A manager and a client over a simulated backend, with clocks that stand still.
+struct App {
+    let backend: SimulatedBackend
+    let time: ManualTimeSource
+    let tokens: TokenManager
+    let client: NetworkClient
+    let transport: StubTransport
+
+    init(
+        _ backend: SimulatedBackend = SimulatedBackend(), store: any TokenStore = .inMemory,
+        time: ManualTimeSource = ManualTimeSource(), rejection: TokenRejection = .unauthorized,
+        policy: SessionPolicy = SessionPolicy(), _ configure: (inout NetworkConfig) -> Void = { _ in }
+    ) {
+        self.backend = backend
+        self.time = time
+        transport = backend.transport
+        tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
+            revoker: .json(path: "/auth/logout"), rejection: rejection, policy: policy, transport: transport,
+            time: time,
+            random: .upperBound)
+        var config = NetworkConfig()
+        config.time = time
+        config.retry = RetryPolicy(time: time, random: .upperBound)
+        configure(&config)
+        client = NetworkClient(tokens: tokens, config: config)
+    }
+
+    static func signedIn(
+        _ backend: SimulatedBackend = SimulatedBackend(), store: any TokenStore = .inMemory,
+        rejection: TokenRejection = .unauthorized, policy: SessionPolicy = SessionPolicy(),
+        _ configure: (inout NetworkConfig) -> Void = { _ in }
+    ) async throws -> App {
+        let app = App(backend, store: store, rejection: rejection, policy: policy, configure)
+        try await app.tokens.signIn(with: backend.issue())
+        return app
+    }
+
+    /// As many calls at once, and what became of each.
+    func burst(_ count: Int, _ path: String = "/me") async -> [Result<Echo, NetworkError>] {
+        await withTaskGroup(of: Result<Echo, NetworkError>.self) { group in
+            for _ in 0..<count { group.addTask { await self.call(path) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    func call(_ path: String = "/me") async -> Result<Echo, NetworkError> {
+        do throws(NetworkError) {
+            return .success(try await client.send(Get(path)))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Result {
+    var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+
+    var isSuccess: Bool { error == nil }
+}
+
+extension [Result<Echo, NetworkError>] {
+    var allSucceeded: Bool { allSatisfy { $0.isSuccess } }
+}
