@@ -102,4 +102,9 @@ public final class StubTransport: Transport {
         try Task.checkCancellation()
         return TransportResponse(head: answer.head, body: answer.body)
     }
+
+    /// What this stub answers to a request of another one.
+    public func answer(_ request: Request) async throws -> Answer {
+        try await handler(request)
+    }
 }

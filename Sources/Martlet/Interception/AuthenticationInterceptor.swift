@@ -15,6 +15,7 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     /// Puts the token on the request, waiting for a fresh one where it must.
     public func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         context.signature = nil
+        context.isTokenRejected = false
         guard context.endpoint.authentication != .none, context.mayCarryToken else { return }
         guard let credential = try await credential(for: &context) else { return }
         if let session = context.session, session != credential.stamp.session { throw SessionError.sessionChanged }
@@ -28,6 +29,7 @@ public struct AuthenticationInterceptor: RequestInterceptor {
         guard context.signature != nil, !context.hasReplayedAuthentication, tokens.rejection.isRejected(answer) else {
             return
         }
+        context.isTokenRejected = true
         throw NetworkError.unauthorized(context.call, answer)
     }
 
@@ -35,9 +37,10 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     public func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
     ) async -> RetryDecision {
-        guard case .unauthorized(_, let answer) = error, let stamp = context.signature,
-            !context.hasReplayedAuthentication
-        else { return .doNotRetry }
+        // The status alone does not tell: a backend may say 419 of its tokens and mean something else by 401.
+        guard context.isTokenRejected, let stamp = context.signature, let answer = error.answer else {
+            return .doNotRetry
+        }
         switch await tokens.credential(inPlaceOf: stamp) {
         case .success(let credential):
             context.nextCredential = credential
@@ -54,6 +57,8 @@ public struct AuthenticationInterceptor: RequestInterceptor {
             return credential
         }
         if let credential = tokens.freshCredential() { return credential }
+        // A refresher's own call cannot wait for what it is to bring.
+        if tokens.isRefreshingHere, context.endpoint.authentication == .ifSignedIn { return nil }
         switch await tokens.credential() {
         case .success(let credential):
             return credential

@@ -89,6 +89,8 @@ public struct RequestContext: Sendable {
     var mayCarryToken: Bool
     /// The session that signed the first attempt: no other one may sign a later attempt.
     var session: SessionID?
+    /// Whether the attempt under way failed because the server refused its token.
+    var isTokenRejected = false
     /// Whether the one replay after a refusal has been used.
     var hasReplayedAuthentication = false
     /// The token that the next attempt must be signed with, when a refresh has just handed it out.

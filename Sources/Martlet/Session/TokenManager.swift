@@ -43,6 +43,8 @@ public final class TokenManager: Sendable {
     private let limits: TimeLimits
     private let storeLane = StoreLane()
     private let core: Locked<Core>
+    /// The managers whose refresh the task is part of, for refreshers that send through a client of their own manager.
+    @TaskLocal private static var refreshing: Set<ObjectIdentifier> = []
 
     private struct Core {
         var machine: SessionStateMachine
@@ -242,7 +244,17 @@ extension TokenManager {
 extension TokenManager {
     private typealias Ask = @Sendable (inout SessionStateMachine, Int, Duration) -> SessionStateMachine.Answer
 
+    /// Whether this task is part of a refresh of these tokens, and so must not wait for one.
+    var isRefreshingHere: Bool { Self.refreshing.contains(ObjectIdentifier(self)) }
+
     private func resolve(_ ask: @escaping Ask) async -> Result<Credential, SessionError> {
+        guard !isRefreshingHere else {
+            return .failure(
+                .refreshFailed(
+                    RefreshFailure(
+                        .refresher,
+                        description: "the refresher asked for the very token that it is to renew; let it use its lane")))
+        }
         while true {
             switch await wait(ask) {
             case .token(let credential): return .success(credential)
@@ -381,8 +393,11 @@ extension TokenManager {
     }
 
     private func perform(_ order: SessionStateMachine.RefreshOrder) async {
-        let result = await limits.run(within: policy.refreshTimeout) { [refresher, lane] in
-            try await refresher.refresh(order.bundle, over: lane)
+        let refreshing = Self.refreshing.union([ObjectIdentifier(self)])
+        let result = await Self.$refreshing.withValue(refreshing) {
+            await limits.run(within: policy.refreshTimeout) { [refresher, lane] in
+                try await refresher.refresh(order.bundle, over: lane)
+            }
         }
         let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
         let now = time.uptime

@@ -1,0 +1,174 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+@Suite("Answers") struct DecodingTests {
+    @Test("C64: an enveloped refusal is a typed error, whatever the status", arguments: [200, 400, 401, 404, 422, 500])
+    func envelopedRefusal(status: Int) async throws {
+        let body = """
+            {"success":false,"code":"INVALID_NAME","message":"The name is too long","data":null,
+             "errors":[{"field":"name","message":"at most 40 characters"},"and no spaces"],
+             "meta":{"timestamp":"2026-01-02T03:04:05.678Z","path":"/a","requestId":"7f3a","durationMs":3}}
+            """
+        let failure = await answering(body, status: status, envelope: .standard).failure(User.self)
+        guard case .api(_, let refusal) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(refusal.code == "INVALID_NAME")
+        #expect(refusal.message == "The name is too long")
+        #expect(refusal.errors == [.init(field: "name", message: "at most 40 characters"), .init(message: "and no spaces")])
+        #expect(refusal.requestID == "7f3a")
+        #expect(refusal.status == status)
+        #expect(failure?.description.hasSuffix("[request 7f3a]") == true)
+    }
+
+    @Test("an envelope is unwrapped, dates and all") func envelope() async throws {
+        let body = """
+            {"success":true,"code":"OK","message":"fine","data":{"name":"Ada","since":"2026-01-02T03:04:05.678Z"},
+             "errors":[],"meta":{"timestamp":"2026-01-02T03:04:05Z"}}
+            """
+        let user: User = try await answering(body, envelope: .standard).send(Get("/a", .none))
+        #expect(user.name == "Ada")
+        #expect(abs((user.since?.timeIntervalSince1970 ?? 0) - 1_767_323_045.678) < 0.001)
+    }
+
+    @Test("an envelope may call its fields otherwise") func renamedEnvelope() async throws {
+        let envelope = ResponseEnvelope(success: "ok", data: "payload")
+        let user: User = try await answering(#"{"ok":true,"payload":{"name":"Ada"}}"#, envelope: envelope)
+            .send(Get("/a", .none))
+        #expect(user.name == "Ada")
+        let failure = await answering(#"{"ok":false,"message":"no"}"#, envelope: envelope).failure(User.self)
+        guard case .api(_, let refusal) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(refusal.message == "no")
+    }
+
+    @Test("an envelope without data is empty where that is allowed") func envelopeWithoutData() async throws {
+        let client = answering(#"{"success":true,"code":"OK","data":null}"#, envelope: .standard)
+        let user: User? = try await client.send(Get("/a", .none))
+        #expect(user == nil)
+        try await client.send(Get("/a", .none))
+        guard case .decoding(_, let failure) = await client.failure(User.self) else {
+            Issue.record("null is no User")
+            return
+        }
+        #expect(failure.codingPath == "data")
+    }
+
+    @Test("a problem document is a typed error") func problem() async throws {
+        let body = """
+            {"type":"https://example.com/out-of-credit","title":"Out of credit","status":403,
+             "detail":"30 are needed","instance":"/account/12","errors":[{"pointer":"#/age","detail":"must be positive"}]}
+            """
+        let transport = StubTransport { _ in
+            .json(body, status: 403, headers: [.contentType: "application/problem+json; charset=utf-8"])
+        }
+        guard case .api(_, let refusal) = await client(transport).failure(User.self) else {
+            Issue.record("a problem was expected")
+            return
+        }
+        #expect(refusal.code == "https://example.com/out-of-credit")
+        #expect(refusal.message == "30 are needed")
+        #expect(refusal.errors == [.init(field: "#/age", message: "must be positive")])
+    }
+
+    @Test("C65: nothing decodes into what allows it", arguments: [(204, ""), (200, "")])
+    func empty(status: Int, body: String) async throws {
+        let client = answering(body, status: status)
+        try await client.send(Get("/a", .none))
+        let nothing: Empty = try await client.send(Get("/a", .none))
+        #expect(nothing == Empty())
+        let user: User? = try await client.send(Get("/a", .none))
+        #expect(user == nil)
+        guard case .decoding(let call, let failure) = await client.failure(User.self) else {
+            Issue.record("nothing is no User")
+            return
+        }
+        #expect(failure.type == "User")
+        #expect("\(NetworkError.decoding(call, failure))".contains("is no User: there is no body at the top"))
+    }
+
+    @Test("a decoding error names the place, the reason and the endpoint, and shows no secret") func decoding() async throws {
+        let body = #"{"users":[{"name":"Ada"},{"name":7}],"accessToken":"eyJhbGciOiJIUzI1NiJ9.e30.abcdef"}"#
+        let failure = await answering(body).failure(Users.self)
+        let text = try #require(failure.map { "\($0)" })
+        #expect(text.contains("users[1].name"))
+        #expect(text.hasPrefix("GET https://api.example.com/a: "))
+        #expect(text.contains(#""name":7"#))
+        #expect(!text.contains("eyJ"))
+    }
+
+    @Test("what is not JSON is an error with an excerpt", arguments: ["<html>Hello</html>", "{", "\u{0}\u{1}", "null"])
+    func garbage(body: String) async throws {
+        guard case .decoding = await answering(body).failure(User.self) else {
+            Issue.record("garbage is no User")
+            return
+        }
+    }
+
+    @Test("an answer larger than allowed is not taken into memory") func tooLarge() async throws {
+        let transport = StubTransport { _ in .json("[" + String(repeating: "1,", count: 5000) + "1]") }
+        let client = client(transport) { $0.maximumResponseBytes = 1000 }
+        guard case .responseTooLarge(_, 1000) = await client.failure([Int].self) else {
+            Issue.record("a limit was expected")
+            return
+        }
+    }
+
+    @Test("a response tells its status, fields, attempts and times") func response() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            time.advance(by: .milliseconds(40))
+            return request.number == 1
+                ? .status(503, headers: [.retryAfter: "0"])
+                : .json(#"{"name":"Ada"}"#, status: 201, headers: [.eTag: "x"])
+        }
+        let client = client(transport) {
+            $0.time = time
+            $0.retry = RetryPolicy(time: time)
+        }
+        let response = try await client.response(for: Profile())
+        #expect(response.value.name == "Ada")
+        #expect(response.status == 201)
+        #expect(response.headers[.eTag] == "x")
+        #expect(response.attempts == 2)
+        #expect(response.timings.total == .milliseconds(80))
+        #expect(response.timings.lastAttempt == .milliseconds(40))
+    }
+
+    @Test("bytes come as they are") func bytes() async throws {
+        let response = try await answering("{not json", envelope: .standard).data(for: Get("/a", .none))
+        #expect(response.value == Data("{not json".utf8))
+    }
+
+    private func answering(_ body: String, status: Int = 200, envelope: ResponseEnvelope? = nil) -> NetworkClient {
+        client(StubTransport { _ in .json(body, status: status) }) {
+            $0.envelope = envelope
+            $0.retry = .never
+        }
+    }
+}
+
+private struct User: Decodable, Sendable {
+    var name: String
+    var since: Date?
+}
+
+private struct Users: Decodable, Sendable {
+    var users: [User]
+}
+
+private struct Profile: APIRequest {
+    typealias Response = User
+    let path = "/me"
+}
+
+extension NetworkClient {
+    fileprivate func failure<Value: Decodable & Sendable>(_ type: Value.Type) async -> NetworkError? {
+        await error { _ = try await self.send(Get("/a", .none), as: type) }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+@Suite("Redirects") struct RedirectTests {
+    @Test("C31: to another origin, no secret goes along", arguments: [301, 302, 303, 307, 308], [HTTPRequest.Method.get, .post])
+    func crossOrigin(status: Int, method: HTTPRequest.Method) async throws {
+        let transport = StubTransport { request in
+            request.request.authority == "api.example.com"
+                ? .status(status, headers: [.location: "https://other.example.net/b?c=d"]) : .status(204)
+        }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport)
+        try await tokens.signIn(with: .fresh())
+        let client = NetworkClient(
+            tokens: tokens,
+            config: config { $0.headers = [.cookie: "a=b", .acceptLanguage: "de", HTTPField.Name("X-Api-Key")!: "k"] })
+        try await client.send(Call(method: method))
+        let last = try #require(transport.requests.last)
+        #expect(last.request.authority == "other.example.net")
+        #expect(last.path == "/b?c=d")
+        #expect(last.headers[.authorization] == nil)
+        #expect(last.headers[.cookie] == nil)
+        #expect(last.headers[HTTPField.Name("X-Api-Key")!] == nil)
+        #expect(last.headers[.acceptLanguage] == "de")
+        #expect(transport.requests.first?.headers[.authorization] != nil)
+    }
+
+    @Test("C31: a 401 from another origin leads to no refresh") func crossOrigin401() async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeCall { request in
+            request.request.authority == "api.example.com"
+                ? .status(302, headers: [.location: "https://other.example.net/"]) : .status(401)
+        }
+        guard case .unauthorized = await app.call().error else {
+            Issue.record("the 401 should be the error")
+            return
+        }
+        #expect(app.backend.refreshCalls == 0)
+    }
+
+    @Test("C32: within the origin, the token goes along") func sameOrigin() async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeCall { $0.path == "/old" ? .status(302, headers: [.location: "new?x=1"]) : nil }
+        #expect(await app.call("/old").isSuccess)
+        #expect(app.transport.requests.last?.path == "/new?x=1")
+        #expect(app.transport.requests.last?.bearer == "access-1")
+    }
+
+    @Test("C33: from https to http is refused") func downgrade() async throws {
+        let transport = StubTransport { _ in .status(301, headers: [.location: "http://api.example.com/a"]) }
+        let failure = await error { try await client(transport).send(Get("/a", .none)) }
+        guard case .insecureURL = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("methods and bodies follow the status", arguments: [(301, true), (302, true), (303, true), (307, false), (308, false)])
+    func methods(status: Int, becomesGet: Bool) async throws {
+        let transport = StubTransport { $0.path == "/a" ? .status(status, headers: [.location: "/b"]) : .status(204) }
+        try await client(transport).send(Call(method: .post))
+        let last = try #require(transport.requests.last)
+        #expect(last.method == (becomesGet ? .get : .post))
+        #expect(last.body == (becomesGet ? Data() : Data("body".utf8)))
+        #expect((last.headers[.contentType] == nil) == becomesGet)
+    }
+
+    @Test("a one-shot body does not go to a second place") func oneShot() async throws {
+        struct Upload: APIEndpoint {
+            let path = "/a"
+            let method = HTTPRequest.Method.post
+            let body: RequestBody? = .oneShot(Chunks(chunks: [Data("body".utf8)]))
+        }
+        let transport = StubTransport { _ in .status(307, headers: [.location: "/b"]) }
+        let failure = await error { try await client(transport).send(Upload()) }
+        guard case .bodyNotReplayable(_, let answer) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(answer?.status == 307)
+    }
+
+    @Test("no more than the limit are followed") func limit() async throws {
+        let transport = StubTransport { _ in .status(302, headers: [.location: "/a"]) }
+        let failure = await error {
+            try await client(transport) { $0.redirects = RedirectPolicy(limit: 3) }.send(Get("/a", .none))
+        }
+        guard case .tooManyRedirects(_, 3) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(transport.requests.count == 4)
+        let answer = try await client(transport) { $0.redirects = .none }.data(for: Any3xx())
+        #expect(answer.status == 302)
+    }
+
+    @Test(
+        "a relative location is resolved as RFC 3986 says",
+        arguments: [
+            ("/b", "/b"), ("b", "/x/b"), ("../b", "/b"), ("./b?c", "/x/b?c"), ("?q=1", "/x/a?q=1"),
+            ("//api.example.com/c", "/c"), ("https://api.example.com", "/"), ("/../../etc", "/etc"), ("/b#frag", "/b"),
+            ("/ä b", nil), ("/ä", "/%C3%A4"),
+        ] as [(String, String?)])
+    func relative(location: String, expected: String?) async throws {
+        let transport = StubTransport {
+            $0.number == 1
+                ? StubTransport.Answer(302, headers: HTTPFields([HTTPField(name: .location, value: location)]))
+                : .status(204)
+        }
+        let failure = await error { try await client(transport).send(Get("/x/a", .none)) }
+        if let expected {
+            #expect(failure == nil)
+            #expect(transport.requests.last?.path == expected)
+        } else {
+            #expect(failure != nil)
+        }
+    }
+}
+
+private struct Call: APIEndpoint {
+    let path = "/a"
+    let method: HTTPRequest.Method
+    var body: RequestBody? { method == .post ? .text("body") : nil }
+}
+
+private struct Any3xx: APIEndpoint {
+    let path = "/a"
+    let acceptableStatuses = StatusCodes.successfulOrRedirect
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+@Suite("The retry policy") struct RetryTests {
+    @Test("repeats what passes, waiting longer each time", arguments: [408, 429, 500, 502, 503, 504])
+    func backoff(status: Int) async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { $0.number < 3 ? .status(status) : .status(204) }
+        let client = client(transport) {
+            $0.time = time
+            $0.retry = RetryPolicy(firstDelay: .seconds(1), time: time, random: .upperBound)
+        }
+        async let call: Void = client.send(Get("/a", .none))
+        await time.waitForSleepers(2)
+        time.advance(by: .seconds(1))
+        await time.waitForSleepers(2)
+        #expect(transport.requests.count == 2)
+        time.advance(by: .seconds(2))
+        try await call
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test("repeats nothing that may do harm", arguments: [HTTPRequest.Method.post, .patch])
+    func unsafeMethods(method: HTTPRequest.Method) async throws {
+        let transport = StubTransport { _ in .status(503) }
+        let failure = await error { try await client(transport).send(Call(method: method)) }
+        #expect(failure?.answer?.status == 503)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("does what Retry-After says, in both forms", arguments: ["7", "Mon, 21 Sep 2026 13:33:27 GMT"])
+    func retryAfter(value: String) async throws {
+        let time = ManualTimeSource(wallClock: Date(timeIntervalSince1970: 1_789_997_600))
+        let policy = RetryPolicy(time: time, random: .upperBound)
+        let transport = StubTransport { $0.number == 1 ? .status(503, headers: [.retryAfter: value]) : .status(204) }
+        let client = client(transport) {
+            $0.time = time
+            $0.retry = policy
+        }
+        async let call: Void = client.send(Get("/a", .none))
+        await time.waitForSleepers(2)
+        time.advance(by: .seconds(6))
+        #expect(transport.requests.count == 1)
+        time.advance(by: .seconds(1))
+        try await call
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test("begins no wait that would go beyond the total time") func totalTime() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { _ in .status(503, headers: [.retryAfter: "61"]) }
+        let client = client(transport) {
+            $0.time = time
+            $0.retry = RetryPolicy(totalTime: .seconds(60), time: time)
+        }
+        #expect(await error { try await client.send(Get("/a", .none)) }?.answer?.status == 503)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("gives the last failure and the count of attempts") func attempts() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { _ in throw TransportError.connectionLost("reset") }
+        let client = client(transport) {
+            $0.time = time
+            $0.retry = RetryPolicy(maximumAttempts: 2, firstDelay: .zero, time: time)
+        }
+        let failure = await error { try await client.send(Get("/a", .none)) }
+        guard case .connectionLost(let call, _) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(call.attempts == 2)
+        #expect(call.description == "GET https://api.example.com/a")
+    }
+}
+
+private struct Call: APIEndpoint {
+    let path = "/a"
+    let method: HTTPRequest.Method
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Synchronization
+import Testing
+
+@Suite("Conformance: clocks and lifetimes") struct LifetimeConformanceTests {
+    @Test("C41: a wall clock that is an hour off costs at most one refresh", arguments: [-3600.0, 3600.0])
+    func skewedClockAtRestart(offset: Double) async throws {
+        let backend = SimulatedBackend()
+        let store = InMemoryTokenStore()
+        let time = ManualTimeSource()
+        let first = App(backend, store: store, time: time)
+        try await first.tokens.signIn(with: backend.issue())
+
+        time.setWallClock(time.wallClock.addingTimeInterval(offset))
+        let second = App(backend, store: store, time: time)
+        for _ in 0..<100 { #expect(await second.call().isSuccess) }
+        #expect(backend.refreshCalls <= 1)
+    }
+
+    @Test("C41: a wall clock that jumps while the session is in use changes nothing") func clockJump() async throws {
+        let app = try await App.signedIn()
+        for jump in [3600.0, -7200.0, 86400.0] {
+            app.time.setWallClock(app.time.wallClock.addingTimeInterval(jump))
+            for _ in 0..<30 { #expect(await app.call().isSuccess) }
+        }
+        #expect(app.backend.refreshCalls == 0)
+    }
+
+    @Test(
+        "C42: a senseless lifetime is no lifetime, and a sensible one is understood",
+        arguments: [
+            (#""expiresIn":0"#, nil), (#""expiresIn":-5"#, nil), (#""expiresIn":1e12"#, nil),
+            (#""expiresIn":"3600""#, 3600), (#""expiresIn":3600"#, 3600), (#""other":1"#, nil),
+            (#""expires_in":60.0"#, 60), (#""expiresIn":null"#, nil), (#""expiresIn":"soon""#, nil),
+        ] as [(String, Int?)])
+    func expiresIn(field: String, expected: Int?) async throws {
+        let app = try await App.signedIn()
+        app.backend.state.withLock { _ = $0.validAccess.insert("opaque") }
+        app.backend.beforeRefresh { _ in .json(#"{"accessToken":"opaque","refreshToken":"r",\#(field)}"#) }
+        try await app.tokens.refresh()
+        app.backend.beforeRefresh { _ in throw TransportError.offline }
+        app.time.advance(by: .seconds(expected.map { $0 * 8 / 10 } ?? 1_000_000))
+        #expect(await app.call().isSuccess)
+        #expect(app.backend.refreshCalls == 1, "an unknown lifetime waits for a refusal")
+    }
+
+    @Test("C42: a JWT's times are understood, in seconds and in milliseconds", arguments: [1.0, 1000.0])
+    func jwtTimes(unit: Double) async throws {
+        let time = ManualTimeSource()
+        let now = time.wallClock.timeIntervalSince1970
+        let token = UnsignedJWT.make(claims: #"{"iat":\#(now * unit),"exp":\#((now + 600) * unit)}"#)
+        let backend = SimulatedBackend()
+        let store = InMemoryTokenStore()
+        let app = App(backend, store: store, time: time)
+        _ = backend.issue()
+        backend.state.withLock { _ = $0.validAccess.insert(token.reveal()) }
+        try await app.tokens.signIn(with: TokenBundle(accessToken: token, refreshToken: "refresh-1"))
+        guard case .found(let record) = await store.read() else {
+            Issue.record("nothing was stored")
+            return
+        }
+        #expect(record.lifetime == .seconds(600))
+        time.advance(by: .seconds(500))
+        #expect(await app.call().isSuccess)
+        #expect(backend.refreshCalls == 0)
+        time.advance(by: .seconds(101))
+        #expect(await app.call().isSuccess)
+        #expect(backend.refreshCalls == 1)
+    }
+
+    @Test("C43: tokens that live shorter than the leeway are used, not renewed with every call", arguments: [2, 8, 40])
+    func shortLived(lifetime: Int) async throws {
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = lifetime }
+        let app = try await App.signedIn(backend)
+        for _ in 0..<20 { #expect(await app.call().isSuccess) }
+        #expect(backend.refreshCalls == 0)
+        app.time.advance(by: .milliseconds(4900))
+        for _ in 0..<20 { #expect(await app.call().isSuccess) }
+        #expect(backend.refreshCalls == 0, "never within five seconds of the last")
+    }
+
+    @Test("a token about to expire is renewed once while the others go on with it") func proactive() async throws {
+        let app = try await App.signedIn()
+        let gate = Gate()
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        app.time.advance(by: .seconds(3545))
+        #expect(await app.burst(50).allSucceeded)
+        await gate.waitForArrivals()
+        #expect(app.backend.refreshCalls == 1)
+        gate.open()
+    }
+
+    @Test("an expired token is not sent at all") func expired() async throws {
+        let app = try await App.signedIn()
+        app.time.advance(by: .seconds(3601))
+        #expect(await app.burst(50).allSucceeded)
+        #expect(app.backend.refreshCalls == 1)
+        #expect(app.backend.rejections == 0)
+    }
+}

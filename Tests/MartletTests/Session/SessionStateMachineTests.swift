@@ -1,0 +1,197 @@
+import Foundation
+import Testing
+
+@testable import Martlet
+
+@Suite("The session's state machine") struct SessionStateMachineTests {
+    @Test("reads the store once, however many ask") func load() {
+        var machine = SessionStateMachine(policy: SessionPolicy())
+        #expect(machine.tokenAsked(by: 1, at: .zero) == .wait)
+        #expect(machine.tokenAsked(by: 2, at: .zero) == .wait)
+        #expect(machine.takeActions() == [.load])
+        machine.loaded(.empty, life: nil)
+        #expect(machine.takeActions() == [.emit(.restored(nil)), .resume([1, 2], .askAgain)])
+        #expect(machine.tokenAsked(by: 3, at: .zero) == .failure(.signedOut))
+    }
+
+    @Test("shows nobody a new sign-in before it is stored") func signInIsDurableFirst() {
+        var machine = SessionStateMachine(policy: SessionPolicy())
+        let record = StoredSession(id: SessionID(), bundle: .pair(1))
+        machine.signedIn(record, life: nil, by: 1)
+        let order = saveOrder(in: machine.takeActions())
+        #expect(machine.visibleState(at: .zero) == nil)
+        #expect(machine.hotCredential == nil)
+        #expect(machine.tokenAsked(by: 2, at: .zero) == .wait)
+        machine.saved(order, failure: nil)
+        #expect(machine.takeActions().contains(.resume([1, 2], .token(credential(record)))))
+        #expect(machine.visibleState(at: .zero)?.isSignedIn == true)
+    }
+
+    @Test("shows nobody a rotated token before it is stored") func rotationIsDurableFirst() {
+        var (machine, record) = signedIn()
+        let order = refreshOrder(in: reject(&machine, record, waiter: 7))
+        machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
+        let actions = machine.takeActions()
+        #expect(!actions.contains { if case .resume = $0 { true } else { false } })
+        #expect(machine.tokenAsked(by: 8, at: .zero) == .wait)
+        machine.saved(saveOrder(in: actions), failure: nil)
+        var next = record
+        next.rotation = 1
+        next.bundle = .pair(2)
+        #expect(machine.takeActions().contains(.resume([7, 8], .token(credential(next)))))
+    }
+
+    @Test("starts one refresh for one rotation") func oneRefresh() {
+        var (machine, record) = signedIn()
+        let first = reject(&machine, record, waiter: 1)
+        #expect(first.contains { if case .refresh = $0 { true } else { false } })
+        for waiter in 2..<50 {
+            let actions = reject(&machine, record, waiter: waiter)
+            #expect(!actions.contains { if case .refresh = $0 { true } else { false } })
+        }
+    }
+
+    @Test("answers a late refusal of an older rotation with the newer token") func lateRefusal() {
+        var (machine, record) = signedIn()
+        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
+        machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
+        machine.saved(saveOrder(in: machine.takeActions()), failure: nil)
+        _ = machine.takeActions()
+        guard case .token(let credential) = machine.tokenRejected(record.stamp, reportedBy: 2, at: .zero) else {
+            Issue.record("the newer token should be handed out")
+            return
+        }
+        #expect(credential.stamp.rotation == 1)
+        #expect(machine.takeActions().isEmpty)
+    }
+
+    @Test("throws away a result that comes after signing out, and takes the tokens back") func lateResult() {
+        var (machine, record) = signedIn()
+        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
+        machine.signedOut()
+        #expect(machine.takeActions().contains(.resume([1], .failure(.signedOut))))
+        machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
+        #expect(
+            machine.takeActions() == [.emit(.refreshDiscarded(record.stamp, .signedOut)), .revoke(.pair(2))])
+        #expect(machine.visibleState(at: .zero) == .signedOut)
+    }
+
+    @Test("leaves a new session alone when the former one's refresh is refused") func lateRejection() {
+        var (machine, record) = signedIn()
+        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
+        let other = StoredSession(id: SessionID(), bundle: .pair(5))
+        machine.signedIn(other, life: nil, by: 2)
+        let actions = machine.takeActions()
+        #expect(actions.contains(.resume([1], .failure(.sessionChanged))))
+        machine.saved(saveOrder(in: actions), failure: nil)
+        machine.refreshFinished(
+            order, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
+        #expect(machine.currentRecord == other)
+        #expect(machine.tokenRejected(record.stamp, reportedBy: 3, at: .zero) == .failure(.sessionChanged))
+    }
+
+    @Test("cools down longer with each failure, and hands out the failure meanwhile") func coolDown() {
+        var (machine, record) = signedIn()
+        var now = Duration.zero
+        for expected in [1, 2, 4, 8] {
+            let order = refreshOrder(in: reject(&machine, record, waiter: 1, at: now))
+            machine.refreshFinished(order, .transient(RefreshFailure(.offline, description: "")), at: now, jitter: 1)
+            let failed = machine.takeActions().contains {
+                if case .emit(.refreshFailed(_, _, coolDown: .seconds(expected))) = $0 { true } else { false }
+            }
+            #expect(failed)
+            guard case .failure(.refreshFailed) = machine.tokenAsked(by: 2, at: now + .milliseconds(999)) else {
+                Issue.record("inside the cool-down the failure is the answer")
+                return
+            }
+            now += .seconds(expected)
+        }
+    }
+
+    @Test("without a refresh token, a refusal ends the session") func noRefreshToken() {
+        var (machine, record) = signedIn(TokenBundle(accessToken: "only"))
+        #expect(
+            machine.tokenRejected(record.stamp, reportedBy: 1, at: .zero) == .failure(.expired(.noRefreshToken)))
+        #expect(
+            machine.takeActions() == [.delete, .emit(.expired(record.id, .noRefreshToken))])
+    }
+
+    @Test("without a refresh token, an old token is for the server to judge") func noRefreshTokenExpired() {
+        let life = TokenLife(
+            obtainedAt: .zero, lasting: .seconds(60), lifetime: .seconds(60), policy: SessionPolicy(), jitter: 0)
+        var (machine, record) = signedIn(TokenBundle(accessToken: "only"), life: life)
+        #expect(machine.tokenAsked(by: 1, at: .seconds(500)) == .token(credential(record)))
+        #expect(machine.takeActions().isEmpty)
+    }
+
+    @Test("answers each waiter once, and a cancelled one not at all") func cancelledWaiter() {
+        var (machine, record) = signedIn()
+        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
+        _ = reject(&machine, record, waiter: 2)
+        let wasWaiting = machine.waiterCancelled(1)
+        let isWaitingStill = machine.waiterCancelled(1)
+        #expect(wasWaiting && !isWaitingStill)
+        machine.refreshFinished(order, .terminal(.rotationLost), at: .zero, jitter: 0)
+        #expect(machine.takeActions().contains(.resume([2], .failure(.expired(.rotationLost)))))
+        let isTwoWaitingStill = machine.waiterCancelled(2)
+        #expect(!isTwoWaitingStill)
+    }
+
+    @Test("tries a failed write again, further and further apart") func saveRetries() {
+        var (machine, record) = signedIn()
+        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
+        machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
+        var save = saveOrder(in: machine.takeActions())
+        for expected in [1, 2, 4] {
+            machine.saved(save, failure: StorageFailure(.unreachable, "full"))
+            #expect(machine.takeActions().contains(.retrySave(after: .seconds(expected))))
+            machine.saveRetryDue()
+            save = saveOrder(in: machine.takeActions())
+        }
+        machine.saved(save, failure: nil)
+        #expect(machine.takeActions() == [.emit(.storeRecovered(SessionStamp(session: record.id, rotation: 1)))])
+    }
+
+    // MARK: - Setup
+
+    private func signedIn(
+        _ bundle: TokenBundle = .pair(1), life: TokenLife? = nil
+    ) -> (SessionStateMachine, StoredSession) {
+        var machine = SessionStateMachine(policy: SessionPolicy())
+        let record = StoredSession(id: SessionID(), bundle: bundle)
+        _ = machine.tokenAsked(by: 0, at: .zero)
+        machine.loaded(.found(record), life: life)
+        _ = machine.takeActions()
+        return (machine, record)
+    }
+
+    private func reject(
+        _ machine: inout SessionStateMachine, _ record: StoredSession, waiter: Int, at now: Duration = .zero
+    ) -> [SessionStateMachine.Action] {
+        #expect(machine.tokenRejected(record.stamp, reportedBy: waiter, at: now) == .wait)
+        return machine.takeActions()
+    }
+
+    private func credential(_ record: StoredSession) -> Credential {
+        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken)
+    }
+
+    private func refreshOrder(in actions: [SessionStateMachine.Action]) -> SessionStateMachine.RefreshOrder {
+        for case .refresh(let order) in actions { return order }
+        Issue.record("no refresh was started")
+        return SessionStateMachine.RefreshOrder(
+            id: -1, stamp: SessionStamp(session: SessionID(), rotation: 0), bundle: .pair(0), startedAt: .zero)
+    }
+
+    private func saveOrder(in actions: [SessionStateMachine.Action]) -> Int {
+        for case .save(let order, _) in actions { return order }
+        Issue.record("nothing was saved")
+        return -1
+    }
+}
+
+extension TokenBundle {
+    fileprivate static func pair(_ number: Int) -> TokenBundle {
+        TokenBundle(accessToken: Secret("a\(number)"), refreshToken: Secret("r\(number)"))
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+@Suite("Every token store") struct TokenStoreTests {
+    @Test("has what was written last, until it is deleted", arguments: StoreKind.allCases)
+    func contract(kind: StoreKind) async throws {
+        try await TemporaryFolder.with { folder in
+            let store = kind.make(in: folder.path)
+            #expect(await store.read() == .empty)
+            try await store.delete()
+            var record = StoredSession(
+                id: SessionID(), bundle: .fresh(1), freshUntil: Date(timeIntervalSince1970: 1_790_000_000.25),
+                lifetime: .seconds(3600), account: SessionAccount(userID: "7", isGuest: true),
+                journal: RefreshJournal(startedAt: Date(timeIntervalSince1970: 1_790_000_000), fingerprint: "f"))
+            try await store.write(record)
+            #expect(await store.read() == .found(record))
+            record.rotation = 1
+            record.bundle = .fresh(2)
+            record.journal = nil
+            try await store.write(record)
+            #expect(await store.read() == .found(record))
+            #expect(await kind.reopen(store, in: folder.path).read() == .found(record))
+            try await store.delete()
+            #expect(await store.read() == .empty)
+        }
+    }
+}
+
+@Suite("The token file") struct FileTokenStoreTests {
+    @Test("is its user's alone, and so is the folder that it makes") func permissions() async throws {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/deep/er/session.json")
+            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            #expect(mode(of: folder.path + "/deep/er/session.json") == 0o600)
+            #expect(mode(of: folder.path + "/deep/er") == 0o700)
+            #expect(mode(of: folder.path + "/deep") == 0o700)
+            #expect(names(in: folder.path + "/deep/er") == ["session.json"])
+        }
+    }
+
+    @Test("is not trusted when others could read it", arguments: [0o640, 0o604, 0o666] as [mode_t])
+    func unsafePermissions(mode: mode_t) async throws {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/session.json")
+            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            chmod(store.path, mode)
+            guard case .unavailable(let failure) = await store.read() else {
+                Issue.record("others could have read it")
+                return
+            }
+            #expect(failure.kind == .unsafePermissions)
+            #expect(failure.description.contains("chmod 600"))
+        }
+    }
+
+    @Test(
+        "is left as it is where it cannot be understood",
+        arguments: [
+            ("", StorageFailure.Kind.corrupt), ("{", .corrupt), (#"{"version":1}"#, .corrupt),
+            (#"{"version":99,"session":{}}"#, .tooNew), (String(repeating: "x", count: 2 << 20), .corrupt),
+        ])
+    func unreadable(content: String, kind: StorageFailure.Kind) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            try Data(content.utf8).write(to: URL(filePath: path))
+            chmod(path, 0o600)
+            guard case .unavailable(let failure) = await FileTokenStore(path: path).read() else {
+                Issue.record("that is no session")
+                return
+            }
+            #expect(failure.kind == kind)
+            #expect(try Data(contentsOf: URL(filePath: path)) == Data(content.utf8))
+        }
+    }
+
+    @Test("is not followed through a link, and is no folder") func notAFile() async throws {
+        try await TemporaryFolder.with { folder in
+            let real = FileTokenStore(path: folder.path + "/real.json")
+            try await real.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            symlink(folder.path + "/real.json", folder.path + "/link.json")
+            mkdir(folder.path + "/folder.json", 0o700)
+            for name in ["link.json", "folder.json"] {
+                guard case .unavailable = await FileTokenStore(path: folder.path + "/" + name).read() else {
+                    Issue.record("\(name) is no token file")
+                    continue
+                }
+            }
+        }
+    }
+
+    @Test("that cannot be written is an error, and the old record stays") func unwritable() async throws {
+        let store = FileTokenStore(path: "/proc/martlet/session.json")
+        let failure = await #expect(throws: StorageFailure.self) {
+            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+        }
+        #expect(failure?.kind == .unreachable)
+        #expect(failure?.description.contains("/proc/martlet/session.json") == true)
+    }
+
+    @Test("is never torn, however many write") func concurrentWriters() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        let store = FileTokenStore(path: path)
+                        try? await store.write(StoredSession(id: SessionID(), bundle: .fresh(number)))
+                        if case .unavailable(let failure) = await store.read() { Issue.record("\(failure)") }
+                    }
+                }
+            }
+            #expect(names(in: folder.path) == ["session.json"])
+        }
+    }
+
+    @Test("takes what a killed writer left behind with it when it goes") func leftovers() async throws {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/session.json")
+            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try Data("secret".utf8).write(to: URL(filePath: folder.path + "/.session.json.123.456.tmp"))
+            try await store.delete()
+            #expect(names(in: folder.path).isEmpty)
+        }
+    }
+
+    private func mode(of path: String) -> mode_t {
+        var status = stat()
+        stat(path, &status)
+        return status.st_mode & 0o777
+    }
+
+    private func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? []
+    }
+}
+
+enum StoreKind: CaseIterable, Sendable {
+    case inMemory
+    case file
+
+    func make(in folder: String) -> any TokenStore {
+        switch self {
+        case .inMemory: InMemoryTokenStore()
+        case .file: FileTokenStore(path: folder + "/session.json")
+        }
+    }
+
+    func reopen(_ store: any TokenStore, in folder: String) -> any TokenStore {
+        self == .inMemory ? store : make(in: folder)
+    }
+}

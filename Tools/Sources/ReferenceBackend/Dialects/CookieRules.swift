@@ -1,0 +1,31 @@
+import HTTPTypes
+
+/// The refresh token lives in a cookie that scripts cannot read, and never in a body.
+struct CookieRules: DialectRules {
+    static let cookieName = "refresh_token"
+
+    let isSecure: Bool
+    let refreshEndpoint: RequestPattern = "POST /auth/refresh"
+
+    func presentedRefreshToken(in scope: RequestScope) async throws -> String? {
+        scope.cookie(Self.cookieName)
+    }
+
+    func session(_ grant: SessionGrant, _ event: SessionEvent, user: JSONValue, scope: RequestScope) -> Reply {
+        var answer: JSONValue = ["accessToken": .string(grant.accessToken)]
+        answer.set("expiresIn", grant.expiresIn)
+        if event != .refreshed { answer.set("user", user) }
+        let reply = Reply.json(answer, status: event.status)
+        guard let token = grant.refreshToken else { return reply }
+        return reply.with(.setCookie, cookie(token, expires: grant.refreshTokenExpiresAt))
+    }
+
+    func signedOut(scope: RequestScope) -> Reply {
+        Reply.empty().with(.setCookie, cookie("", expires: Timestamp(milliseconds: 0)))
+    }
+
+    private func cookie(_ value: String, expires: Timestamp) -> String {
+        let attributes = "HttpOnly; SameSite=Strict; Path=/auth; Expires=\(expires.httpDate)"
+        return "\(Self.cookieName)=\(value); \(attributes)\(isSecure ? "; Secure" : "")"
+    }
+}

@@ -1,0 +1,79 @@
+/// What one dialect says differently from the others.
+protocol DialectRules: Sendable {
+    /// The endpoint that renews a session.
+    var refreshEndpoint: RequestPattern { get }
+
+    /// Whether a refresh replaces the refresh token.
+    var rotatesRefreshTokens: Bool { get }
+
+    /// The status that says that an access token has expired.
+    var expiredTokenStatus: Int { get }
+
+    /// The refresh token that a request to the session endpoints carries.
+    func presentedRefreshToken(in scope: RequestScope) async throws -> String?
+
+    /// A successful answer of a resource.
+    func success(_ value: JSONValue, status: Int, scope: RequestScope) -> Reply
+
+    /// A refusal.
+    func failure(_ error: APIError, scope: RequestScope) -> Reply
+
+    /// The answer that hands out a session.
+    func session(_ grant: SessionGrant, _ event: SessionEvent, user: JSONValue, scope: RequestScope) -> Reply
+
+    /// The answer to a sign-out.
+    func signedOut(scope: RequestScope) -> Reply
+}
+
+/// Why a session is handed out.
+enum SessionEvent: Sendable {
+    case registered
+    case signedIn
+    case refreshed
+
+    var status: Int { self == .registered ? 201 : 200 }
+}
+
+extension DialectRules {
+    var rotatesRefreshTokens: Bool { true }
+    var expiredTokenStatus: Int { 401 }
+
+    func presentedRefreshToken(in scope: RequestScope) async throws -> String? {
+        try await scope.json()["refreshToken"]?.stringValue
+    }
+
+    func success(_ value: JSONValue, status: Int, scope: RequestScope) -> Reply {
+        status == 204 ? .empty() : .json(value, status: status)
+    }
+
+    func failure(_ error: APIError, scope: RequestScope) -> Reply {
+        let body: JSONValue = [
+            "code": .string(error.code), "message": .string(error.message), "errors": error.fieldList,
+            "requestId": .string(scope.id),
+        ]
+        return .json(body, status: error.status).with(error.challengeFields())
+    }
+
+    func signedOut(scope: RequestScope) -> Reply {
+        .empty()
+    }
+}
+
+extension APIError {
+    var fieldList: JSONValue {
+        .array(fields.map { ["field": .string($0.name), "message": .string($0.message)] })
+    }
+}
+
+extension Dialect {
+    func rules(isTLS: Bool) -> any DialectRules {
+        switch self {
+        case .envelope: EnvelopeRules()
+        case .oauth2: OAuth2Rules()
+        case .header: HeaderRules()
+        case .legacy419: Legacy419Rules()
+        case .reissue: ReissueRules()
+        case .cookie: CookieRules(isSecure: isTLS)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// The header fields of one part.
+struct MultipartHeaders: Equatable {
+    /// The form field's name.
+    let name: String
+    /// The file's name, where the part is a file.
+    let filename: String?
+    /// The part's media type with its parameters.
+    let contentType: String?
+
+    /// Parses a header block; nil where it names no form field.
+    init?(_ block: String) {
+        var disposition: HeaderParameters?
+        var contentType: String?
+        for line in block.split(separator: "\r\n") {
+            let halves = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.count == 2 else { return nil }
+            switch halves[0].lowercased() {
+            case "content-disposition": disposition = HeaderParameters(halves[1].trimmingBlanks)
+            case "content-type": contentType = halves[1].trimmingBlanks
+            default: break
+            }
+        }
+        guard let disposition, disposition.value == "form-data", let name = disposition["name"] else { return nil }
+        self.name = Self.unescape(name)
+        filename = disposition["filename"].map(Self.unescape)
+        self.contentType = contentType
+    }
+
+    /// Undoes the escapes that the WHATWG's encoding puts into names, and no other percent sign.
+    private static func unescape(_ text: String) -> String {
+        text.replacing("%22", with: "\"")
+            .replacing("%0D", with: "\r")
+            .replacing("%0A", with: "\n")
+    }
+}

@@ -1,0 +1,33 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+extension RequestScope {
+    /// The boundary of a multipart/form-data request, nil for any other content.
+    var multipartBoundary: String? {
+        guard let contentType = headers[.contentType] else { return nil }
+        let parameters = HeaderParameters(contentType)
+        guard parameters.value == "multipart/form-data", let boundary = parameters["boundary"],
+            (1...70).contains(boundary.utf8.count)
+        else { return nil }
+        return boundary
+    }
+
+    /// Parses the body piece by piece as it arrives, refusing it beyond `limit` bytes.
+    func readMultipart(
+        boundary: String, upTo limit: Int, _ handle: (MultipartParser.Event) throws -> Void
+    ) async throws {
+        var parser = MultipartParser(boundary: boundary)
+        var byteCount = 0
+        do {
+            for try await piece in request.body {
+                byteCount += piece.readableBytes
+                if byteCount > limit { throw APIError.tooLarge(limit: limit) }
+                for event in try parser.feed(piece) { try handle(event) }
+            }
+            try parser.finish()
+        } catch let failure as MultipartParser.Failure {
+            throw APIError.malformed("The multipart body is malformed: \(failure).")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import GRDB
+
+/// What registration and upgrade ask for.
+struct AccountForm {
+    let email: String
+    let password: String
+    let name: String?
+
+    static let shortestPassword = 8
+    static let longestName = 100
+
+    init(_ json: JSONValue) throws {
+        email = Self.normalized(json["email"]?.stringValue ?? "")
+        password = json["password"]?.stringValue ?? ""
+        name = json["name"]?.stringValue
+        var problems: [APIError.Field] = []
+        let halves = email.split(separator: "@", omittingEmptySubsequences: false)
+        if halves.count != 2 || halves.contains("") {
+            problems.append(APIError.Field(name: "email", message: "This is no e-mail address."))
+        }
+        if password.count < Self.shortestPassword {
+            let message = "A password has at least \(Self.shortestPassword) characters."
+            problems.append(APIError.Field(name: "password", message: message))
+        }
+        if let name, !(1...Self.longestName).contains(name.count) {
+            let message = "A name has between 1 and \(Self.longestName) characters."
+            problems.append(APIError.Field(name: "name", message: message))
+        }
+        if !problems.isEmpty { throw APIError.invalid(problems) }
+    }
+
+    var defaultName: String { String(email.prefix { $0 != "@" }) }
+
+    static func normalized(_ email: String) -> String {
+        email.trimmingBlanks.lowercased()
+    }
+}
+
+/// Turns the database's refusal of a second account for one address into the refusal that clients understand.
+func refusingDuplicate<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+        return try await work()
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        throw APIError.conflict("This e-mail address has an account.")
+    }
+}
+
+extension Store {
+    func insertRefusingDuplicate(_ user: UserRecord) async throws {
+        try await refusingDuplicate { try await insert(user) }
+    }
+}

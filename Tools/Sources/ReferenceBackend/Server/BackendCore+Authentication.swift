@@ -1,0 +1,46 @@
+import HTTPTypes
+
+extension BackendCore {
+    /// The access token in a request; nil where there is none, also where the field has another scheme.
+    func presentedAccessToken(in scope: RequestScope) -> String? {
+        let header = configuration.accessTokenHeader
+        guard let name = HTTPField.Name(header.name), let value = scope.headers[name] else { return nil }
+        guard let scheme = header.scheme else { return value }
+        let halves = value.split(separator: " ", maxSplits: 1)
+        guard halves.count == 2, halves[0].lowercased() == scheme.lowercased() else { return nil }
+        return halves[1].trimmingBlanks
+    }
+
+    /// The signed-in user; a refusal where there is none.
+    func authenticate(_ scope: RequestScope) async throws -> (user: UserRecord, identity: AccessIdentity) {
+        guard let token = presentedAccessToken(in: scope) else {
+            if carriesAccessTokenField(scope) { throw refusal(.invalidToken) }
+            throw refusal(.missingToken)
+        }
+        state.sawAccessToken(token)
+        switch try await sessions.accessTokens.inspect(token) {
+        case .valid(let identity):
+            guard let user = try await store.user(id: identity.userID) else { throw refusal(.invalidToken) }
+            return (user, identity)
+        case .expired:
+            throw refusal(.expiredToken(status: rules.expiredTokenStatus))
+        case .refused, .invalid:
+            throw refusal(.invalidToken)
+        }
+    }
+
+    /// The signed-in user, or nil for a request that does not try to be signed in.
+    func authenticateIfPresent(_ scope: RequestScope) async throws -> UserRecord? {
+        guard carriesAccessTokenField(scope) else { return nil }
+        return try await authenticate(scope).user
+    }
+
+    func carriesAccessTokenField(_ scope: RequestScope) -> Bool {
+        HTTPField.Name(configuration.accessTokenHeader.name).map { scope.headers.contains($0) } ?? false
+    }
+
+    private func refusal(_ error: APIError) -> APIError {
+        state.count { $0.unauthorized += 1 }
+        return error
+    }
+}

@@ -1,0 +1,45 @@
+import Logging
+
+/// The parts of a backend, put together from its configuration.
+struct BackendCore: Sendable {
+    let configuration: BackendConfiguration
+    let rules: any DialectRules
+    let store: Store
+    let state: BackendState
+    let sessions: Sessions
+    let passwords: PasswordHasher
+    let controls: BackendControls
+    let logger: Logger
+
+    init(_ configuration: BackendConfiguration) async throws {
+        self.configuration = configuration
+        logger = configuration.logger
+        rules = configuration.dialect.rules(isTLS: configuration.tls != .none)
+        store = try Store(configuration.database)
+        state = BackendState(settings: BackendSettings(configuration))
+        state.epoch = try store.epoch()
+        state.refuseAccess(familyIDs: try store.familiesRefusingAccess())
+        let accessTokens = try await AccessTokens(store: store, state: state)
+        sessions = Sessions(store: store, state: state, accessTokens: accessTokens, logger: logger)
+        passwords = PasswordHasher(cost: configuration.passwordHashing)
+        controls = BackendControls(
+            state: state, store: store, sessions: sessions, faultQueue: FaultQueue(), gateKeeper: GateKeeper(),
+            arrivals: RequestLog(), answers: RequestLog(), hangs: HangingRequests())
+    }
+
+    /// Every route that this backend answers.
+    func routes() -> RouteTable {
+        var table = RouteTable()
+        addSessionRoutes(to: &table)
+        addGuestRoutes(to: &table)
+        if configuration.dialect == .oauth2 { addOAuthRoutes(to: &table) }
+        addProfileRoutes(to: &table)
+        addArticleRoutes(to: &table)
+        addUploadRoutes(to: &table)
+        if configuration.hostileControls {
+            addControlRoutes(to: &table)
+            addTransportRoutes(to: &table)
+        }
+        return table
+    }
+}

@@ -1,0 +1,95 @@
+import Crypto
+import Foundation
+import JWTKit
+
+/// Issues access tokens and says what a presented one is worth.
+struct AccessTokens: Sendable {
+    private let keys: JWTKeyCollection
+    private let store: Store
+    private let state: BackendState
+
+    init(store: Store, state: BackendState) async throws {
+        self.store = store
+        self.state = state
+        let pem = try store.signingKeyPEM { ES256PrivateKey().pemRepresentation }
+        keys = await JWTKeyCollection().add(ecdsa: try ES256PrivateKey(pem: pem))
+    }
+
+    func issue(userID: String, familyID: String) async throws -> String {
+        let settings = state.settings
+        let now = Timestamp.now(offsetBy: settings.dateOffset)
+        let epoch = state.epoch
+        if settings.opaqueAccessTokens {
+            let token = OpaqueToken()
+            let record = OpaqueTokenRecord(
+                userID: userID, familyID: familyID, expiresAt: now + settings.accessTokenLifetime, epoch: epoch)
+            try await store.insert(record, hash: token.hash)
+            return token.text
+        }
+        let times = TokenTimes(issuedAt: now, settings: settings)
+        let claims = AccessClaims(
+            sub: userID, iat: times.issuedAt, exp: times.expiry, jti: RandomBytes.identifier(), sid: familyID,
+            epoch: epoch)
+        return try await keys.sign(claims)
+    }
+
+    func inspect(_ token: String) async throws -> AccessTokenState {
+        guard let identity = try await identity(of: token) else { return .invalid }
+        let settings = state.settings
+        if settings.rejectAllAccessTokens || state.refusesAccess(familyID: identity.familyID) {
+            return .refused(identity)
+        }
+        let isOver = identity.expiresAt <= Timestamp.now(offsetBy: settings.dateOffset)
+        return isOver || identity.epoch < state.epoch ? .expired(identity) : .valid(identity)
+    }
+
+    private func identity(of token: String) async throws -> AccessIdentity? {
+        if let opaque = OpaqueToken(text: token) {
+            return try await store.opaqueToken(hash: opaque.hash).map { record in
+                AccessIdentity(
+                    userID: record.userID, familyID: record.familyID, expiresAt: record.expiresAt, epoch: record.epoch)
+            }
+        }
+        guard let claims = try? await keys.verify(token, as: AccessClaims.self),
+            let expiry = TokenTimes.end(issuedAt: claims.iat, expiry: claims.exp)
+        else { return nil }
+        return AccessIdentity(userID: claims.sub, familyID: claims.sid, expiresAt: expiry, epoch: claims.epoch)
+    }
+}
+
+/// Whom an access token speaks for.
+struct AccessIdentity: Sendable {
+    var userID: String
+    var familyID: String
+    var expiresAt: Timestamp
+    var epoch: Int
+}
+
+/// What a presented access token is worth.
+enum AccessTokenState: Sendable {
+    case valid(AccessIdentity)
+    case expired(AccessIdentity)
+    /// Genuine, but its session is over or the settings refuse it.
+    case refused(AccessIdentity)
+    case invalid
+
+    /// Whom the token was issued to, whether or not it is still good.
+    var identity: AccessIdentity? {
+        switch self {
+        case .valid(let identity), .expired(let identity), .refused(let identity): identity
+        case .invalid: nil
+        }
+    }
+}
+
+private struct AccessClaims: JWTPayload {
+    var sub: String
+    var iat: JSONValue
+    var exp: JSONValue
+    var jti: String
+    var sid: String
+    var epoch: Int
+
+    // Expiry is judged by the backend's own clock, which settings can move.
+    func verify(using algorithm: some JWTAlgorithm) async throws {}
+}

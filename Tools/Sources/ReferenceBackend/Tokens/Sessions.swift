@@ -1,0 +1,110 @@
+import Foundation
+import Logging
+
+/// Begins, renews and ends sessions. A session is a family of refresh tokens of which each replaces the one before.
+struct Sessions: Sendable {
+    let store: Store
+    let state: BackendState
+    let accessTokens: AccessTokens
+    let logger: Logger
+
+    /// Begins a session for a user.
+    func open(for user: UserRecord) async throws -> SessionGrant {
+        let familyID = RandomBytes.identifier()
+        let refreshToken = OpaqueToken.newRefreshToken()
+        let row = newRow(for: refreshToken)
+        try await store.insertFamily(id: familyID, userID: user.id, first: row)
+        let accessToken = try await accessTokens.issue(userID: user.id, familyID: familyID)
+        return grant(user, accessToken: accessToken, refreshToken: refreshToken.text, until: row.expiresAt)
+    }
+
+    /// Exchanges a refresh token, for a new pair or (`rotates: false`) for an access token only.
+    func refresh(_ text: String, rotates: Bool) async throws -> SessionGrant {
+        do {
+            let grant = try await exchange(.refreshToken(text), rotates: rotates && !state.settings.omitRefreshToken)
+            state.count { $0.refreshesSucceeded += 1 }
+            return grant
+        } catch let error as APIError {
+            state.count { $0.refreshesRefused += 1 }
+            throw error
+        }
+    }
+
+    private func exchange(_ presented: OpaqueToken, rotates: Bool) async throws -> SessionGrant {
+        guard let (record, user) = try await usable(presented) else { throw APIError.refreshRefused }
+        if record.spentAt != nil { return try await answerSpent(presented, record, user) }
+        let accessToken = try await accessTokens.issue(userID: user.id, familyID: record.familyID)
+        if !rotates { return grant(user, accessToken: accessToken, refreshToken: nil, until: record.expiresAt) }
+
+        let next = OpaqueToken.newRefreshToken()
+        let row = newRow(for: next)
+        let pair = TokenPair(accessToken: accessToken, refreshToken: next.text)
+        let isRotated = try await store.rotate(
+            presented.hash, familyID: record.familyID, to: row, sealed: try pair.sealed(under: presented), at: now)
+        if isRotated { return grant(user, accessToken: accessToken, refreshToken: next.text, until: row.expiresAt) }
+        guard let (current, _) = try await usable(presented) else { throw APIError.refreshRefused }
+        return try await answerSpent(presented, current, user)
+    }
+
+    /// RFC 9700 section 4.14.2: a spent token that comes back means that two parties hold the family, so all of it ends,
+    /// unless it comes back so soon that its answer may just have been lost.
+    private func answerSpent(
+        _ presented: OpaqueToken, _ record: RefreshTokenRecord, _ user: UserRecord
+    ) async throws -> SessionGrant {
+        let grace = state.settings.rotationGrace
+        if grace > .zero, let spentAt = record.spentAt, let sealed = record.successor, now - spentAt <= grace {
+            let pair = try TokenPair(opening: sealed, with: presented)
+            state.count { $0.refreshesRepeated += 1 }
+            return grant(user, accessToken: pair.accessToken, refreshToken: pair.refreshToken, until: record.expiresAt)
+        }
+        state.count { $0.reuseDetected += 1 }
+        logger.notice("A spent refresh token came back; its session is revoked.")
+        try await revoke(.family(record.familyID), refusingAccess: true)
+        throw APIError.refreshRefused
+    }
+
+    private func usable(_ presented: OpaqueToken) async throws -> (RefreshTokenRecord, UserRecord)? {
+        guard !state.settings.refreshTokenRejected,
+            let record = try await store.refreshToken(hash: presented.hash), !record.isFamilyRevoked,
+            record.expiresAt > now, let user = try await store.user(id: record.userID)
+        else { return nil }
+        return (record, user)
+    }
+
+    /// Ends sessions; with `refusingAccess` their access tokens are refused at once instead of living out their time.
+    func revoke(_ scope: RevocationScope, refusingAccess: Bool) async throws {
+        let families = try await store.revokeFamilies(scope, refusingAccess: refusingAccess, at: now)
+        if refusingAccess { state.refuseAccess(familyIDs: families) }
+        state.count { $0.revocations += families.count }
+    }
+
+    /// The family of a refresh token in any state.
+    func family(ofRefreshToken text: String) async throws -> String? {
+        try await store.refreshToken(hash: OpaqueToken.refreshToken(text).hash)?.familyID
+    }
+
+    private var now: Timestamp { state.now }
+
+    private func newRow(for token: OpaqueToken) -> NewRefreshToken {
+        NewRefreshToken(hash: token.hash, expiresAt: now + state.settings.refreshTokenLifetime)
+    }
+
+    private func grant(
+        _ user: UserRecord, accessToken: String, refreshToken: String?, until end: Timestamp
+    ) -> SessionGrant {
+        SessionGrant(
+            user: user, accessToken: accessToken, refreshToken: refreshToken, refreshTokenExpiresAt: end,
+            expiresIn: state.settings.expiresInMember)
+    }
+}
+
+/// What a sign-in or a refresh hands out.
+struct SessionGrant: Sendable {
+    var user: UserRecord
+    var accessToken: String
+    /// Nil where the token presented stays in use.
+    var refreshToken: String?
+    var refreshTokenExpiresAt: Timestamp
+    /// What the answer says about the access token's lifetime; nil says nothing.
+    var expiresIn: JSONValue?
+}

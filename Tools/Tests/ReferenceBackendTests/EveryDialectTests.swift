@@ -1,0 +1,140 @@
+import ReferenceBackend
+import Testing
+
+@Suite("Every dialect")
+struct EveryDialectTests {
+    @Test("A guest registers with a picture, and the picture can be fetched back", arguments: Dialect.allCases)
+    func picture(dialect: Dialect) async throws {
+        try await withBackend(dialect) { backend, client in
+            let picture = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+            var form = TestForm()
+            form.add("name", "Wren")
+            form.add("image", filename: "wren.jpg", contentType: "image/jpeg", picture)
+            let answer = try await client.postMultipart("/auth/guest/register", form)
+            #expect(answer.status == 201)
+            let session = try TestSession(answer)
+            #expect(session.user["name"] == "Wren")
+            #expect(session.user["isGuest"] == true)
+            let url = try #require(session.user["profileUrl"]?.stringValue)
+            let key = try #require(session.user["profileImageKey"]?.stringValue)
+            #expect(url == "\(backend.baseURL)/images/\(key)")
+            let image = try await client.get(url)
+            #expect(image.header("Content-Type") == "image/jpeg")
+            #expect(image.bytes == picture)
+        }
+    }
+
+    @Test("A guest without a picture has none to fetch", arguments: Dialect.allCases)
+    func withoutPicture(dialect: Dialect) async throws {
+        try await withBackend(dialect) { _, client in
+            let session = try await TestSession(on: client)
+            #expect(session.user["profileUrl"] == .some(.null))
+            #expect(session.user["profileImageKey"] == .some(.null))
+        }
+    }
+
+    @Test("An access token opens the profile, and a refresh brings another one", arguments: Dialect.allCases)
+    func refresh(dialect: Dialect) async throws {
+        try await withBackend(dialect) { backend, client in
+            let session = try await TestSession(on: client)
+            let profile = try await client.with(session.accessToken).get("/me")
+            #expect(profile.status == 200)
+            #expect((profile["data"] ?? profile.json)["name"] == "Wren")
+
+            try await backend.controls.expireAccessTokens()
+            let expired = try await client.with(session.accessToken).get("/me")
+            #expect(expired.status == (dialect == .legacy419 ? 419 : 401))
+
+            let refreshed = try await client.refresh(session.refreshToken, dialect)
+            #expect(refreshed.status == 200)
+            let body = refreshed.json["data"] ?? refreshed.json["result"] ?? refreshed.json
+            let token = try #require((body["accessToken"] ?? body["access_token"] ?? body["token"])?.stringValue)
+            #expect(try await client.with(token).get("/me").status == 200)
+            let counters = backend.controls.counters
+            #expect(counters.refreshesCalled == 1)
+            #expect(counters.refreshesSucceeded == 1)
+            #expect(counters.unauthorized == 1)
+            #expect(counters.distinctAccessTokens == 2)
+        }
+    }
+
+    @Test("A revoked session cannot be refreshed", arguments: Dialect.allCases)
+    func revoked(dialect: Dialect) async throws {
+        try await withBackend(dialect) { backend, client in
+            let session = try await TestSession(on: client)
+            try await backend.controls.revokeSessions()
+            let answer = try await client.refresh(session.refreshToken, dialect)
+            #expect(answer.status == (dialect == .oauth2 ? 400 : 401))
+            #expect(backend.controls.counters.refreshesRefused == 1)
+        }
+    }
+
+    @Test("Signing out ends the session", arguments: Dialect.allCases)
+    func signOut(dialect: Dialect) async throws {
+        try await withBackend(dialect) { backend, client in
+            let session = try await TestSession(on: client)
+            let answer = try await client.with(session.accessToken).post("/auth/logout")
+            #expect(answer.status == (dialect == .envelope ? 200 : 204))
+            #expect(try await client.with(session.accessToken).get("/me").status == 401)
+            #expect(try await client.refresh(session.refreshToken, dialect).status >= 400)
+            #expect(backend.controls.counters.revocations == 1)
+        }
+    }
+
+    @Test("A guest becomes an account of the same id", arguments: Dialect.allCases)
+    func upgrade(dialect: Dialect) async throws {
+        try await withBackend(dialect) { _, client in
+            let guest = try await TestSession(on: client)
+            let account: JSONValue = ["email": "Wren@example.org", "password": "correct horse"]
+            let upgraded = try TestSession(try await client.with(guest.accessToken).post("/auth/upgrade", account))
+            #expect(upgraded.user["id"] == guest.user["id"])
+            #expect(upgraded.user["isGuest"] == false)
+            #expect(try await client.refresh(guest.refreshToken, dialect).status >= 400)
+            let again = try await client.with(upgraded.accessToken).post("/auth/upgrade", account)
+            #expect(again.status == 409)
+            let signedIn = try TestSession(try await client.post("/auth/login", account))
+            #expect(signedIn.user["id"] == guest.user["id"])
+        }
+    }
+
+    @Test("A spent refresh token ends the whole session", arguments: Dialect.allCases.filter { $0 != .legacy419 })
+    func reuse(dialect: Dialect) async throws {
+        try await withBackend(dialect) { backend, client in
+            let first = try await TestSession(on: client)
+            let second = try TestSession(try await client.refresh(first.refreshToken, dialect))
+            #expect(second.refreshToken != first.refreshToken)
+            #expect(try await client.refresh(first.refreshToken, dialect).status >= 400)
+            #expect(backend.controls.counters.reuseDetected == 1)
+            #expect(try await client.refresh(second.refreshToken, dialect).status >= 400)
+            #expect(try await client.with(second.accessToken).get("/me").status == 401)
+        }
+    }
+
+    @Test(
+        "Within the grace a spent refresh token answers the same pair again, afterwards it is reuse",
+        arguments: Dialect.allCases.filter { $0 != .legacy419 })
+    func grace(dialect: Dialect) async throws {
+        try await withBackend(dialect, configure: { $0.rotationGrace = .seconds(30) }) { backend, client in
+            let first = try await TestSession(on: client)
+            let second = try TestSession(try await client.refresh(first.refreshToken, dialect))
+            let repeated = try TestSession(try await client.refresh(first.refreshToken, dialect))
+            #expect(repeated.refreshToken == second.refreshToken)
+            #expect(repeated.accessToken == second.accessToken)
+            #expect(backend.controls.counters.reuseDetected == 0)
+            backend.controls.update { $0.dateOffset += .seconds(31) }
+            #expect(try await client.refresh(first.refreshToken, dialect).status >= 400)
+            #expect(backend.controls.counters.reuseDetected == 1)
+        }
+    }
+
+    @Test("Every answer has a date and a request id", arguments: Dialect.allCases)
+    func commonFields(dialect: Dialect) async throws {
+        try await withBackend(dialect) { _, client in
+            for path in ["/me", "/public/ping", "/nowhere"] {
+                let answer = try await client.get(path)
+                #expect(answer.header("Date") != nil)
+                #expect(answer.header("X-Request-Id") != nil)
+            }
+        }
+    }
+}

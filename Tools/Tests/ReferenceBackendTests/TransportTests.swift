@@ -1,0 +1,117 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
+import ReferenceBackend
+import Testing
+
+@Suite("Answers for tests of transports")
+struct TransportTests {
+    @Test("Echo says what arrived", arguments: ["GET", "POST", "PUT", "DELETE", "PROPFIND"])
+    func echo(method: String) async throws {
+        try await withBackend { backend, client in
+            let answer = try await client.send(
+                method, "/_control/echo?a=b%20c", headers: [("X-Order", "1"), ("x-order", "2")],
+                body: method == "GET" ? nil : .bytes(ByteBuffer(string: "hello")))
+            #expect(answer["method"]?.stringValue == method)
+            #expect(answer["query"] == "a=b%20c")
+            #expect(answer["authority"]?.stringValue == "127.0.0.1:\(backend.port)")
+            let headers = answer["headers"]?.arrayValue ?? []
+            #expect(headers.contains(["X-Order", "1"]))
+            #expect(headers.contains(["x-order", "2"]))
+            if method != "GET" {
+                #expect(answer["bodyText"] == "hello")
+                #expect(
+                    answer["bodySha256"] == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+            }
+        }
+    }
+
+    @Test("Any status can be had, with fields and a body")
+    func status() async throws {
+        try await withBackend { _, client in
+            let path = "/_control/status/418?header.Retry-After=3&body=short%20and%20stout&contentType=text/x-pot"
+            let answer = try await client.get(path)
+            #expect(answer.status == 418)
+            #expect(answer.header("Retry-After") == "3")
+            #expect(answer.header("Content-Type") == "text/x-pot")
+            #expect(answer.text == "short and stout")
+            #expect(try await client.get("/_control/status/7").status == 400)
+        }
+    }
+
+    @Test("Bytes come in any number, announced or not")
+    func bytes() async throws {
+        try await withBackend { _, client in
+            let expected = (0..<100_000).map { UInt8($0 % 251) }
+            let announced = try await client.get("/_control/bytes?count=100000&chunk=777")
+            #expect(announced.bytes == expected)
+            #expect(announced.header("Content-Length") == "100000")
+            let chunked = try await client.get("/_control/bytes?count=100000&length=false")
+            #expect(chunked.bytes == expected)
+            #expect(chunked.header("Content-Length") == nil)
+            #expect(try await client.get("/_control/drip?count=3&size=2&intervalMs=1").text == "......")
+        }
+    }
+
+    @Test("Empty, forbidden, challenged and redirected answers are there")
+    func others() async throws {
+        try await withBackend { _, client in
+            let empty = try await client.get("/_control/empty")
+            #expect(empty.status == 200)
+            #expect(empty.bytes.isEmpty)
+            #expect(try await client.get("/_control/empty?status=204").status == 204)
+            #expect(try await client.get("/_control/forbidden").status == 403)
+            let challenge = try await client.get("/_control/basic-challenge")
+            #expect(challenge.status == 401)
+            #expect(challenge.header("WWW-Authenticate")?.hasPrefix("Basic ") == true)
+            let redirected = try await client.post("/_control/redirect?status=307&to=/_control/echo", ["a": 1])
+            #expect(redirected["method"] == "POST")
+            #expect(redirected["bodyText"] == "{\"a\":1}")
+        }
+    }
+
+    @Test("GraphQL answers 200 in any case")
+    func graphQL() async throws {
+        try await withBackend { _, client in
+            let session = try await TestSession(on: client)
+            let refused = try await client.post("/_control/graphql")
+            #expect(refused.status == 200)
+            #expect(refused["errors"]?.arrayValue?.first?["extensions"]?["code"] == "UNAUTHENTICATED")
+            let answered = try await client.with(session.accessToken).post("/_control/graphql")
+            #expect(answered["data", "me"] == "Wren")
+        }
+    }
+
+    @Test("TLS speaks HTTP/2 and HTTP/1.1 under the backend's own authority", arguments: [true, false])
+    func tls(isHTTP2: Bool) async throws {
+        try await withBackend(.cookie, configure: { $0.tls = .selfSigned }) { backend, client in
+            let pem = try #require(backend.certificateAuthorityPEM)
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem.utf8)))
+            let trusting = TestClient.make {
+                $0.httpVersion = isHTTP2 ? .automatic : .http1Only
+                $0.tlsConfiguration = tls
+            }
+            var client = client
+            client.client = trusting
+            do {
+                let session = try await TestSession(on: client)
+                let answer = try await client.with(session.accessToken).get("/me")
+                #expect(answer.status == 200)
+                #expect(answer.version == (isHTTP2 ? "HTTP/2.0" : "HTTP/1.1"))
+                let refreshed = try await client.refresh(session.refreshToken, .cookie)
+                #expect(refreshed.header("Set-Cookie")?.contains("Secure") == true)
+                backend.controls.inject("/public/ping", .dropConnection)
+                await #expect(throws: (any Error).self) { try await client.get("/public/ping") }
+                let name = backend.baseURL.replacing("127.0.0.1", with: "localhost")
+                #expect(try await client.get("\(name)/public/ping").status == 200)
+            } catch {
+                try await trusting.shutdown()
+                throw error
+            }
+            await backend.stop()
+            #expect(backend.controls.counters.connectionsOpen == 0)
+            try await trusting.shutdown()
+        }
+    }
+}
