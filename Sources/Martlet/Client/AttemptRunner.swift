@@ -24,9 +24,11 @@ struct AttemptRunner: Sendable {
         self.limits = TimeLimits(time: config.time)
     }
 
-    func run(_ request: HTTPRequest, _ call: CallPipeline.Call, _ watch: CallWatch?) async throws -> Outcome {
+    func run(
+        _ request: HTTPRequest, _ call: CallPipeline.Call, from origin: Origin, _ watch: CallWatch?
+    ) async throws -> Outcome {
         let limit = call.context.endpoint.timeout ?? config.timeout
-        let (body, origin, context) = (call.body, call.origin, call.context)
+        let (body, context) = (call.body, call.context)
         return try await limits.run(within: limit) {
             try await exchange(request, body, from: origin, context, watch)
         }.get()

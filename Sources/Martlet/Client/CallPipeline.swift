@@ -47,7 +47,7 @@ struct CallPipeline: Sendable {
 
     private func build(_ endpoint: any Endpoint, accept: String?) throws(NetworkError) -> Call {
         let method = endpoint.method
-        let unplaced = FailedCall(method: method.rawValue, url: endpoint.path, attempts: 0)
+        let unplaced = FailedCall(method: method.rawValue, url: Redaction.redact(endpoint.path), attempts: 0)
         let location: Location
         do {
             location = try baseURL.location.get().appending(path: endpoint.path, query: endpoint.query)
@@ -79,9 +79,9 @@ struct CallPipeline: Sendable {
             request.headerFields[.contentType] = type
         }
         let context = RequestContext(
-            endpoint: endpoint, method: method.rawValue, url: url, startedAt: config.time.uptime,
-            mayCarryToken: tokens?.mayCarryToken(to: location.origin) ?? false)
-        return Call(request: request, body: body, origin: location.origin, context: context)
+            endpoint: endpoint, method: method.rawValue, url: url, origin: location.origin,
+            startedAt: config.time.uptime)
+        return Call(request: request, body: body, context: context)
     }
 
     // MARK: - Running
@@ -90,14 +90,17 @@ struct CallPipeline: Sendable {
     struct Call: Sendable {
         var request: HTTPRequest
         let body: PreparedBody?
-        let origin: Origin
         var context: RequestContext
         var lastAnswer: ServerAnswer?
     }
 
     private func run(_ call: inout Call, _ watch: CallWatch?) async throws -> (ServerAnswer, Duration) {
         do {
+            let built = call.request
             for interceptor in interceptors { try await interceptor.prepare(&call.request, for: &call.context) }
+            if !call.request.isForSamePlace(as: built) {
+                call.context.origin = try origin(of: call.request)
+            }
             watch?.start(call.request)
             while true {
                 call.context.attempt += 1
@@ -125,12 +128,14 @@ struct CallPipeline: Sendable {
     /// One attempt: adapt, send, follow redirects, read, validate.
     private func attempt(_ call: inout Call, _ watch: CallWatch?) async -> Result<ServerAnswer, NetworkError> {
         do {
-            try await limiter?.acquire(call.origin)
-            defer { limiter?.release(call.origin) }
+            let origin = call.context.origin
+            try await limiter?.acquire(origin)
+            defer { limiter?.release(origin) }
             var request = call.request
             for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
+            let place = try place(of: &request, adaptedFrom: &call)
             watch?.attempt(call.context, request)
-            let outcome = try await attempts.run(request, call, watch)
+            let outcome = try await attempts.run(request, call, from: place, watch)
             // A redirect to another origin went out without the token, so its answer says nothing about it.
             if outcome.leftOrigin { call.context.signature = nil }
             watch?.receive(call.context, outcome.answer)
@@ -145,6 +150,22 @@ struct CallPipeline: Sendable {
             if failure.answer == nil { watch?.fail(call.context, failure) }
             return .failure(failure)
         }
+    }
+
+    /// Where an adapted request goes. An interceptor may have sent it elsewhere, where the token must not follow.
+    private func place(of request: inout HTTPRequest, adaptedFrom call: inout Call) throws -> Origin {
+        guard !request.isForSamePlace(as: call.request) else { return call.context.origin }
+        let place = try origin(of: request)
+        if place != call.context.origin, let header = call.context.signedHeader {
+            request.headerFields[header] = nil
+            call.context.signature = nil
+        }
+        return place
+    }
+
+    private func origin(of request: HTTPRequest) throws -> Origin {
+        let url = "\(request.scheme ?? "https")://\(request.authority ?? "")"
+        return try Location.parse(url).get().origin
     }
 
     /// How long to wait before the next attempt.
@@ -166,6 +187,12 @@ struct CallPipeline: Sendable {
         var answer = answer
         for interceptor in interceptors { answer = try await interceptor.process(answer, for: &call.context) }
         return answer
+    }
+}
+
+extension HTTPRequest {
+    fileprivate func isForSamePlace(as other: HTTPRequest) -> Bool {
+        authority == other.authority && scheme == other.scheme
     }
 }
 

@@ -16,11 +16,12 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     public func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         context.signature = nil
         context.isTokenRejected = false
-        guard context.endpoint.authentication != .none, context.mayCarryToken else { return }
+        guard context.endpoint.authentication != .none, tokens.mayCarryToken(to: context.origin) else { return }
         guard let credential = try await credential(for: &context) else { return }
         if let session = context.session, session != credential.stamp.session { throw SessionError.sessionChanged }
         context.session = credential.stamp.session
         context.signature = credential.stamp
+        context.signedHeader = tokens.scheme.header
         tokens.scheme.sign(&request.headerFields, with: credential.accessToken)
     }
 
@@ -54,6 +55,8 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     private func credential(for context: inout RequestContext) async throws -> Credential? {
         if let credential = context.nextCredential {
             context.nextCredential = nil
+            // The user may have signed out, or another one in, since the token was handed out.
+            guard tokens.isCurrent(credential.stamp.session) else { throw SessionError.sessionChanged }
             return credential
         }
         if let credential = tokens.freshCredential() { return credential }

@@ -85,8 +85,10 @@ public struct RequestContext: Sendable {
 
     let method: String
     let url: String
-    /// Whether the request's place may see tokens at all.
-    var mayCarryToken: Bool
+    /// Where the request goes.
+    var origin: Origin
+    /// The field that the token was put into.
+    var signedHeader: HTTPField.Name?
     /// The session that signed the first attempt: no other one may sign a later attempt.
     var session: SessionID?
     /// Whether the attempt under way failed because the server refused its token.
@@ -97,13 +99,13 @@ public struct RequestContext: Sendable {
     var nextCredential: Credential?
     private var notes: [ObjectIdentifier: any Sendable] = [:]
 
-    init(endpoint: any Endpoint, method: String, url: String, startedAt: Duration, mayCarryToken: Bool) {
+    init(endpoint: any Endpoint, method: String, url: String, origin: Origin, startedAt: Duration) {
         self.endpoint = endpoint
         self.attempt = 0
         self.startedAt = startedAt
         self.method = method
         self.url = url
-        self.mayCarryToken = mayCarryToken
+        self.origin = origin
     }
 
     /// A note of one type, kept for the length of the call.

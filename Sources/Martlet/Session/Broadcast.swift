@@ -21,6 +21,11 @@ struct Broadcast<Value: Sendable> {
         listeners[id] = nil
     }
 
+    /// Tells everybody that nothing more will come.
+    func finish() {
+        for listener in listeners.values { listener.finish() }
+    }
+
     func send(_ value: Value) {
         for listener in listeners.values { listener.yield(value) }
     }

@@ -18,7 +18,8 @@ import Testing
         }
         #expect(refusal.code == "INVALID_NAME")
         #expect(refusal.message == "The name is too long")
-        #expect(refusal.errors == [.init(field: "name", message: "at most 40 characters"), .init(message: "and no spaces")])
+        #expect(
+            refusal.errors == [.init(field: "name", message: "at most 40 characters"), .init(message: "and no spaces")])
         #expect(refusal.requestID == "7f3a")
         #expect(refusal.status == status)
         #expect(failure?.description.hasSuffix("[request 7f3a]") == true)
@@ -92,7 +93,9 @@ import Testing
         #expect("\(NetworkError.decoding(call, failure))".contains("is no User: there is no body at the top"))
     }
 
-    @Test("a decoding error names the place, the reason and the endpoint, and shows no secret") func decoding() async throws {
+    @Test("a decoding error names the place, the reason and the endpoint, and shows no secret") func decoding()
+        async throws
+    {
         let body = #"{"users":[{"name":"Ada"},{"name":7}],"accessToken":"eyJhbGciOiJIUzI1NiJ9.e30.abcdef"}"#
         let failure = await answering(body).failure(Users.self)
         let text = try #require(failure.map { "\($0)" })

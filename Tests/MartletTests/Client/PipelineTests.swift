@@ -77,7 +77,8 @@ import Testing
     func insecure(isAllowed: Bool) async throws {
         let transport = StubTransport { _ in .status(204) }
         let open = NetworkClient(
-            baseURL: "http://api.example.com", config: config { $0.allowsInsecureHTTP = isAllowed }, transport: transport)
+            baseURL: "http://api.example.com", config: config { $0.allowsInsecureHTTP = isAllowed },
+            transport: transport)
         let failure = await error { try await open.send(Get("/a", .none)) }
         if isAllowed {
             #expect(failure == nil)
@@ -97,6 +98,47 @@ import Testing
         let request = try #require(app.transport.requests.last)
         #expect(request.request.authority == "other.example.net")
         #expect(request.headers[.authorization] == nil)
+    }
+
+    @Test("a token does not follow where an interceptor sends the request", arguments: [true, false])
+    func rerouted(inPrepare: Bool) async throws {
+        struct Rerouting: RequestInterceptor {
+            let inPrepare: Bool
+            func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                if inPrepare { request.authority = "staging.example.net" }
+            }
+            func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                if !inPrepare { request.authority = "staging.example.net" }
+            }
+        }
+        let app = try await App.signedIn { $0.interceptors = [Rerouting(inPrepare: inPrepare)] }
+        app.backend.invalidateAccessTokens()
+        guard case .unauthorized = await app.call().error else {
+            Issue.record("the other place's 401 should be the error")
+            return
+        }
+        let request = try #require(app.transport.requests.last)
+        #expect(request.request.authority == "staging.example.net")
+        #expect(request.headers[.authorization] == nil)
+        #expect(app.backend.refreshCalls == 0)
+    }
+
+    @Test("a replay is not sent once its user has signed out") func signedOutBeforeReplay() async throws {
+        let app = try await App.signedIn()
+        app.backend.invalidateAccessTokens()
+        let client = NetworkClient(
+            baseURL: "https://api.example.com",
+            config: config {
+                $0.interceptors = [
+                    SigningOutBeforeReplay(tokens: app.tokens), AuthenticationInterceptor(tokens: app.tokens),
+                ]
+            }, transport: app.transport)
+        let failure = await error { let _: Echo = try await client.send(Get("/me", .ifSignedIn)) }
+        guard case .sessionChanged = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(app.transport.requests(to: "/me").count == 1)
     }
 
     @Test("an attempt that takes too long is a timeout, whatever the transport does") func timeout() async throws {
@@ -157,7 +199,8 @@ import Testing
         #expect(transport.requests.count == 40)
     }
 
-    @Test("C45: the refresh does not wait in line with those that wait for it") func refreshBypassesLimit() async throws {
+    @Test("C45: the refresh does not wait in line with those that wait for it") func refreshBypassesLimit() async throws
+    {
         let app = try await App.signedIn { $0.maxConcurrentRequests = 4 }
         app.backend.invalidateAccessTokens()
         #expect(await app.burst(40).allSucceeded)
@@ -254,4 +297,12 @@ private struct LoggingObserver: NetworkObserver {
         log.add("observer retry")
     }
     func callDidFinish(_ call: FinishedCall) { log.add("observer finish") }
+}
+
+/// Signs the user out after the replay has got its token and before it is signed.
+private struct SigningOutBeforeReplay: RequestInterceptor {
+    let tokens: TokenManager
+    func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+        if context.attempt == 2 { await tokens.signOut() }
+    }
 }

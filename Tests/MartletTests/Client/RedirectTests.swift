@@ -4,7 +4,9 @@ import MartletTesting
 import Testing
 
 @Suite("Redirects") struct RedirectTests {
-    @Test("C31: to another origin, no secret goes along", arguments: [301, 302, 303, 307, 308], [HTTPRequest.Method.get, .post])
+    @Test(
+        "C31: to another origin, no secret goes along", arguments: [301, 302, 303, 307, 308],
+        [HTTPRequest.Method.get, .post])
     func crossOrigin(status: Int, method: HTTPRequest.Method) async throws {
         let transport = StubTransport { request in
             request.request.authority == "api.example.com"
@@ -59,7 +61,9 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("methods and bodies follow the status", arguments: [(301, true), (302, true), (303, true), (307, false), (308, false)])
+    @Test(
+        "methods and bodies follow the status",
+        arguments: [(301, true), (302, true), (303, true), (307, false), (308, false)])
     func methods(status: Int, becomesGet: Bool) async throws {
         let transport = StubTransport { $0.path == "/a" ? .status(status, headers: [.location: "/b"]) : .status(204) }
         try await client(transport).send(Call(method: .post))

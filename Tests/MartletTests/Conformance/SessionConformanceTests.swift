@@ -5,7 +5,9 @@ import Synchronization
 import Testing
 
 @Suite("Conformance: the session and the app") struct SessionConformanceTests {
-    @Test("C13: signing out during a refresh throws its result away and revokes it") func signOutDuringRefresh() async throws {
+    @Test("C13: signing out during a refresh throws its result away and revokes it") func signOutDuringRefresh()
+        async throws
+    {
         let store = InMemoryTokenStore()
         let app = try await App.signedIn(store: store)
         app.backend.invalidateAccessTokens()
@@ -158,7 +160,9 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C54: signing out offline clears what is here first, and the server is told later") func signOutOffline() async throws {
+    @Test("C54: signing out offline clears what is here first, and the server is told later") func signOutOffline()
+        async throws
+    {
         let store = InMemoryTokenStore()
         let app = try await App.signedIn(store: store)
         let isOffline = Mutex(true)
@@ -232,7 +236,9 @@ import Testing
         #expect(record.rotation == 1)
     }
 
-    @Test("C60: the refresh token in a header is on the refresh request and on no other") func headerDialect() async throws {
+    @Test("C60: the refresh token in a header is on the refresh request and on no other") func headerDialect()
+        async throws
+    {
         let backend = SimulatedBackend()
         let transport = StubTransport { request in
             guard request.path == "/auth/refresh" else { return .status(request.bearer == "new" ? 204 : 401) }
@@ -273,7 +279,9 @@ import Testing
         #expect(backend.refreshCalls == 1)
     }
 
-    @Test("C62: at the start, a revoked session has expired, and without one nobody is signed in") func restoreRevoked() async throws {
+    @Test("C62: at the start, a revoked session has expired, and without one nobody is signed in") func restoreRevoked()
+        async throws
+    {
         let backend = SimulatedBackend()
         let time = ManualTimeSource()
         let record = StoredSession.expired(backend.issue(), at: time.wallClock)
