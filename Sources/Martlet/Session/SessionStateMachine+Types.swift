@@ -25,6 +25,8 @@ extension SessionStateMachine {
         var life: TokenLife?
         var phase: Phase = .settled
         var waiters: Set<WaiterID> = []
+        /// Those of them who asked for a new token and have no use for the old one.
+        var forcing: Set<WaiterID> = []
         /// The server has refused the current token.
         var isRejected = false
         /// A new sign-in becomes visible once its record has been written, or writing it has failed.

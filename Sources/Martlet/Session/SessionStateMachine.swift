@@ -147,7 +147,9 @@ extension SessionStateMachine {
             return .failure(.refreshFailed(RefreshFailure(.refresher, description: "there is no refresh token")))
         }
         defer { state = .signedIn(session) }
-        return refresh(&session, for: waiter, because: .forced, at: now)
+        let answer = refresh(&session, for: waiter, because: .forced, at: now)
+        if answer == .wait { session.forcing.insert(waiter) }
+        return answer
     }
 
     /// Somebody signed in. The waiter is resumed once the record has been written, or writing it has failed.
@@ -187,6 +189,7 @@ extension SessionStateMachine {
             return true
         case .signedIn(var session):
             guard session.waiters.remove(waiter) != nil else { return false }
+            session.forcing.remove(waiter)
             state = .signedIn(session)
             return true
         case .notLoaded, .unavailable, .signedOut, .expired:
@@ -235,6 +238,7 @@ extension SessionStateMachine {
             actions.append(.emit(isNew ? .signedIn(record.stamp) : .refreshSucceeded(record.stamp)))
             resume(session.waiters, .token(session.credential))
             session.waiters = []
+            session.forcing = []
         } else if session.saveRetry == order {
             session.saveRetry = nil
             if failure == nil { actions.append(.emit(.storeRecovered(session.record.stamp))) }
@@ -298,9 +302,11 @@ extension SessionStateMachine {
             session.phase = .settled
             session.coolDown = CoolDown(until: now + wait, failure: failure)
             actions.append(.emit(.refreshFailed(order.stamp, failure, coolDown: wait)))
-            let isUsable = session.isUsable(at: now)
-            resume(session.waiters, isUsable ? .token(session.credential) : .failure(.refreshFailed(failure)))
+            let served = session.isUsable(at: now) ? session.waiters.subtracting(session.forcing) : []
+            resume(served, .token(session.credential))
+            resume(session.waiters.subtracting(served), .failure(.refreshFailed(failure)))
             session.waiters = []
+            session.forcing = []
             state = .signedIn(session)
         case .terminal(let reason):
             expire(session, because: reason)

@@ -108,6 +108,17 @@ import Testing
         }
     }
 
+    @Test("tells whoever forced a refresh that it failed, and hands others the token that is still good")
+    func forcedRefreshFails() {
+        var (machine, record) = signedIn()
+        #expect(machine.refreshForced(by: 1, at: .zero) == .wait)
+        let order = refreshOrder(in: machine.takeActions())
+        let failure = RefreshFailure(.offline, description: "")
+        machine.refreshFinished(order, .transient(failure), at: .zero, jitter: 0)
+        #expect(machine.takeActions().contains(.resume([1], .failure(.refreshFailed(failure)))))
+        #expect(machine.tokenAsked(by: 2, at: .zero) == .token(credential(record)))
+    }
+
     @Test("without a refresh token, a refusal ends the session") func noRefreshToken() {
         var (machine, record) = signedIn(TokenBundle(accessToken: "only"))
         #expect(
