@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Installs what Martlet's tests and tools need beside a Swift toolchain, or says precisely what to install.
+#
+#   libsqlite3-dev   the reference backend keeps its data in SQLite (Linux; part of macOS)
+#   werkzeug         a multipart parser that the tests hold ours against (Python, in .venv)
+#
+# usage: scripts/install-dependencies.sh [tools|all]     tools: only what the backend and the command need
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+what=${1:-all}
+
+fail() {
+    printf 'install-dependencies: %s\n' "$@" >&2
+    exit 1
+}
+
+command -v swift >/dev/null ||
+    fail "There is no Swift toolchain on the PATH. Install Swift 6.2 or newer: https://www.swift.org/install"
+
+[[ "$(uname -s)" == Linux ]] || exit 0
+
+has_sqlite_headers() {
+    local folder
+    for folder in /usr/include /usr/local/include; do
+        [[ -e "$folder/sqlite3.h" ]] && return 0
+    done
+    return 1
+}
+
+# Runs as root: directly, or with sudo, which asks for a password only where somebody can type one.
+as_root() {
+    if [[ "$(id -u)" == 0 ]]; then
+        "$@"
+    elif command -v sudo >/dev/null && [[ -t 0 ]]; then
+        sudo "$@"
+    elif command -v sudo >/dev/null; then
+        sudo -n "$@"
+    else
+        return 1
+    fi
+}
+
+apt_install() {
+    command -v apt-get >/dev/null || return 1
+    echo "Installing $* with apt-get."
+    as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >/dev/null
+}
+
+if ! has_sqlite_headers; then
+    apt_install libsqlite3-dev || true
+    has_sqlite_headers || fail "The headers of SQLite are missing. Install the package that has sqlite3.h:" \
+        "  Debian, Ubuntu:  sudo apt-get install libsqlite3-dev" \
+        "  Fedora, RHEL:    sudo dnf install sqlite-devel" \
+        "  Alpine:          sudo apk add sqlite-dev"
+fi
+
+[[ "$what" == all ]] || exit 0
+
+has_werkzeug() {
+    "$1" -c 'import werkzeug.sansio.multipart' >/dev/null 2>&1
+}
+
+if ! command -v python3 >/dev/null; then
+    apt_install python3 || true
+    command -v python3 >/dev/null || fail "The checks need python3: install it with your system's package manager."
+fi
+if ! has_werkzeug python3 && ! has_werkzeug .venv/bin/python3; then
+    # Debian and Ubuntu ship python3 without the part that makes virtual environments.
+    python3 -c 'import ensurepip' >/dev/null 2>&1 || apt_install python3-venv || true
+    echo "Installing werkzeug into .venv."
+    if ! { python3 -m venv .venv && .venv/bin/python3 -m pip install --quiet --disable-pip-version-check werkzeug; }; then
+        echo "install-dependencies: werkzeug could not be installed into .venv (apt: python3-venv); the tests that" \
+            "compare with it are skipped." >&2
+    fi
+fi

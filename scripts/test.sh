@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change is good: builds, tests and checks. What a step prints goes to a log; shown
+# are its closing line, or where it failed the lines that matter. VERBOSE=1 shows all of it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Tests and checks find the Python that has what they need.
+if [[ -x .venv/bin/python3 ]]; then PATH="$PWD/.venv/bin:$PATH"; fi
+
+# A folder of its own for the library without traits: with one for both, each would undo what the other has built.
+core=.build/core
+logs=.build/logs
+mkdir -p "$logs"
+closing=()
+
+# step NAME COMMAND…: runs a step and keeps its closing line.
+step() {
+    local name=$1 start=$SECONDS log line status=0
+    shift
+    log="$logs/${name//[^a-zA-Z0-9]/-}.log"
+    printf -- '── %s\n' "$name"
+    if [[ -n "${VERBOSE:-}" ]]; then
+        "$@" </dev/null 2>&1 | tee "$log" || status=$?
+    else
+        "$@" </dev/null >"$log" 2>&1 || status=$?
+    fi
+    line=$(grep -E 'Test run with|Build complete' "$log" | tail -n 1) || line=$(tail -n 1 "$log")
+    if ((status != 0)); then
+        grep -E 'error:|✘|Fatal error|recorded an issue' "$log" | tail -n 60 || true
+        printf '\n%s\n' "The end of $log:"
+        tail -n 40 "$log"
+        printf '\n✗ %s failed (%s s)\n' "$name" "$((SECONDS - start))"
+        exit 1
+    fi
+    printf '   %s (%s s)\n' "$line" "$((SECONDS - start))"
+    closing+=("$name: $line")
+}
+
+only_http_types() {
+    swift package --disable-default-traits --scratch-path "$core" show-dependencies --format json |
+        python3 -c '
+import json, sys
+names = [each["identity"] for each in json.load(sys.stdin)["dependencies"]]
+if names != ["swift-http-types"]:
+    sys.exit(f"error: with all traits off these are resolved: {names}")
+print("With all traits off swift-http-types is resolved and nothing else.")'
+}
+
+formatting() {
+    local folders=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests) folder
+    for folder in Benchmarks Examples; do
+        if [[ -d "$folder" ]]; then folders+=("$folder"); fi
+    done
+    # Packages of their own keep what they build beside their sources.
+    find "${folders[@]}" -name .build -prune -o -name '*.swift' -print0 |
+        xargs -0 swift format lint --strict
+    echo "The formatter has nothing to say."
+}
+
+# The quick checks come first: they say in seconds what would otherwise be learned in minutes.
+step "formatting" formatting
+for check in check-folders.sh check-docs.py; do
+    if [[ -e "scripts/$check" ]]; then step "$check" "scripts/$check"; fi
+done
+
+step "dependencies without traits" only_http_types
+step "library without traits, build" swift build --disable-default-traits --scratch-path "$core" --build-tests
+step "library without traits, tests" swift test --disable-default-traits --scratch-path "$core" --skip-build
+step "library with default traits, build" swift build
+step "library with default traits, warnings" scripts/compiler-warnings.py .build
+step "library with all traits, build" swift build --enable-all-traits --build-tests
+step "library with all traits, tests" swift test --enable-all-traits --skip-build
+step "tools, build" swift build --package-path Tools --build-tests
+step "tools, tests" swift test --package-path Tools --skip-build
+step "warnings" scripts/compiler-warnings.py .build Tools/.build
+if [[ -x scripts/check-readme.sh ]]; then step "check-readme.sh" scripts/check-readme.sh; fi
+
+printf '\n%s\n' "All of it passed, in $((SECONDS / 60)) min $((SECONDS % 60)) s:"
+printf '   %s\n' "${closing[@]}"
