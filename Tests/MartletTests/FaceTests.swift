@@ -9,4 +9,38 @@ import Testing
         #expect(tokens.state == .loading)
         #expect(await tokens.restore() == .signedOut)
     }
+
+    @Test("A listener that asks for nothing else still learns whether somebody is signed in") func statesLoad() async {
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com/v1", store: .inMemory, refresher: .json(path: "/auth/refresh"))
+        for await state in tokens.states where state != .loading {
+            #expect(state == .signedOut)
+            break
+        }
+    }
+
+    @Test("Listeners come to an end with the manager") func listenersEnd() async {
+        var tokens: TokenManager? = TokenManager(
+            baseURL: "https://api.example.com/v1", store: .inMemory, refresher: .json(path: "/auth/refresh"))
+        await tokens?.restore()
+        var states = tokens?.states.makeAsyncIterator()
+        #expect(await states?.next() == .signedOut)
+        tokens = nil
+        #expect(await states?.next() == nil)
+    }
+
+    @Test("A call is a value, and a sign-in request names its answer") func calls() async throws {
+        let app = App()
+        let backend = app.backend
+        backend.beforeCall { request in
+            guard request.path == "/login" else { return nil }
+            let bundle = backend.issue()
+            return .json(#"{"accessToken":"\#(bundle.accessToken.reveal())","path":"login","token":"t"}"#)
+        }
+        let who = try await app.client.signIn(Call<Echo>.post("/login", .json(["name": "Ada"])))
+        #expect(who.path == "login")
+        let me = try await app.client.send(Call<Echo>.get("/me", query: ["a": 1]))
+        #expect(me.token == "seen")
+        #expect(app.transport.requests.last?.path == "/me?a=1")
+    }
 }

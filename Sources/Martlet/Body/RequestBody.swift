@@ -68,6 +68,11 @@ public struct RequestBody: Sendable {
             })
     }
 
+    /// A file, streamed from disk on each attempt. See ``file(at:contentType:)``.
+    public static func file(_ url: URL, contentType: String? = nil) -> RequestBody {
+        .file(at: url.path, contentType: contentType)
+    }
+
     /// A stream that can be made anew for each attempt.
     /// - Parameters:
     ///   - length: The exact number of bytes, if known; without it the body goes out chunked. A stream that yields

@@ -9,6 +9,7 @@ internal import HTTPTypes
 /// Sends a request, follows its redirects and reads the answer, all within one time limit.
 struct AttemptRunner: Sendable {
     private let config: NetworkConfig
+    let allowsInsecureHTTP: Bool
     private let transport: any Transport
     private let limits: TimeLimits
 
@@ -18,10 +19,11 @@ struct AttemptRunner: Sendable {
         var leftOrigin: Bool
     }
 
-    init(config: NetworkConfig, transport: any Transport) {
+    init(config: NetworkConfig, allowsInsecureHTTP: Bool, transport: any Transport, time: any TimeSource) {
         self.config = config
+        self.allowsInsecureHTTP = allowsInsecureHTTP
         self.transport = transport
-        self.limits = TimeLimits(time: config.time)
+        self.limits = TimeLimits(time: time)
     }
 
     func run(
@@ -59,7 +61,7 @@ struct AttemptRunner: Sendable {
             guard redirects <= config.redirects.limit else {
                 throw NetworkError.tooManyRedirects(context.call, limit: config.redirects.limit)
             }
-            guard config.allowsInsecureHTTP || !redirect.origin.isInsecure || origin.isInsecure else {
+            guard allowsInsecureHTTP || !redirect.origin.isInsecure else {
                 throw Redirect.Refusal.insecure(url: "\(redirect.origin)")
             }
             carriesBody = carriesBody && redirect.keepsBody

@@ -11,6 +11,7 @@ struct CallPipeline: Sendable {
     let baseURL: BaseURL
     let tokens: TokenManager?
     let config: NetworkConfig
+    let time: any TimeSource
     let attempts: AttemptRunner
     private let interceptors: [any RequestInterceptor]
     private let limiter: ConcurrencyLimiter?
@@ -19,23 +20,26 @@ struct CallPipeline: Sendable {
         self.baseURL = baseURL
         self.tokens = tokens
         self.config = config
+        self.time = config.time ?? tokens?.time ?? .system
         let signing = tokens.map { [AuthenticationInterceptor(tokens: $0) as any RequestInterceptor] } ?? []
         self.interceptors = signing + config.interceptors + [config.retry]
         self.limiter = config.maxConcurrentRequests.map { ConcurrencyLimiter(limit: $0) }
-        self.attempts = AttemptRunner(config: config, transport: transport)
+        self.attempts = AttemptRunner(
+            config: config, allowsInsecureHTTP: config.allowsInsecureHTTP || tokens?.allowsInsecureHTTP == true,
+            transport: transport, time: time)
     }
 
     /// Sends an endpoint until an attempt succeeds or nobody wants another one.
     func perform(_ endpoint: any Endpoint, accept: String?) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
         var call = try build(endpoint, accept: accept)
-        let watch = CallWatch(observers: config.observers, request: call.request, time: config.time)
+        let watch = CallWatch(observers: config.observers, request: call.request, time: time)
         do {
             let (answer, lastAttempt) = try await run(&call, watch)
             watch?.finish(.success(answer.status), attempts: call.context.attempt)
             return NetworkResponse(
                 value: RawAnswer(answer: try await process(answer, &call), call: call.context.call), head: answer.head,
                 attempts: call.context.attempt,
-                timings: .init(total: config.time.uptime - call.context.startedAt, lastAttempt: lastAttempt))
+                timings: .init(total: time.uptime - call.context.startedAt, lastAttempt: lastAttempt))
         } catch let error as NetworkError {
             throw error
         } catch {
@@ -56,7 +60,7 @@ struct CallPipeline: Sendable {
         }
         let url = "\(location.origin)\(location.path)"
         let failed = FailedCall(method: method.rawValue, url: url, attempts: 0)
-        guard config.allowsInsecureHTTP || tokens?.allowsInsecureHTTP == true || !location.origin.isInsecure else {
+        guard attempts.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(failed, url: url)
         }
         if tokens == nil, endpoint.authentication == .required { throw .signInRequired(failed) }
@@ -79,8 +83,7 @@ struct CallPipeline: Sendable {
             request.headerFields[.contentType] = type
         }
         let context = RequestContext(
-            endpoint: endpoint, method: method.rawValue, url: url, origin: location.origin,
-            startedAt: config.time.uptime)
+            endpoint: endpoint, method: method.rawValue, url: url, origin: location.origin, time: time)
         return Call(request: request, body: body, context: context)
     }
 
@@ -104,10 +107,10 @@ struct CallPipeline: Sendable {
             watch?.start(call.request)
             while true {
                 call.context.attempt += 1
-                let started = config.time.uptime
+                let started = time.uptime
                 let failure: NetworkError
                 switch await attempt(&call, watch) {
-                case .success(let answer): return (answer, config.time.uptime - started)
+                case .success(let answer): return (answer, time.uptime - started)
                 case .failure(let error): failure = error
                 }
                 call.lastAnswer = failure.answer ?? call.lastAnswer
@@ -116,7 +119,7 @@ struct CallPipeline: Sendable {
                     throw NetworkError.bodyNotReplayable(call.context.call, call.lastAnswer)
                 }
                 watch?.retry(after: wait, dueTo: failure)
-                if wait > .zero { try await config.time.sleep(until: config.time.uptime + wait) }
+                if wait > .zero { try await time.sleep(until: time.uptime + wait) }
             }
         } catch {
             let failure = AttemptRunner.wrap(error, call: call.context.call)

@@ -44,6 +44,9 @@ public final class GuestAuthService: Sendable {
         case data(Data, filename: String, contentType: String)
         /// A file, streamed from disk; its media type is guessed from its name.
         case file(at: String)
+
+        /// A file, streamed from disk; its media type is guessed from its name.
+        public static func file(_ url: URL) -> Picture { .file(at: url.path) }
     }
 
     /// Registers a guest and starts a session.
@@ -82,7 +85,7 @@ public final class GuestAuthService: Sendable {
             underWay = task
             return task
         }
-        let limits = TimeLimits(time: client.config.time)
+        let limits = TimeLimits(time: client.pipeline.time)
         switch await limits.run(within: nil, { await task.value }) {
         case .success(let result): return try result.get()
         case .failure: throw .cancelled(FailedCall(method: "POST", url: path, attempts: 1))

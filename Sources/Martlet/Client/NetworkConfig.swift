@@ -42,8 +42,8 @@ public struct NetworkConfig: Sendable {
     public var maximumResponseBytes: Int = 64 << 20
     /// Whether plain `http` is allowed to other machines than this one. Default no.
     public var allowsInsecureHTTP = false
-    /// The clocks.
-    public var time: any TimeSource = .system
+    /// The clocks; those of the client's ``TokenManager``, or else the system's, if `nil`.
+    public var time: (any TimeSource)?
 
     /// The defaults.
     public init() {}

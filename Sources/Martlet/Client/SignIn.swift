@@ -51,6 +51,16 @@ extension NetworkClient {
     }
 }
 
+extension NetworkClient {
+    /// Sends a sign-in request with a response bound to it. See ``signIn(_:as:account:)``.
+    @discardableResult
+    public func signIn<Request: APIRequest>(
+        _ request: Request, account: @Sendable (Request.Response) -> SessionAccount = { _ in SessionAccount() }
+    ) async throws(NetworkError) -> Request.Response {
+        try await signIn(request, as: Request.Response.self, account: account)
+    }
+}
+
 /// A sign-in must not carry the token of whoever was signed in before, unless it says that it needs it.
 private struct SignInCall: Endpoint {
     private let endpoint: any Endpoint

@@ -1,5 +1,11 @@
 public import HTTPTypes
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// May change a request before it is sent, look at its answer, and decide whether a failed attempt is made again.
 ///
 /// Each method has a default that does nothing. For one call, the hooks come in this order, interceptors in the order
@@ -15,14 +21,15 @@ public import HTTPTypes
 ///
 /// ```swift
 /// struct APIKey: RequestInterceptor {
+///     let name: HTTPField.Name
 ///     let key: Secret
 ///     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
-///         request.headerFields.setSensitive(key.reveal(), for: HTTPField.Name("X-API-Key")!)
+///         request.headerFields.setSensitive(key.reveal(), for: name)
 ///     }
 /// }
 /// ```
 ///
-/// A header field set with ``HTTPTypes/HTTPFields/setSensitive(_:for:)`` is never shown to observers and never follows
+/// A header field set with `HTTPFields.setSensitive(_:for:)` is never shown to observers and never follows
 /// a redirect to another origin.
 public protocol RequestInterceptor: Sendable {
     /// Changes the request once, before anything else happens to it.
@@ -74,10 +81,12 @@ public struct RequestContext: Sendable {
     public let endpoint: any Endpoint
     /// The number of the attempt, from 1; 0 while preparing.
     public internal(set) var attempt: Int
-    /// ``TimeSource/uptime`` when the call began.
-    public let startedAt: Duration
     /// Which session and rotation signed the request that is under way; `nil` where it went out unsigned.
     public internal(set) var signature: SessionStamp?
+    /// How long the call has been under way, by the client's clock.
+    public var elapsed: Duration { time.uptime - startedAt }
+    /// The wall clock, against which a server's dates are meant.
+    public var wallClock: Date { time.wallClock }
     /// The call as errors name it.
     public var call: FailedCall {
         FailedCall(method: method, url: url, attempts: attempt)
@@ -85,6 +94,8 @@ public struct RequestContext: Sendable {
 
     let method: String
     let url: String
+    let time: any TimeSource
+    let startedAt: Duration
     /// Where the request goes.
     var origin: Origin
     /// The field that the token was put into.
@@ -99,10 +110,11 @@ public struct RequestContext: Sendable {
     var nextCredential: Credential?
     private var notes: [ObjectIdentifier: any Sendable] = [:]
 
-    init(endpoint: any Endpoint, method: String, url: String, origin: Origin, startedAt: Duration) {
+    init(endpoint: any Endpoint, method: String, url: String, origin: Origin, time: any TimeSource) {
         self.endpoint = endpoint
         self.attempt = 0
-        self.startedAt = startedAt
+        self.time = time
+        self.startedAt = time.uptime
         self.method = method
         self.url = url
         self.origin = origin
@@ -112,15 +124,5 @@ public struct RequestContext: Sendable {
     public subscript<Note: Sendable>(_ type: Note.Type) -> Note? {
         get { notes[ObjectIdentifier(type)] as? Note }
         set { notes[ObjectIdentifier(type)] = newValue }
-    }
-}
-
-extension HTTPFields {
-    /// Sets a field whose value must not be seen: observers get it masked, and it never follows a redirect to another
-    /// origin. On the wire it is marked as never to be indexed (RFC 7541, section 7.1.3).
-    public mutating func setSensitive(_ value: String, for name: HTTPField.Name) {
-        var field = HTTPField(name: name, value: value)
-        field.indexingStrategy = .disallow
-        self[fields: name] = [field]
     }
 }

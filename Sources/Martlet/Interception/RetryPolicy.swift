@@ -22,8 +22,7 @@ public struct RetryPolicy: RequestInterceptor {
     public var statuses: StatusCodes
     /// The methods that may be repeated.
     public var methods: Set<HTTPRequest.Method>
-    let time: any TimeSource
-    let random: RandomSource
+    private let random: RandomSource
 
     /// The methods that are idempotent by RFC 9110, section 9.2.2.
     public static let idempotentMethods: Set<HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete]
@@ -36,7 +35,6 @@ public struct RetryPolicy: RequestInterceptor {
     ///   - maximumDelay: The longest wait, unless the server asks for more.
     ///   - statuses: The statuses that pass.
     ///   - methods: The methods that may be repeated.
-    ///   - time: The clocks.
     ///   - random: Where jitter comes from.
     public init(
         maximumAttempts: Int = 3,
@@ -45,7 +43,6 @@ public struct RetryPolicy: RequestInterceptor {
         maximumDelay: Duration = .seconds(20),
         statuses: StatusCodes = [408, 429, 500, 502, 503, 504],
         methods: Set<HTTPRequest.Method> = RetryPolicy.idempotentMethods,
-        time: any TimeSource = .system,
         random: RandomSource = .system
     ) {
         self.maximumAttempts = maximumAttempts
@@ -54,7 +51,6 @@ public struct RetryPolicy: RequestInterceptor {
         self.maximumDelay = maximumDelay
         self.statuses = statuses
         self.methods = methods
-        self.time = time
         self.random = random
     }
 
@@ -68,10 +64,10 @@ public struct RetryPolicy: RequestInterceptor {
         guard methods.contains(request.method), context.attempt < maximumAttempts, mayPass(error) else {
             return .doNotRetry
         }
-        let asked = RetryAfter.parse(error.answer?.headers[.retryAfter], now: time.wallClock)
+        let asked = RetryAfter.parse(error.answer?.headers[.retryAfter], now: context.wallClock)
         let ceiling = min(maximumDelay, firstDelay * (1 << min(max(context.attempt - 1, 0), 20)))
         let wait = asked ?? ceiling * random(in: 0...1)
-        guard time.uptime - context.startedAt + wait <= totalTime else { return .doNotRetry }
+        guard context.elapsed + wait <= totalTime else { return .doNotRetry }
         return .retryAfter(wait)
     }
 

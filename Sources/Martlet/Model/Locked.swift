@@ -1,13 +1,3 @@
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#elseif canImport(Android)
-    internal import Android
-#endif
-
 /// A value that is only reachable while its lock is held.
 ///
 /// `Synchronization.Mutex` would do, but it needs iOS 18 and ThreadSanitizer reports false races for it on Linux.
@@ -16,42 +6,22 @@
 /// the lock for the whole access; the lock itself is allocated once and never moves.
 final class Locked<Value>: @unchecked Sendable {
     private var value: Value
-    #if canImport(Darwin)
-        private let lock: UnsafeMutablePointer<os_unfair_lock>
-    #else
-        private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    #endif
+    private let lock = PlatformLock.make()
 
     init(_ value: sending Value) {
         self.value = value
-        self.lock = .allocate(capacity: 1)
-        #if canImport(Darwin)
-            lock.initialize(to: os_unfair_lock())
-        #else
-            pthread_mutex_init(lock, nil)
-        #endif
     }
 
     deinit {
-        #if canImport(Darwin)
-            lock.deinitialize(count: 1)
-        #else
-            pthread_mutex_destroy(lock)
-        #endif
-        lock.deallocate()
+        PlatformLock.destroy(lock)
     }
 
     /// Runs `body` with the lock held. `body` must not wait for anything.
     func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        #if canImport(Darwin)
-            os_unfair_lock_lock(lock)
-            defer { os_unfair_lock_unlock(lock) }
-        #else
-            pthread_mutex_lock(lock)
-            defer { pthread_mutex_unlock(lock) }
-        #endif
+        PlatformLock.lock(lock)
+        defer { PlatformLock.unlock(lock) }
         return try body(&value)
     }
 }

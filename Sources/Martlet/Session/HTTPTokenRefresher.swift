@@ -10,7 +10,7 @@ public import HTTPTypes
 /// keeps the new ones, and which answers are final.
 ///
 /// ```swift
-/// TokenManager(baseURL: "https://api.example.com", store: .keychain, refresher: .json(path: "/auth/refresh"))
+/// TokenManager(baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"))
 /// ```
 public struct HTTPTokenRefresher: TokenRefresher {
     /// How the refresh token travels.

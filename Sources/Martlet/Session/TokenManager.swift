@@ -125,8 +125,11 @@ extension TokenManager {
     }
 
     /// The state as it is now, then each further one. A listener that does not keep up skips to the newest.
+    ///
+    /// Listening reads the store, if nothing has yet; it renews no token, which ``restore()`` does.
     public var states: AsyncStream<SessionState> {
-        core.withLock { core in
+        transition { machine in _ = machine.load(for: machine.makeID()) }
+        return core.withLock { core in
             core.states.add(first: core.state, buffering: 16) { [weak self] id in
                 self?.core.withLock { $0.states.remove(id) }
             }

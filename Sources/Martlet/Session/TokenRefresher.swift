@@ -6,13 +6,17 @@
 
 /// Turns an old bundle into a new one by talking to the server in its dialect.
 ///
-/// Most servers are covered by the ready ones: ``json(path:)``, ``oauth2(path:client:encoding:)``,
-/// ``header(path:header:)``, ``accessTokenOnly(path:)``, ``reissue(path:)``, ``cookie(path:cookie:)``. For any other,
+/// Most servers are covered by the ready ones: ``json(path:field:)``, ``oauth2(path:client:encoding:)``,
+/// ``header(path:header:accessTokenScheme:)``, ``accessTokenOnly(path:field:)``, ``reissue(path:field:)``, ``cookie(path:cookie:)``. For any other,
 /// write a closure:
 ///
 /// ```swift
-/// let refresher: some TokenRefresher = .custom { bundle, lane in
-///     let answer = try await lane.send(.post, "/renew", headers: [.authorization: bundle.refreshToken!.reveal()])
+/// let refresher: CustomTokenRefresher = .custom { bundle, lane in
+///     guard let refreshToken = bundle.refreshToken else { throw RefreshRejection() }
+///     var headers = HTTPFields()
+///     headers.setSensitive(refreshToken.reveal(), for: .authorization)
+///     let answer = try await lane.send(.post, "/renew", headers: headers)
+///     if answer.status == 401 { throw RefreshRejection() }
 ///     return try TokenFields.automatic.bundle(from: answer)
 /// }
 /// ```

@@ -80,12 +80,7 @@ extension TokenStore where Self == FileTokenStore {
     public static func file(service: String) -> FileTokenStore {
         let environment = ProcessInfo.processInfo.environment
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "."
-        #if canImport(Darwin)
-            let base = home + "/Library/Application Support"
-        #else
-            let base =
-                environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/state"
-        #endif
+        let base = Disk.stateFolder(environment: environment, home: home)
         let folder = service.replacing("/", with: "-")
         return FileTokenStore(path: "\(base)/\(folder)/session.json")
     }

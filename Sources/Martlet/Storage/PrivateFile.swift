@@ -75,7 +75,7 @@ struct PrivateFile {
             // The umask can only take permissions away, but it may take the owner's.
             guard fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
             try write(bytes, to: descriptor)
-            try flush(descriptor)
+            guard Disk.flush(descriptor) else { throw failure("write") }
         } catch {
             unlink(temporary)
             throw error
@@ -116,12 +116,7 @@ struct PrivateFile {
             var status = stat()
             let leftover = "\(folder)/\(found)"
             guard lstat(leftover, &status) == 0 else { continue }
-            #if canImport(Darwin)
-                let modified = status.st_mtimespec.tv_sec
-            #else
-                let modified = status.st_mtim.tv_sec
-            #endif
-            if now - modified >= age { unlink(leftover) }
+            if now - status.modificationTime >= age { unlink(leftover) }
         }
     }
 
@@ -148,21 +143,12 @@ struct PrivateFile {
         }
     }
 
-    private func flush(_ descriptor: Int32) throws(StorageFailure) {
-        #if canImport(Darwin)
-            // fsync leaves the bytes in the drive's cache there; some file systems know only fsync.
-            guard fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0 else { throw failure("write") }
-        #else
-            guard fsync(descriptor) == 0 else { throw failure("write") }
-        #endif
-    }
-
     /// Without this the rename itself could be lost in a crash.
     private func flushFolder() throws(StorageFailure) {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard descriptor >= 0 else { throw failure("write") }
         defer { close(descriptor) }
-        try flush(descriptor)
+        guard Disk.flush(descriptor) else { throw failure("write") }
     }
 
     private func failure(_ what: String) -> StorageFailure {

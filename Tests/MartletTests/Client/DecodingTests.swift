@@ -132,7 +132,7 @@ import Testing
         }
         let client = client(transport) {
             $0.time = time
-            $0.retry = RetryPolicy(time: time)
+            $0.retry = RetryPolicy()
         }
         let response = try await client.response(for: Profile())
         #expect(response.value.name == "Ada")

@@ -19,7 +19,7 @@ import Testing
         let client = NetworkClient(
             tokens: tokens,
             config: config { $0.headers = [.cookie: "a=b", .acceptLanguage: "de", HTTPField.Name("X-Api-Key")!: "k"] })
-        try await client.send(Call(method: method))
+        try await client.send(AnyCall(method: method))
         let last = try #require(transport.requests.last)
         #expect(last.request.authority == "other.example.net")
         #expect(last.path == "/b?c=d")
@@ -66,7 +66,7 @@ import Testing
         arguments: [(301, true), (302, true), (303, true), (307, false), (308, false)])
     func methods(status: Int, becomesGet: Bool) async throws {
         let transport = StubTransport { $0.path == "/a" ? .status(status, headers: [.location: "/b"]) : .status(204) }
-        try await client(transport).send(Call(method: .post))
+        try await client(transport).send(AnyCall(method: .post))
         let last = try #require(transport.requests.last)
         #expect(last.method == (becomesGet ? .get : .post))
         #expect(last.body == (becomesGet ? Data() : Data("body".utf8)))
@@ -125,7 +125,7 @@ import Testing
     }
 }
 
-private struct Call: APIEndpoint {
+private struct AnyCall: APIEndpoint {
     let path = "/a"
     let method: HTTPRequest.Method
     var body: RequestBody? { method == .post ? .text("body") : nil }

@@ -10,7 +10,7 @@ import Testing
         let transport = StubTransport { $0.number < 3 ? .status(status) : .status(204) }
         let client = client(transport) {
             $0.time = time
-            $0.retry = RetryPolicy(firstDelay: .seconds(1), time: time, random: .upperBound)
+            $0.retry = RetryPolicy(firstDelay: .seconds(1), random: .upperBound)
         }
         async let call: Void = client.send(Get("/a", .none))
         await time.waitForSleepers(2)
@@ -25,7 +25,7 @@ import Testing
     @Test("repeats nothing that may do harm", arguments: [HTTPRequest.Method.post, .patch])
     func unsafeMethods(method: HTTPRequest.Method) async throws {
         let transport = StubTransport { _ in .status(503) }
-        let failure = await error { try await client(transport).send(Call(method: method)) }
+        let failure = await error { try await client(transport).send(AnyCall(method: method)) }
         #expect(failure?.answer?.status == 503)
         #expect(transport.requests.count == 1)
     }
@@ -33,7 +33,7 @@ import Testing
     @Test("does what Retry-After says, in both forms", arguments: ["7", "Mon, 21 Sep 2026 13:33:27 GMT"])
     func retryAfter(value: String) async throws {
         let time = ManualTimeSource(wallClock: Date(timeIntervalSince1970: 1_789_997_600))
-        let policy = RetryPolicy(time: time, random: .upperBound)
+        let policy = RetryPolicy(random: .upperBound)
         let transport = StubTransport { $0.number == 1 ? .status(503, headers: [.retryAfter: value]) : .status(204) }
         let client = client(transport) {
             $0.time = time
@@ -53,7 +53,7 @@ import Testing
         let transport = StubTransport { _ in .status(503, headers: [.retryAfter: "61"]) }
         let client = client(transport) {
             $0.time = time
-            $0.retry = RetryPolicy(totalTime: .seconds(60), time: time)
+            $0.retry = RetryPolicy(totalTime: .seconds(60))
         }
         #expect(await error { try await client.send(Get("/a", .none)) }?.answer?.status == 503)
         #expect(transport.requests.count == 1)
@@ -64,7 +64,7 @@ import Testing
         let transport = StubTransport { _ in throw TransportError.connectionLost("reset") }
         let client = client(transport) {
             $0.time = time
-            $0.retry = RetryPolicy(maximumAttempts: 2, firstDelay: .zero, time: time)
+            $0.retry = RetryPolicy(maximumAttempts: 2, firstDelay: .zero)
         }
         let failure = await error { try await client.send(Get("/a", .none)) }
         guard case .connectionLost(let call, _) = failure else {
@@ -76,7 +76,7 @@ import Testing
     }
 }
 
-private struct Call: APIEndpoint {
+private struct AnyCall: APIEndpoint {
     let path = "/a"
     let method: HTTPRequest.Method
 }

@@ -151,8 +151,7 @@ struct App {
             time: time,
             random: .upperBound)
         var config = NetworkConfig()
-        config.time = time
-        config.retry = RetryPolicy(time: time, random: .upperBound)
+        config.retry = RetryPolicy(random: .upperBound)
         configure(&config)
         client = NetworkClient(tokens: tokens, config: config)
     }

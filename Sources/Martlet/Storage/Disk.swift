@@ -1,0 +1,48 @@
+#if canImport(Darwin)
+    internal import Darwin
+
+    /// Where Apple's systems differ from the others in what files need.
+    enum Disk {
+        /// Whether the bytes are on the disk now. `fsync` leaves them in the drive's cache here, but some file systems
+        /// know nothing better.
+        static func flush(_ descriptor: Int32) -> Bool {
+            fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
+        }
+
+        /// Where programs keep what is not for people to see, below the home folder.
+        static func stateFolder(environment: [String: String], home: String) -> String {
+            home + "/Library/Application Support"
+        }
+    }
+
+    extension stat {
+        /// Seconds since 1970.
+        var modificationTime: Int { st_mtimespec.tv_sec }
+    }
+#else
+    #if canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #elseif canImport(Android)
+        internal import Android
+    #endif
+
+    /// Where Apple's systems differ from the others in what files need.
+    enum Disk {
+        /// Whether the bytes are on the disk now.
+        static func flush(_ descriptor: Int32) -> Bool {
+            fsync(descriptor) == 0
+        }
+
+        /// Where programs keep what is not for people to see (XDG base directory specification).
+        static func stateFolder(environment: [String: String], home: String) -> String {
+            environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/state"
+        }
+    }
+
+    extension stat {
+        /// Seconds since 1970.
+        var modificationTime: Int { st_mtim.tv_sec }
+    }
+#endif
