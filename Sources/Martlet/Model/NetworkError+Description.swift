@@ -1,4 +1,4 @@
-extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible {
+extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// What failed, on which endpoint, and what to do.
     public var description: String {
         "\(call): \(explanation)" + (call.attempts > 1 ? " (\(call.attempts) attempts)" : "")
@@ -6,6 +6,11 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+
+    /// The description only: errors of others that are held within may show anything.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description], displayStyle: .enum)
+    }
 
     private var explanation: String {
         switch self {

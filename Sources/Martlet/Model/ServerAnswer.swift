@@ -87,6 +87,21 @@ public struct APIError: Error, Sendable, Hashable {
     public var status: Int { answer.status }
 }
 
+extension APIError.FieldError: CustomStringConvertible, CustomReflectable {
+    /// `name: at most 40 characters`, with secrets masked.
+    public var description: String { Redaction.redact((field.map { "\($0): " } ?? "") + message) }
+
+    /// The description only: a server may quote what it was sent.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
+}
+
+extension APIError: CustomReflectable {
+    /// The description and the answer only: a server may quote what it was sent.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description, "answer": answer], displayStyle: .struct)
+    }
+}
+
 extension APIError: CustomStringConvertible {
     /// `422 INVALID_NAME: The name is too long (name: at most 40 characters) [request 7f3a]`.
     public var description: String {
@@ -116,6 +131,17 @@ public struct DecodingFailure: Error, Sendable, Hashable {
         self.codingPath = codingPath
         self.reason = reason
         self.answer = answer
+    }
+}
+
+extension DecodingFailure: CustomReflectable {
+    /// With secrets masked: decoders quote what they cannot read.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "type": type, "codingPath": codingPath, "reason": Redaction.redact(reason), "answer": answer,
+            ], displayStyle: .struct)
     }
 }
 

@@ -56,7 +56,9 @@
                 status: status,
                 headerFields: HTTPFields(
                     response.headers, isDecoded: connections.decodesContent && !isBodyless))
-            let incoming = IncomingBody(response.body, isBodyless: isBodyless, upload: upload, connections: connections)
+            let incoming = IncomingBody(
+                response.body, isBodyless: isBodyless, isRefusal: status.code >= 300, upload: upload,
+                connections: connections)
             self.body = .onePass { incoming.pass() }
         }
     }
@@ -84,24 +86,27 @@
     private final class IncomingBody: Sendable {
         private let body: HTTPClientResponse.Body
         private let isBodyless: Bool
+        private let isRefusal: Bool
         private let upload: BodyHandoff?
         /// Held so that the connections outlive the bodies that come through them.
         private let connections: AsyncHTTPClientTransport.Connections
         private let isComplete = Locked(false)
 
         init(
-            _ body: HTTPClientResponse.Body, isBodyless: Bool, upload: BodyHandoff?,
+            _ body: HTTPClientResponse.Body, isBodyless: Bool, isRefusal: Bool, upload: BodyHandoff?,
             connections: AsyncHTTPClientTransport.Connections
         ) {
             self.body = body
             self.isBodyless = isBodyless
+            self.isRefusal = isRefusal
             self.upload = upload
             self.connections = connections
         }
 
         deinit {
-            // A server may answer in full while it still reads the request; only an answer cut short ends the upload.
-            if !isComplete.withLock({ $0 }) { upload?.stop() }
+            // A server may answer in full while it still reads the request. But after an answer that was cut short, or
+            // one that wants no more of it, async-http-client sends nothing more.
+            if isRefusal || !isComplete.withLock({ $0 }) { upload?.stop() }
         }
 
         func pass() -> ByteStream.NextChunk {

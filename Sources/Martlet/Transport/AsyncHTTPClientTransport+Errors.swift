@@ -143,7 +143,9 @@
             if stack == [.eofDuringHandshake] { return .connectionLost("the server closed the connection during TLS") }
             // BoringSSL's own constants, as its texts have them: "…:CERTIFICATE_VERIFY_FAILED at …".
             let text = stack.map(\.description).joined()
-            if text.contains("CERTIFICATE_VERIFY_FAILED") { return .tlsFailed("the server's certificate is not trusted") }
+            if text.contains("CERTIFICATE_VERIFY_FAILED") {
+                return .tlsFailed("the server's certificate is not trusted")
+            }
             if text.contains("WRONG_VERSION_NUMBER") { return .tlsFailed("the server does not speak TLS on this port") }
             if text.contains("PROTOCOL_VERSION") { return .tlsFailed("no version of TLS in common") }
             return .tlsFailed("the handshake failed")

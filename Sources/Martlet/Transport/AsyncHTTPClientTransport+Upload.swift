@@ -19,21 +19,21 @@
         private static let maximumBufferSize = 1024 * 1024
 
         init(_ body: OutgoingBody?, through loops: any EventLoopGroup) async throws {
-            switch body?.content {
-            case nil:
+            guard let body else {
                 self.body = nil
                 self.handoff = nil
-            case .bytes(let bytes) where bytes.count <= Self.maximumBufferSize:
+                return
+            }
+            if case .bytes(let bytes) = body.content, bytes.count <= Self.maximumBufferSize {
                 self.body = .bytes(bytes.withUnsafeBytes { ByteBuffer(bytes: $0) })
                 self.handoff = nil
-            case .bytes, .stream:
-                // Neither case is reached without a body.
-                guard let body else { preconditionFailure("a body's content without a body") }
-                if let length = body.length, length <= 0 {
-                    // async-http-client asks a body of no length for nothing, so that nobody would notice one that has.
-                    var pieces = OutgoingPieces(body)
-                    while try await pieces.next() != nil {}
-                }
+            } else if let length = body.length, length <= 0 {
+                // async-http-client asks a body of no length for nothing, and would not notice one that has some.
+                var pieces = OutgoingPieces(body)
+                while try await pieces.next() != nil {}
+                self.body = .bytes(ByteBuffer())
+                self.handoff = nil
+            } else {
                 let handoff = BodyHandoff(body)
                 self.body = .stream(
                     HandedBody(handoff, loops: loops),

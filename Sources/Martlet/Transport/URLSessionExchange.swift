@@ -58,7 +58,11 @@
                     state.queue = session.delegateQueue
                     return false
                 }
-                guard !isCancelled else { return sender.resume(throwing: CancellationError()) }
+                guard !isCancelled else {
+                    // A task that is never started is held by its session.
+                    session.delegateQueue.addOperation { upload.task.cancel() }
+                    return sender.resume(throwing: CancellationError())
+                }
                 connections.exchanges.add(self, for: upload.task)
                 upload.start(for: self)
             }
@@ -98,25 +102,21 @@
         }
 
         private func end(_ end: Result<Void, any Error>, cancelling: Bool) {
-            let (sender, reader, queue) = state.withLock { state in
+            let ended = state.withLock { state -> State? in
+                guard state.end == nil else { return nil }
                 defer {
+                    state.end = end
                     state.sender = nil
                     state.reader = nil
                 }
-                guard state.end == nil else {
-                    return (nil, nil, nil) as (
-                        CheckedContinuation<HTTPResponse, any Error>?, CheckedContinuation<Data?, any Error>?,
-                        OperationQueue?
-                    )
-                }
-                state.end = end
-                return (state.sender, state.reader, cancelling ? state.queue : nil)
+                return state
             }
-            if case .failure(let error) = end { sender?.resume(throwing: error) }
-            reader?.resume(with: end.map { nil })
+            guard let ended else { return }
+            if case .failure(let error) = end { ended.sender?.resume(throwing: error) }
+            ended.reader?.resume(with: end.map { nil })
             // Not from here: this may be a task's cancellation handler, whose locks `URLSessionTask.cancel()` can wait
             // for on Linux; and on the queue of the callbacks nothing can end between the look and the cancelling.
-            queue?.addOperation { self.cancelTask() }
+            if cancelling { ended.queue?.addOperation { self.cancelTask() } }
         }
 
         /// On the session's queue.

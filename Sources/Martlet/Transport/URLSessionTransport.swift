@@ -22,6 +22,7 @@
     ///   in a temporary file. Its length is known then, so that it is never sent in chunks.
     /// - A `GET` can have no body.
     /// - The body of a 3xx without a `Location` is lost.
+    /// - A server that closes the connection within the head of its answer ends the process (Foundation 6.3).
     /// - Certificates of one's own and proxies cannot be set.
     public final class URLSessionTransport: Transport {
         /// The transport of the whole process.

@@ -151,7 +151,9 @@
 
         /// Writes while there is room; the rest is written when the stream tells of more.
         private func writeOn() {
-            guard output.streamStatus != .closed, output.streamStatus != .error else { return resume(throwing: Closed()) }
+            guard output.streamStatus != .closed, output.streamStatus != .error else {
+                return resume(throwing: Closed())
+            }
             while let (piece, writer) = waiting, output.hasSpaceAvailable {
                 let count = piece.withUnsafeBytes { bytes -> Int in
                     // A piece is never empty, so that there is a base address.
