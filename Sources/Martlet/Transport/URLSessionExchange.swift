@@ -27,6 +27,8 @@
             var end: Result<Void, any Error>?
             /// The task is done for the session; it must not be cancelled any more.
             var isOver = false
+            /// The task was told to stop.
+            var wasCancelled = false
             /// The session waits for what the callback about a redirect said, and must not be disturbed on Linux.
             var isRedirecting = false
             /// Held until the task is done.
@@ -121,8 +123,10 @@
 
         /// On the session's queue.
         private func cancelTask() {
-            let task = state.withLock { state in
-                state.isOver || state.isRedirecting ? nil : state.task
+            let task = state.withLock { state -> URLSessionTask? in
+                guard !state.isOver, !state.isRedirecting, !state.wasCancelled else { return nil }
+                state.wasCancelled = true
+                return state.task
             }
             task?.cancel()
         }
@@ -148,11 +152,11 @@
         /// A piece of the body came.
         func receive(_ data: Data) {
             guard !data.isEmpty else { return }
-            let reader = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
-                guard state.end == nil else { return nil }
+            let (reader, isUnwanted) = state.withLock { state -> (CheckedContinuation<Data?, any Error>?, Bool) in
+                if let end = state.end { return (nil, (try? end.get()) == nil) }
                 if let reader = state.reader {
                     state.reader = nil
-                    return reader
+                    return (reader, false)
                 }
                 state.pieces.append(data)
                 state.buffered += data.count
@@ -160,9 +164,12 @@
                     state.isPaused = true
                     state.task?.suspend()
                 }
-                return nil
+                return (nil, false)
             }
             reader?.resume(returning: data)
+            // The cancelling stands in the queue behind all pieces that have come, which never end where a server sends
+            // faster than they are taken.
+            if isUnwanted { cancelTask() }
         }
 
         /// A redirect came, and the session is told not to follow it.
