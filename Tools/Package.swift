@@ -70,6 +70,29 @@ let package = Package(
         ),
         .testTarget(name: "MartletCommandTests", dependencies: ["MartletCommand"], swiftSettings: strictSettings),
         .testTarget(
+            name: "TransportContractTests",
+            dependencies: [
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strictSettings
+        ),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "ReferenceBackend",
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletTesting", package: "martlet"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strictSettings
+        ),
+        .testTarget(
             name: "ReferenceBackendTests",
             dependencies: [
                 "ReferenceBackend",

@@ -1,0 +1,141 @@
+internal import Foundation
+internal import Martlet
+internal import ReferenceBackend
+internal import Testing
+
+extension EndToEnd {
+    @Suite("Conformance over the wire: where tokens go")
+    struct ConformanceRedirectTests {
+        static let codes = [301, 302, 303, 307, 308]
+
+        /// Adds a key that must not be seen, as an app's interceptor would.
+        struct APIKey: RequestInterceptor {
+            func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                guard let name = HTTPField.Name("X-Example") else { return }
+                request.headerFields.setSensitive("example-key", for: name)
+            }
+        }
+
+        @Test(
+            "C31: a redirect to another origin carries no token, no key and no cookie", arguments: Wire.allCases, codes)
+        func crossOrigin(wire: Wire, code: Int) async throws {
+            try await App.run(.reissue, over: wire, configure: { $0.interceptors = [APIKey()] }) { app in
+                try await app.signUp()
+                try await ReferenceBackend.withRunning(.testing(.reissue)) { other in
+                    for method in [HTTPRequest.Method.get, .post] {
+                        var call = app.redirect(code, to: other.baseURL + "/_control/echo", method)
+                        call.headers = [.cookie: "taste=sweet", .acceptLanguage: "tlh"]
+                        let echo: Echo = try await app.client.send(call)
+                        for name in ["authorization", "x-example", "cookie"] { #expect(echo.header(name) == nil) }
+                        #expect(echo.header("accept-language") == "tlh")
+                        #expect(other.controls.counters.reuseDetected == 0)
+                    }
+                }
+            }
+        }
+
+        @Test("C31: a 401 from another origin says nothing about the token", arguments: Wire.allCases)
+        func foreignRefusal(wire: Wire) async throws {
+            try await App.run(.reissue, over: wire) { app in
+                try await app.signUp()
+                try await ReferenceBackend.withRunning(.testing(.reissue)) { other in
+                    let error = try await app.failure(of: app.redirect(307, to: other.baseURL + "/me", .get))
+                    #expect(error.answer?.status == 401)
+                    #expect(app.counters.refreshesCalled == 0 && app.tokens.state.isSignedIn)
+                }
+            }
+        }
+
+        @Test("C32: a redirect within the origin keeps the token and the key", arguments: Wire.allCases, codes)
+        func sameOrigin(wire: Wire, code: Int) async throws {
+            try await App.run(.reissue, over: wire, configure: { $0.interceptors = [APIKey()] }) { app in
+                try await app.signUp()
+                let token = try await app.tokens.validToken().reveal()
+                let echo: Echo = try await app.client.send(app.redirect(code, to: "/_control/echo", .get))
+                #expect(echo.header("authorization") == "Bearer \(token)")
+                #expect(echo.header("x-example") == "example-key")
+            }
+        }
+
+        @Test("C33: a redirect from https to http is refused", arguments: Limitation.trustingAnAuthority.wires, codes)
+        func downgrade(wire: Wire, code: Int) async throws {
+            try await App.run(.reissue, over: wire, backend: { $0.tls = .selfSigned }) { app in
+                try await app.signUp()
+                try await ReferenceBackend.withRunning(.testing(.reissue)) { plain in
+                    let call = app.redirect(code, to: plain.baseURL + "/_control/echo", .get)
+                    guard case .insecureURL(_, let url) = try await app.failure(of: call) else {
+                        return #expect(Bool(false), "not refused")
+                    }
+                    #expect(url.hasPrefix(plain.baseURL))
+                    #expect(plain.controls.counters.connectionsAccepted == 0)
+                }
+            }
+        }
+
+        @Test("C34: 307 and 308 send a POST again as it was", arguments: Wire.allCases, [307, 308])
+        func bodyKept(wire: Wire, code: Int) async throws {
+            try await App.run(.reissue, over: wire) { app in
+                var call = app.redirect(code, to: "/_control/echo", .post)
+                call.body = .json(["name": "Wren"])
+                let echo: Echo = try await app.client.send(call)
+                #expect(echo.method == "POST" && echo.bodyText == #"{"name":"Wren"}"#)
+                #expect(echo.header("content-type") == "application/json")
+            }
+        }
+
+        @Test("C34: 301, 302 and 303 turn a POST into a GET without a body", arguments: Wire.allCases, [301, 302, 303])
+        func bodyDropped(wire: Wire, code: Int) async throws {
+            try await App.run(.reissue, over: wire) { app in
+                var call = app.redirect(code, to: "/_control/echo", .post)
+                call.body = .json(["name": "Wren"])
+                let echo: Echo = try await app.client.send(call)
+                #expect(echo.method == "GET" && echo.bodyLength == 0)
+                #expect(echo.header("content-type") == nil)
+            }
+        }
+
+        @Test("C35: a 401 with a Basic challenge is an answer", arguments: Wire.allCases)
+        func basicChallenge(wire: Wire) async throws {
+            try await App.run(.reissue, over: wire) { app in
+                var call = AnyCall.get("/_control/basic-challenge")
+                call.timeout = .seconds(20)
+                guard case .unauthorized(_, let answer) = try await app.failure(of: call) else {
+                    return #expect(Bool(false), "not the server's 401")
+                }
+                #expect(answer.headers[.wwwAuthenticate] == "Basic realm=\"martlet\"")
+                #expect(String(decoding: answer.body, as: UTF8.self) == "Who are you?")
+            }
+        }
+
+        @Test("C36: an absolute URL of somebody else gets no token", arguments: Wire.allCases)
+        func thirdParty(wire: Wire) async throws {
+            try await App.run(.reissue, over: wire) { app in
+                try await app.signUp()
+                try await ReferenceBackend.withRunning(.testing(.reissue)) { other in
+                    let theirs: Ping = try await app.client.send(AnyCall.get(other.baseURL + "/public/ping"))
+                    #expect(!theirs.authorizationSeen)
+                    let ours: Ping = try await app.client.send(AnyCall.get(app.backend.baseURL + "/public/ping"))
+                    #expect(ours.authorizationSeen)
+                }
+            }
+        }
+
+        @Test("A redirect that goes round in circles ends", arguments: Wire.allCases)
+        func circle(wire: Wire) async throws {
+            try await App.run(.reissue, over: wire) { app in
+                app.controls.inject("GET /feed", .answer(.redirect(to: "/feed")), times: nil)
+                guard case .tooManyRedirects(_, let limit) = try await app.failure(of: AnyCall.get("/feed")) else {
+                    return #expect(Bool(false), "not tired")
+                }
+                #expect(app.counters["GET /feed"] == limit + 1)
+            }
+        }
+    }
+}
+
+extension App {
+    /// A call that the backend redirects.
+    fileprivate func redirect(_ code: Int, to target: String, _ method: HTTPRequest.Method) -> AnyCall {
+        AnyCall(method: method, path: "/_control/redirect", query: ["status": code, "to": target])
+    }
+}

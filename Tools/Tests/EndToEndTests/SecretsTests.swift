@@ -1,0 +1,193 @@
+internal import Foundation
+internal import Martlet
+internal import NIOConcurrencyHelpers
+internal import ReferenceBackend
+internal import Testing
+
+extension EndToEnd {
+    @Suite("C53: no sink ever holds a token")
+    struct SecretsTests {
+        /// Everything that a person could come to see.
+        final class Sinks: NetworkObserver, Sendable {
+            private let lines = NIOLockedValueBox<[String]>([])
+
+            var all: [String] { lines.withLockedValue { $0 } }
+
+            func take(_ values: Any...) {
+                for value in values {
+                    var dumped = ""
+                    dump(value, to: &dumped)
+                    let text = ["\(value)", String(reflecting: value), dumped]
+                    lines.withLockedValue { $0 += text }
+                    if let error = value as? any Error {
+                        let localized = error.localizedDescription
+                        lines.withLockedValue { $0.append(localized) }
+                    }
+                }
+            }
+
+            func callWillStart(_ call: ObservedCall) { take("callWillStart", call) }
+            func attemptWillStart(_ attempt: ObservedAttempt) { take(attempt) }
+            func attemptWillRedirect(_ attempt: ObservedAttempt, to url: String) {
+                take("attemptWillRedirect", attempt, url)
+            }
+            func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int) { take(attempt, status) }
+            func attemptDidFail(_ attempt: ObservedAttempt, error: NetworkError) {
+                take("attemptDidFail", attempt, error)
+            }
+            func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
+                take(call, error)
+            }
+            func callDidFinish(_ call: FinishedCall) { take("callDidFinish", call) }
+        }
+
+        @Test("C53: nor do events, states, errors, descriptions and dumps", arguments: Wire.allCases, Dialect.allCases)
+        func everySink(wire: Wire, dialect: Dialect) async throws {
+            // What an opaque token looks like does not depend on the dialect.
+            for isOpaque in dialect == .envelope ? [false, true] : [false] {
+                let setup = Setup.all.first { $0.dialect == dialect } ?? .envelope
+                let sinks = Sinks()
+                let flow = try await SecretFlow.run(setup, over: wire, into: sinks, opaqueTokens: isOpaque)
+                #expect(flow.tokens.count >= 4, "not enough tokens to look for")
+                let text = sinks.all
+                for seen in [
+                    "callWillStart", "attemptWillRedirect", "attemptDidFail", "callDidFinish", "refreshSucceeded",
+                ] {
+                    #expect(text.contains { $0.contains(seen) }, "nothing was seen of \(seen)")
+                }
+                let everything = Data(text.joined(separator: "\n").utf8)
+                let leaked = flow.tokens.filter { everything.range(of: Data($0.utf8)) != nil }
+                // Each line once, without the token, so that a leak can be read.
+                let leaks = leaked.isEmpty ? [] : Self.lines(of: text, with: leaked)
+                #expect(leaks.sorted() == [])
+            }
+        }
+
+        private static func lines(of text: [String], with tokens: Set<String>) -> Set<String> {
+            var found: Set<String> = []
+            for line in text.flatMap({ $0.split(separator: "\n") }) {
+                guard let token = tokens.first(where: { line.contains($0) }) else { continue }
+                found.insert(String(line.replacing(token, with: "TOKEN")))
+            }
+            return found
+        }
+    }
+}
+
+/// A session from sign-in to sign-out with everything that can go wrong on the way.
+private struct SecretFlow {
+    /// Every token that the backend ever handed out.
+    let tokens: Set<String>
+
+    /// Takes the token for a date, so that the decoder quotes it.
+    private struct Misread: Decodable, Sendable {
+        let token: Date
+    }
+
+    static func run(_ setup: Setup, over wire: Wire, into sinks: EndToEnd.SecretsTests.Sinks, opaqueTokens: Bool)
+        async throws
+        -> SecretFlow
+    {
+        var tokens: Set<String> = []
+        try await App.run(setup, over: wire) { outer in
+            outer.controls.update { $0.opaqueAccessTokens = opaqueTokens }
+            let store = RecordingStore(FileTokenStore(path: outer.storePath))
+            let traffic = RecordingTransport(try wire.transport(), keepsAnswers: true)
+            let app = try App(
+                setup, on: outer.backend, over: wire, storePath: outer.storePath, store: store, traffic: traffic
+            ) { $0.observers = [sinks] }
+            let events = app.tokens.events
+            sinks.take(app.tokens, app.client, store)
+
+            try await app.signUp()
+            sinks.take(app.tokens.state, await app.stored as Any)
+            try await app.controls.expireAccessTokens()
+            _ = await app.burst(3)
+            let token = try await app.tokens.validToken()
+            sinks.take(token)
+            await provoke(app, token.reveal(), sinks)
+            await refreshBadly(app, token.reveal(), sinks)
+            try await app.controls.expireAccessTokens()
+            try await app.controls.revokeSessions()
+            for result in await app.burst(3) { sinks.take(result) }
+            sinks.take(app.tokens.state)
+            try await app.signUp(email: "again@example.org")
+            app.controls.inject("POST /auth/logout", .answer(.init(503, body: "no: \(token.reveal())")))
+            app.controls.inject("POST /oauth/revoke", .answer(.init(503, body: "no: \(token.reveal())")))
+            await app.tokens.signOut()
+            for event in await events.upTo({ $0 == .revoked }) { sinks.take(event) }
+
+            tokens = store.writtenTokens.union(traffic.answers.flatMap(Self.tokens))
+            await traffic.shutdown()
+        }
+        return SecretFlow(tokens: tokens)
+    }
+
+    /// Calls that fail in every way in which an answer or a request with the token in it could be shown.
+    private static func provoke(_ app: App, _ token: String, _ sinks: EndToEnd.SecretsTests.Sinks) async {
+        let quotes = [
+            #"{"code": "X", "success": false, "message": "\#(token) is bad", "errors": ["\#(token)"], "data": null}"#,
+            "Bearer \(token)", "<p>\(token)</p>", #"{"token": "\#(token)"}"#,
+        ]
+        for quote in quotes {
+            for (status, type) in [(400, "application/json"), (403, "application/problem+json"), (500, "text/plain")] {
+                app.controls.inject("GET /feed", .answer(.init(status, body: quote, contentType: type)))
+                await fail(app, AnyCall.get("/feed"), as: User.self, sinks)
+            }
+            app.controls.inject("GET /feed", .answer(.init(200, body: quote)))
+            await fail(app, AnyCall.get("/feed"), as: User.self, sinks)
+        }
+        await fail(app, AnyCall.get("/_control/echo"), as: User.self, sinks)
+        for body in [#"{"token": "\#(token)"}"#, #"{"success": true, "data": {"token": "\#(token)"}}"#] {
+            app.controls.inject("GET /feed", .answer(.init(200, body: body)))
+            await fail(app, AnyCall.get("/feed"), as: Misread.self, sinks)
+        }
+        await fail(app, AnyCall.get("/me", query: ["access_token": token]), as: [Int].self, sinks)
+        await fail(
+            app, AnyCall.get("/_control/redirect", query: ["to": "/me?access_token=\(token)"]), as: [Int].self, sinks)
+        await fail(
+            app, AnyCall.get("/_control/redirect", query: ["to": "ftp://host/?access_token=\(token)"]), as: User.self,
+            sinks)
+        app.controls.inject("GET /feed", .dropConnection)
+        await fail(app, AnyCall.get("/feed"), as: User.self, sinks)
+        await fail(app, AnyCall(path: "/feed", headers: [.authorization: "Bearer \(token)"]), as: [Int].self, sinks)
+        await fail(app, AnyCall.post("/articles", .json(["title": 7])), as: User.self, sinks)
+    }
+
+    /// A refresh whose answer is of no use, and quotes the token.
+    private static func refreshBadly(_ app: App, _ token: String, _ sinks: EndToEnd.SecretsTests.Sinks) async {
+        let endpoint: RequestPattern =
+            switch app.setup.dialect {
+            case .oauth2: "/oauth/token"
+            case .reissue: "/auth/reissue"
+            case .envelope, .header, .legacy419, .cookie: "/auth/refresh"
+            }
+        app.controls.inject(endpoint, .answer(.init(503, body: "Bearer \(token)", contentType: "text/plain")))
+        do throws(SessionError) {
+            try await app.tokens.refresh()
+            Issue.record("a refresh that failed did not say so")
+        } catch {
+            sinks.take(error)
+        }
+    }
+
+    private static func fail<Value: Decodable & Sendable>(
+        _ app: App, _ call: AnyCall, as type: Value.Type, _ sinks: EndToEnd.SecretsTests.Sinks
+    ) async {
+        do throws(NetworkError) {
+            _ = try await app.client.send(call, as: type)
+            Issue.record("\(call.path) did not fail")
+        } catch {
+            sinks.take(error)
+            if let answer = error.answer { sinks.take(answer) }
+            if case .api(_, let refusal) = error { sinks.take(refusal, refusal.errors) }
+        }
+    }
+
+    /// What an answer calls a token, be it in its fields or in its body.
+    private static func tokens(in answer: String) -> [String] {
+        let named = #/"(?:accessToken|refreshToken|access_token|refresh_token|token)"\s*:\s*"([^"]{8,})"/#
+        let cookie = #/refresh_token=([^;]{8,})/#
+        return answer.matches(of: named).map { String($0.1) } + answer.matches(of: cookie).map { String($0.1) }
+    }
+}

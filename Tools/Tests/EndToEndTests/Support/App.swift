@@ -1,0 +1,170 @@
+internal import Foundation
+internal import Martlet
+internal import ReferenceBackend
+internal import Testing
+
+/// An app with its client and its store on disk, and the backend that it talks to.
+struct App: Sendable {
+    let backend: ReferenceBackend
+    let setup: Setup
+    let wire: Wire
+    let traffic: RecordingTransport
+    let storePath: String
+    let tokens: TokenManager
+    let client: NetworkClient
+
+    /// An app as it is after a start of its process.
+    init(
+        _ setup: Setup, on backend: ReferenceBackend, over wire: Wire, storePath: String,
+        store: (any TokenStore)? = nil, traffic: RecordingTransport? = nil,
+        configure: (inout NetworkConfig) -> Void = { _ in }
+    ) throws {
+        self.backend = backend
+        self.setup = setup
+        self.wire = wire
+        self.storePath = storePath
+        self.traffic =
+            try traffic ?? RecordingTransport(wire.transport(trusting: backend.certificateAuthorityPEM))
+        self.tokens = TokenManager(
+            baseURL: BaseURL(backend.baseURL), store: store ?? FileTokenStore(path: storePath),
+            refresher: setup.refresher, revoker: setup.revoker, scheme: setup.scheme, rejection: setup.rejection,
+            policy: setup.policy, transport: self.traffic)
+        var config = NetworkConfig()
+        config.envelope = setup.envelope
+        // What fails for a moment must show here, and not be repeated until it is gone.
+        config.retry = .never
+        configure(&config)
+        self.client = NetworkClient(tokens: self.tokens, config: config)
+    }
+
+    /// Runs a test with a backend and an app of its own, and leaves nothing behind.
+    static func run(
+        _ setup: Setup, over wire: Wire, backend change: (inout BackendConfiguration) -> Void = { _ in },
+        connections: Int = 64, configure: (inout NetworkConfig) -> Void = { _ in },
+        _ test: (App) async throws -> Void
+    ) async throws {
+        var configuration = BackendConfiguration.testing(setup.dialect)
+        change(&configuration)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await ReferenceBackend.withRunning(configuration) { backend in
+            let traffic = RecordingTransport(
+                try wire.transport(connections: connections, trusting: backend.certificateAuthorityPEM))
+            do {
+                try await test(
+                    App(
+                        setup, on: backend, over: wire, storePath: folder.appendingPathComponent("session.json").path,
+                        traffic: traffic, configure: configure))
+                await traffic.shutdown()
+            } catch {
+                await traffic.shutdown()
+                throw error
+            }
+        }
+    }
+
+    /// The same app after another start of its process: what it has is what is on disk.
+    func restarted(configure: (inout NetworkConfig) -> Void = { _ in }) throws -> App {
+        try App(setup, on: backend, over: wire, storePath: storePath, traffic: traffic, configure: configure)
+    }
+
+    var controls: BackendControls { backend.controls }
+    var counters: BackendCounters { backend.controls.counters }
+
+    /// What is on disk.
+    var stored: StoredSession? {
+        get async {
+            guard case .found(let record) = await FileTokenStore(path: storePath).read() else { return nil }
+            return record
+        }
+    }
+}
+
+extension App {
+    /// Makes an account and signs in to it.
+    func signUp(email: String = "wren@example.org") async throws {
+        try await client.signIn(
+            AnyCall.post("/auth/register", .json(["email": email, "password": "correct horse"])), as: Empty.self)
+    }
+
+    /// Makes the stored record look as if its token had run out an hour ago, for the next start.
+    func expireStoredToken() async throws {
+        var record = try #require(await stored)
+        record.lifetime = .seconds(900)
+        record.freshUntil = Date(timeIntervalSinceNow: -3600)
+        try await FileTokenStore(path: storePath).write(record)
+    }
+
+    /// Makes many calls at once that all need a token.
+    func burst(_ count: Int) async -> [Result<User, NetworkError>] {
+        await withTaskGroup(of: Result<User, NetworkError>.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    do throws(NetworkError) { return .success(try await client.send(Me())) } catch {
+                        return .failure(error)
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// The error that a call must fail with.
+    func failure(
+        of endpoint: some APIEndpoint, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> NetworkError {
+        let error = await #expect(throws: NetworkError.self, sourceLocation: sourceLocation) {
+            try await client.data(for: endpoint)
+        }
+        return try #require(error, sourceLocation: sourceLocation)
+    }
+}
+
+extension Collection where Element == Result<User, NetworkError> {
+    var successes: Int { count { if case .success = $0 { true } else { false } } }
+    var errors: [NetworkError] { compactMap { if case .failure(let error) = $0 { error } else { nil } } }
+}
+
+extension AsyncStream where Element: Sendable {
+    /// The elements up to the first one that is wanted, which is the last one here.
+    func upTo(_ isWanted: (Element) -> Bool) async -> [Element] {
+        var seen: [Element] = []
+        for await element in self {
+            seen.append(element)
+            if isWanted(element) { break }
+        }
+        return seen
+    }
+}
+
+extension AsyncStream<SessionEvent> {
+    /// Returns once so many events of a kind have passed.
+    func passing(_ count: Int, _ isWanted: (SessionEvent) -> Bool) async {
+        var rest = count
+        _ = await upTo { event in
+            if isWanted(event) { rest -= 1 }
+            return rest <= 0
+        }
+    }
+}
+
+/// Returns once something holds that nobody announces.
+func waitUntil(_ condition: () async -> Bool) async {
+    while await !condition() { await Task.yield() }
+}
+
+/// Checks that a cancelled call says so, and nothing else.
+func expectCancelled(_ task: Task<User, any Error>, sourceLocation: SourceLocation = #_sourceLocation) async {
+    let error = await #expect(throws: NetworkError.self, sourceLocation: sourceLocation) { try await task.value }
+    #expect(error?.isCancelled == true, sourceLocation: sourceLocation)
+}
+
+extension Collection where Element == SessionEvent {
+    var expiries: Int { count { if case .expired = $0 { true } else { false } } }
+}
+
+extension SessionEvent {
+    var isSignedOut: Bool { if case .signedOut = self { true } else { false } }
+    var isJoined: Bool { if case .refreshJoined = self { true } else { false } }
+    var isRefreshed: Bool { if case .refreshSucceeded = self { true } else { false } }
+}

@@ -1,0 +1,257 @@
+import Foundation
+import HTTPTypes
+import Martlet
+import Testing
+
+extension TransportContract {
+    /// Back-pressure, cancelling, letting go.
+    @Suite("Flow")
+    struct Flow {
+        @Test(arguments: TransportKind.allCases)
+        func answerIsNotReadAhead(_ kind: TransportKind) async throws {
+            try kind.needs(.backPressureOfAnswers)
+            let written = Locker(0)
+            let server = try await WireServer.start { connection in
+                while let request = try await connection.readRequest() {
+                    guard request.line.contains("/large") else {
+                        try await connection.answer()
+                        continue
+                    }
+                    try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(256 << 20)\r\n\r\n")
+                    for _ in 0..<256 {
+                        try await connection.write(Data(count: 1 << 20))
+                        written.with { $0 += 1 << 20 }
+                    }
+                }
+            }
+            let transport = kind.make()
+            let answer = try await transport.send(request(.get, "/large", to: server), body: nil)
+            // Time for it to run ahead, in round trips.
+            for _ in 0..<200 { _ = try await transport.send(request(to: server), body: nil).body.collect(upTo: 10) }
+            #expect(written.with { $0 } < 64 << 20)
+            var length = 0
+            for try await piece in answer.body { length += piece.count }
+            #expect(length == 256 << 20)
+            await server.stop()
+        }
+
+        @Test(arguments: TransportKind.allCases)
+        func requestIsNotReadAhead(_ kind: TransportKind) async throws {
+            try kind.needs(.streamedRequests)
+            let goOn = Signal()
+            let server = try await WireServer.start { connection in
+                while let head = try await connection.readHead() {
+                    guard head.line.hasPrefix("POST") else {
+                        try await connection.answer()
+                        continue
+                    }
+                    await goOn.wait()
+                    for _ in 0..<256 { _ = try await connection.read(1 << 20) }
+                    try await connection.answer()
+                }
+            }
+            let transport = kind.make()
+            let pieces = Pieces(pieces: (0..<256).map { _ in Data(count: 1 << 20) })
+            async let upload = transport.send(
+                request(.post, to: server), body: OutgoingBody(ByteStream(pieces), length: 256 << 20))
+            for _ in 0..<200 { _ = try await transport.send(request(to: server), body: nil).body.collect(upTo: 10) }
+            #expect(pieces.asked.with { $0 } < 64 << 20)
+            goOn.fire()
+            #expect(try await upload.head.status == .ok)
+            await server.stop()
+        }
+
+        // MARK: Cancelling and letting go
+
+        @Test(arguments: TransportKind.allCases)
+        func dropUnread(_ kind: TransportKind) async throws {
+            let closed = Signal()
+            let server = try await WireServer.start { connection in
+                _ = try await connection.readRequest()
+                try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nhello")
+                await connection.closed()
+                closed.fire()
+            }
+            let transport = kind.make()
+            _ = try await transport.send(request(to: server), body: nil)
+            await closed.wait()
+            await server.stop()
+        }
+
+        @Test(arguments: TransportKind.allCases)
+        func dropHalfRead(_ kind: TransportKind) async throws {
+            let closed = Signal()
+            let server = try await WireServer.start { connection in
+                _ = try await connection.readRequest()
+                try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nhello")
+                await connection.closed()
+                closed.fire()
+            }
+            let transport = kind.make()
+            let answer = try await transport.send(request(to: server), body: nil)
+            for try await piece in answer.body {
+                #expect(!piece.isEmpty)
+                break
+            }
+            await closed.wait()
+            await server.stop()
+        }
+
+        enum Phase: String, CaseIterable, Sendable, CustomTestStringConvertible {
+            case beforeSending, uploading, waitingForHead, inHead, inBody
+
+            var testDescription: String { rawValue }
+        }
+
+        @Test(arguments: TransportKind.allCases, Phase.allCases)
+        func cancel(_ kind: TransportKind, phase: Phase) async throws {
+            let reached = Signal()
+            let closed = Signal()
+            let server = try await WireServer.start { connection in
+                _ = try await phase == .uploading ? connection.readHead() : connection.readRequest()
+                switch phase {
+                case .beforeSending, .waitingForHead: reached.fire()
+                case .uploading: break
+                case .inHead:
+                    try await connection.write("HTTP/1.1 200 OK\r\nX-A: ")
+                    reached.fire()
+                case .inBody: try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhello")
+                }
+                await connection.closed()
+                closed.fire()
+            }
+            let streamEnded = Signal()
+            let body = ByteStream {
+                var isFirst = true
+                let ending = OnDeinit { streamEnded.fire() }
+                return {
+                    withExtendedLifetime(ending) {}
+                    defer { isFirst = false }
+                    if isFirst { return Data(count: 1000) }
+                    reached.fire()
+                    try await Task.sleep(for: .seconds(3600))
+                    return nil
+                }
+            }
+            let transport = kind.make()
+            let task = Task {
+                if phase == .beforeSending { await Task.yield() }
+                let answer = try await transport.send(
+                    request(phase == .uploading ? .post : .get, to: server),
+                    body: phase == .uploading ? OutgoingBody(body, length: 10_000) : nil)
+                for try await piece in answer.body {
+                    #expect(piece == Data("hello".utf8))
+                    reached.fire()
+                }
+            }
+            if phase != .beforeSending { await reached.wait() }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            if phase == .uploading { await streamEnded.wait() }
+            // Where a stream is read in advance, nothing was sent yet; cancelled at once, nothing may have been.
+            if phase != .beforeSending, server.opened > 0 { await closed.wait() }
+            await server.stop()
+        }
+
+        @Test("Cancelling at any moment ends in success or CancellationError", arguments: TransportKind.allCases)
+        func cancelRaces(_ kind: TransportKind) async throws {
+            let server = try await WireServer.start { connection in
+                while let request = try await connection.readRequest() {
+                    // Some answers fail by themselves, to meet the cancelling.
+                    if request.line.contains("7") { return }
+                    try await connection.answer(body: "hello")
+                }
+            }
+            let transport = kind.make()
+            var outcomes = (answered: 0, cancelled: 0, lost: 0)
+            for index in 0..<400 {
+                let task = Task {
+                    try await transport.send(request(.get, "/\(index)", to: server), body: nil).body.collect(upTo: 100)
+                }
+                for _ in 0..<(index * 7 % 40) { await Task.yield() }
+                task.cancel()
+                switch await task.result {
+                case .success(let body):
+                    #expect(body == Data("hello".utf8))
+                    outcomes.answered += 1
+                case .failure(is CancellationError): outcomes.cancelled += 1
+                case .failure(is TransportError): outcomes.lost += 1
+                case .failure(let error): Issue.record(error)
+                }
+            }
+            #expect(outcomes.answered + outcomes.cancelled + outcomes.lost == 400)
+            #expect(outcomes.cancelled > 0)
+            await server.stop()
+        }
+
+        @Test(arguments: TransportKind.allCases)
+        func releaseClosesConnections(_ kind: TransportKind) async throws {
+            let server = try await WireServer.start { connection in
+                while try await connection.readRequest() != nil { try await connection.answer(body: "hello") }
+            }
+            var transport: (any Transport)? = kind.make()
+            var lane = transport?.makeLane()
+            for transport in [transport, lane] {
+                _ = try await transport?.send(request(to: server), body: nil).body.collect(upTo: 10)
+            }
+            #expect(server.opened == 2)
+            transport = nil
+            lane = nil
+            await server.allClosed()
+            await server.stop()
+        }
+
+        @Test("A body outlives its transport", arguments: TransportKind.allCases)
+        func bodyOutlivesTransport(_ kind: TransportKind) async throws {
+            let goOn = Signal()
+            let server = try await WireServer.start { connection in
+                _ = try await connection.readRequest()
+                try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+                await goOn.wait()
+                try await connection.write("there")
+                await connection.closed()
+            }
+            var transport: (any Transport)? = kind.make()
+            let answer = try await transport?.send(request(to: server), body: nil)
+            transport = nil
+            goOn.fire()
+            #expect(try await answer?.body.collect(upTo: 10) == Data("hellothere".utf8))
+            await server.stop()
+        }
+
+        @Test("A lane is free when all connections are taken", arguments: TransportKind.allCases)
+        func lane(_ kind: TransportKind) async throws {
+            let taken = Locker(0)
+            let full = Signal()
+            let goOn = Signal()
+            let server = try await WireServer.start { connection in
+                while let request = try await connection.readRequest() {
+                    if request.line.contains("slow") {
+                        if taken.with({ count in
+                            count += 1
+                            return count == 4
+                        }) {
+                            full.fire()
+                        }
+                        await goOn.wait()
+                    }
+                    try await connection.answer()
+                }
+            }
+            let transport = kind.make()
+            let lane = transport.makeLane()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // More than either transport has connections.
+                for _ in 0..<20 {
+                    group.addTask { _ = try await transport.send(request(.get, "/slow", to: server), body: nil) }
+                }
+                await full.wait()
+                let answer = try await lane.send(request(to: server), body: nil)
+                #expect(answer.head.status == .ok)
+                goOn.fire()
+                try await group.waitForAll()
+            }
+            await server.stop()
+        }
+    }
+}
