@@ -1,8 +1,8 @@
 import Foundation
-import Martlet
 import MartletTesting
-import Synchronization
 import Testing
+
+@testable import Martlet
 
 @Suite("The pipeline") struct PipelineTests {
     @Test("hooks come in the documented order") func order() async throws {
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test("no more requests are under way at an origin than allowed") func concurrencyLimit() async throws {
-        let running = Mutex((now: 0, most: 0))
+        let running = Locked((now: 0, most: 0))
         let gate = Gate()
         let transport = StubTransport { _ in
             running.withLock {
@@ -258,7 +258,7 @@ func client(_ transport: any Transport, _ change: (inout NetworkConfig) -> Void 
 
 /// Lines in the order in which they were written.
 final class Log: Sendable {
-    private let state = Mutex<[String]>([])
+    private let state = Locked<[String]>([])
     var lines: [String] { state.withLock { $0 } }
     func add(_ line: String) { state.withLock { $0.append(line) } }
 }

@@ -1,8 +1,8 @@
 import Foundation
-import Martlet
 import MartletTesting
-import Synchronization
 import Testing
+
+@testable import Martlet
 
 @Suite("Conformance: clocks and lifetimes") struct LifetimeConformanceTests {
     @Test("C41: a wall clock that is an hour off costs at most one refresh", arguments: [-3600.0, 3600.0])

@@ -1,8 +1,8 @@
 import Foundation
-import Martlet
 import MartletTesting
-import Synchronization
 import Testing
+
+@testable import Martlet
 
 @Suite("Conformance: one refresh, whatever asks for it") struct RefreshConformanceTests {
     @Test("C01: a burst on a revoked token makes one refresh and one replay each", arguments: [10, 1000])

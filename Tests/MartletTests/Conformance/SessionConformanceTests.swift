@@ -1,8 +1,8 @@
 import Foundation
-import Martlet
 import MartletTesting
-import Synchronization
 import Testing
+
+@testable import Martlet
 
 @Suite("Conformance: the session and the app") struct SessionConformanceTests {
     @Test("C13: signing out during a refresh throws its result away and revokes it") func signOutDuringRefresh()
@@ -165,7 +165,7 @@ import Testing
     {
         let store = InMemoryTokenStore()
         let app = try await App.signedIn(store: store)
-        let isOffline = Mutex(true)
+        let isOffline = Locked(true)
         let transport = StubTransport { request in
             if isOffline.withLock({ $0 }) { throw TransportError.offline }
             return try await app.transport.answer(request)
@@ -323,7 +323,7 @@ import Testing
 
 /// A store that fails when told to.
 final class FailingStore: TokenStore {
-    let isFailing = Mutex(false)
+    let isFailing = Locked(false)
     private let memory = InMemoryTokenStore()
 
     private func check() throws {

@@ -1,7 +1,7 @@
 import Foundation
-import Martlet
 import MartletTesting
-import Synchronization
+
+@testable import Martlet
 
 /// A server with rotating refresh tokens and reuse detection, in memory: what it was asked, a test can count.
 final class SimulatedBackend: Sendable {
@@ -20,10 +20,10 @@ final class SimulatedBackend: Sendable {
 
     typealias Override = @Sendable (StubTransport.Request) async throws -> StubTransport.Answer?
 
-    let state = Mutex(State())
-    private let beforeRefresh = Mutex<Override?>(nil)
-    private let afterRefresh = Mutex<Override?>(nil)
-    private let beforeCall = Mutex<Override?>(nil)
+    let state = Locked(State())
+    private let beforeRefresh = Locked<Override?>(nil)
+    private let afterRefresh = Locked<Override?>(nil)
+    private let beforeCall = Locked<Override?>(nil)
 
     var transport: StubTransport {
         StubTransport { try await self.answer($0) }
