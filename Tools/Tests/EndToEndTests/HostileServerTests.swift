@@ -59,7 +59,7 @@ extension EndToEnd {
             // The announced bytes are all there; what follows them belongs to nobody.
             Case(.sendsTooMuch(), .answer, .invalidResponse),
             Case(.endlessHeaders(), .invalidResponse),
-            Case(.endlessBody, .responseTooLarge),
+            Case(.endlessBody, .responseTooLarge, needs: .leavingAnEndlessAnswer),
             Case(.slowDrip(interval: .milliseconds(5)), .timedOut),
             Case(.garbage, .invalidResponse),
             Case(.badChunkedEncoding, .invalidResponse, .connectionLost),
@@ -100,12 +100,14 @@ extension EndToEnd {
 
         @Test("A cancelled call lets go of its connection", arguments: Wire.allCases)
         func cancelled(wire: Wire) async throws {
-            try await Self.withClient(of: .acceptsAndNeverAnswers, over: wire) { client, server in
-                let task = Task { await Self.result(of: AnyCall.get("/"), client) }
-                try await server.waitUntilAccepted()
+            try await App.run(.reissue, over: wire) { app in
+                app.controls.inject("GET /feed", .hang)
+                let task = Task { await Self.result(of: AnyCall.get("/feed"), app.client) }
+                // Not just a connection: one that carried no request yet may stay in the pool.
+                try await app.controls.waitUntilHanging()
                 task.cancel()
                 guard case .failure(.cancelled) = await task.value else { return #expect(Bool(false), "not cancelled") }
-                try await server.waitUntilClosed()
+                try await app.controls.waitUntilHangsEnded()
             }
         }
 

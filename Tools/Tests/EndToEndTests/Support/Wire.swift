@@ -50,8 +50,8 @@ enum Limitation: Sendable {
     /// FoundationNetworking ends the process ("no response" in `_NativeProtocol.transferCompleted`) where a server closes
     /// within the head of its answer.
     case survivingHalfAHead
-    /// FoundationNetworking has no back-pressure: what a server sends without end fills the memory of the machine faster
-    /// than the transfer is cancelled.
+    /// FoundationNetworking has no back-pressure and takes up to a second to cancel: meanwhile a server on this machine
+    /// that sends without end puts gigabytes into the memory of the process.
     case leavingAnEndlessAnswer
 
     /// The transports that can do it.
