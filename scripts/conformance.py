@@ -11,13 +11,16 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from within import run as run_within
+
 ROOT = Path(__file__).resolve().parent.parent
 LAST_CASE = 65
+# Building from nothing included; a test that hangs ends there.
+TIME_LIMIT = 1800
 PACKAGES = {
     "the library": (ROOT, ["--enable-all-traits"]),
     "Tools": (ROOT / "Tools", ["--package-path", "Tools"]),
@@ -49,7 +52,7 @@ def run(title, folder, options, skip_build):
         command += ["--event-stream-output-path", str(stream)] + (["--skip-build"] if skip_build else [])
         print(f"Running {len(names)} tests of {title}.", flush=True)
         with log.open("wb") as output:
-            status = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output).returncode
+            status = run_within(TIME_LIMIT, command, cwd=ROOT, stdout=output, stderr=output)
         events = [json.loads(line) for line in stream.read_text().splitlines()] if stream.exists() else []
         if status != 0:
             interesting = re.compile(r"error:|✘|recorded an issue|Fatal|crash", re.IGNORECASE)

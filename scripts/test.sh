@@ -65,13 +65,13 @@ done
 
 step "dependencies without traits" only_http_types
 step "library without traits, build" swift build --disable-default-traits --scratch-path "$core" --build-tests
-step "library without traits, tests" swift test --disable-default-traits --scratch-path "$core" --skip-build
+step "library without traits, tests" scripts/within.py 900 swift test --disable-default-traits --scratch-path "$core" --skip-build
 step "library with default traits, build" swift build
 step "library with default traits, warnings" scripts/compiler-warnings.py .build
 step "library with all traits, build" swift build --enable-all-traits --build-tests
-step "library with all traits, tests" swift test --enable-all-traits --skip-build
+step "library with all traits, tests" scripts/within.py 900 swift test --enable-all-traits --skip-build
 step "tools, build" swift build --package-path Tools --build-tests
-step "tools, tests" swift test --package-path Tools --skip-build
+step "tools, tests" scripts/within.py 900 swift test --package-path Tools --skip-build
 step "warnings" scripts/compiler-warnings.py .build Tools/.build
 if [[ -x scripts/check-readme.sh ]]; then step "check-readme.sh" scripts/check-readme.sh; fi
 

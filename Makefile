@@ -1,0 +1,59 @@
+# Martlet's errands. Each works on a fresh machine with a Swift toolchain; `make help` says what there is.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test conformance bench format lint docs clean
+
+# The picture that the demo's guest registers with, the server's port and dialect; say e.g. `make demo IMAGE=me.jpg`.
+IMAGE ?=
+PORT ?= 8080
+DIALECT ?= envelope
+# A file for the conformance table, and options for the benchmarks.
+MARKDOWN ?=
+BENCH ?=
+
+SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests $(wildcard Benchmarks Examples)
+
+# Debug: from nothing it is there in two thirds of the time of a release build, and `make test` uses the same objects. The
+# first build shows how it gets on; later ones have nothing to say.
+COMMAND := Tools/.build/debug/martlet
+BUILD_COMMAND := swift build --package-path Tools --product martlet $(if $(wildcard $(COMMAND)),--quiet)
+
+help: ## Lists what there is.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+
+demo: ## Plays the life of a session against a server that does not make it easy (IMAGE=path for a picture of yours).
+	@scripts/install-dependencies.sh tools
+	@$(if $(wildcard $(COMMAND)),,echo "Building the command: a few minutes the first time.")
+	@$(BUILD_COMMAND)
+	@$(COMMAND) demo $(if $(IMAGE),--image "$(abspath $(IMAGE))")
+
+serve: ## Runs the reference backend until Ctrl-C, for curl or for an app (PORT=8080 DIALECT=envelope).
+	@scripts/install-dependencies.sh tools
+	@$(BUILD_COMMAND)
+	@exec $(COMMAND) serve --port "$(PORT)" --dialect "$(DIALECT)" --hostile
+
+test: ## Builds the library in every combination of traits, runs all tests and checks.
+	@scripts/install-dependencies.sh
+	@scripts/test.sh
+
+conformance: ## Runs the conformance cases C01 to C65 and prints a table of them (MARKDOWN=file writes it there too).
+	@scripts/install-dependencies.sh
+	@scripts/conformance.py $(if $(MARKDOWN),--markdown "$(MARKDOWN)")
+
+bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" for a few seconds of it).
+	@swift build --package-path Benchmarks -c release
+	@Benchmarks/.build/release/martlet-bench $(BENCH)
+
+format: ## Formats the sources in place.
+	@find $(SOURCES) -name .build -prune -o -name '*.swift' -print0 | xargs -0 swift format format --in-place --parallel
+
+lint: ## Says what the formatter would change.
+	@find $(SOURCES) -name .build -prune -o -name '*.swift' -print0 | xargs -0 swift format lint --strict --parallel
+
+docs: ## Makes the documentation in docs/, as a site of static files (any warning of DocC fails it).
+	@scripts/docs.sh
+
+clean: ## Deletes everything that was built.
+	rm -rf .build .venv docs Tools/.build Benchmarks/.build

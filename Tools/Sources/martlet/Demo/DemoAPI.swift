@@ -1,0 +1,79 @@
+internal import Martlet
+
+// What an app writes to describe its server: this file is the whole of it.
+
+struct User: Decodable, Sendable {
+    let id: String
+    let name: String
+    let isGuest: Bool
+}
+
+struct Profile: APIRequest {
+    typealias Response = User
+    let path = "/me"
+    let authentication = AuthenticationRequirement.required
+}
+
+struct Article: Decodable, Sendable {
+    let id: String
+    let title: String
+
+    struct Draft: Encodable, Sendable {
+        let title: String
+        let body: String
+    }
+}
+
+struct ArticlePage: Decodable, Sendable {
+    let items: [Article]
+}
+
+enum ArticleEndpoint: APIEndpoint {
+    case all
+    case create(Article.Draft)
+
+    var path: String { "/articles" }
+    var method: HTTPRequest.Method { if case .create = self { .post } else { .get } }
+    var body: RequestBody? { if case .create(let draft) = self { .json(draft) } else { nil } }
+    var authentication: AuthenticationRequirement { .required }
+}
+
+struct Picture: APIEndpoint {
+    let path: String
+    var authentication: AuthenticationRequirement { .none }
+}
+
+/// The two ways to a session with a password; both answer the user and the tokens.
+enum AccountEndpoint: APIEndpoint {
+    case upgrade(Credentials)
+    case login(Credentials)
+
+    struct Credentials: Encodable, Sendable {
+        let email: String
+        let password: String
+    }
+
+    var path: String { if case .upgrade = self { "/auth/upgrade" } else { "/auth/login" } }
+    var method: HTTPRequest.Method { .post }
+    var authentication: AuthenticationRequirement { if case .upgrade = self { .required } else { .none } }
+    var body: RequestBody? {
+        switch self {
+        case .upgrade(let credentials), .login(let credentials): .json(credentials)
+        }
+    }
+}
+
+struct Account: Decodable, Sendable {
+    let user: User
+}
+
+/// Tells whether a token that was kept aside still opens anything.
+struct TokenProbe: APIRequest {
+    struct Response: Decodable, Sendable {
+        let authorizationValid: Bool
+    }
+
+    let token: Secret
+    let path = "/public/ping"
+    var headers: HTTPFields { [.authorization: "Bearer \(token.reveal())"] }
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Runs a command and ends it, with everything that it has started, when it takes too long.
+
+usage: within.py SECONDS COMMAND…     exits as the command does, or with 124 where it was ended
+"""
+
+import os
+import signal
+import subprocess
+import sys
+
+
+def run(seconds, command, **options):
+    """Runs the command and returns its exit code, or 124 where it was ended."""
+    # A test that hangs is a grandchild: only its process group reaches it.
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **options)
+    try:
+        return process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        print(f"error: ended after {seconds:.0f} s without a result: {' '.join(command)}", file=sys.stderr)
+        return 124
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+
+if __name__ == "__main__":
+    status = run(float(sys.argv[1]), sys.argv[2:])
+    sys.exit(status if status >= 0 else 128 - status)
