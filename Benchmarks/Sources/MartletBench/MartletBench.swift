@@ -28,6 +28,9 @@ struct MartletBench: AsyncParsableCommand {
     @Option(help: "For profilers: run one side only, without comparing.")
     var only: Side?
 
+    @Option(help: "How many calls to make with --only.")
+    var calls = 30_000
+
     func run() async throws {
         let server = try Server.start()
         defer { server.stop() }
@@ -45,7 +48,7 @@ struct MartletBench: AsyncParsableCommand {
         let levels = concurrency.isEmpty ? [1, 8, 64] : concurrency
         if let only {
             for level in levels {
-                let slice = try await connection.slice(only, calls: sliceSize(level), concurrency: level)
+                let slice = try await connection.slice(only, calls: calls, concurrency: level)
                 print("\(only) at \(level): \(slice.callsPerSecond.formatted(0)) calls/s")
             }
             return
@@ -55,7 +58,7 @@ struct MartletBench: AsyncParsableCommand {
         for level in levels {
             comparisons.append(
                 try await Comparison.run(
-                    over: connection, concurrency: level, rounds: rounds ?? (quick ? 3 : 15),
+                    over: connection, concurrency: level, rounds: rounds ?? (quick ? 6 : 40),
                     callsPerSlice: sliceSize(level)))
         }
         report.show(comparisons)
@@ -65,7 +68,6 @@ struct MartletBench: AsyncParsableCommand {
 
     /// Long enough for a slice to be steady, short enough for neighbouring ones to see the same machine.
     private func sliceSize(_ concurrency: Int) -> Int {
-        let full = concurrency == 1 ? 1500 : 4000
-        return only != nil ? full * 10 : quick ? full / 3 : full
+        concurrency == 1 ? 500 : 1500
     }
 }

@@ -25,7 +25,8 @@ struct Usage: Sendable {
             getrusage(RUSAGE_SELF, &usage)
         #endif
         return Usage(
-            cpuSeconds: usage.ru_utime.inSeconds + usage.ru_stime.inSeconds, peakBytes: Int(usage.ru_maxrss) * memoryUnit)
+            cpuSeconds: usage.ru_utime.inSeconds + usage.ru_stime.inSeconds,
+            peakBytes: Int(usage.ru_maxrss) * memoryUnit)
     }
 }
 

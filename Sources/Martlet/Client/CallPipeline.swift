@@ -51,12 +51,12 @@ struct CallPipeline: Sendable {
 
     private func build(_ endpoint: any Endpoint, accept: String?) throws(NetworkError) -> Call {
         let method = endpoint.method
-        let unplaced = FailedCall(method: method.rawValue, url: Redaction.redact(endpoint.path), attempts: 0)
         let location: Location
         do {
             location = try baseURL.location.get().appending(path: endpoint.path, query: endpoint.query)
         } catch {
-            throw .invalidRequest(unplaced, error)
+            let url = Redaction.redact(endpoint.path)
+            throw .invalidRequest(FailedCall(method: method.rawValue, url: url, attempts: 0), error)
         }
         let url = "\(location.origin)\(location.path)"
         let failed = FailedCall(method: method.rawValue, url: url, attempts: 0)

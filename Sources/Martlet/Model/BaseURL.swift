@@ -48,11 +48,14 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     public let host: String
     /// The port, the scheme's own where the URL names none.
     public let port: Int
+    /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
+    public let isLoopback: Bool
 
     init(scheme: String, host: String, port: Int) {
         self.scheme = scheme
         self.host = host
         self.port = port
+        self.isLoopback = Self.isLoopback(host)
     }
 
     /// The origin of a URL, or `nil` if it is no `http` or `https` URL with a host.
@@ -66,8 +69,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         scheme != "https" && !isLoopback
     }
 
-    /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
-    public var isLoopback: Bool {
+    private static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
