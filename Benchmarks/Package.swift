@@ -34,6 +34,8 @@ let package = Package(
         .executableTarget(
             name: "MartletBench",
             dependencies: [
+                // So that `swift run` builds it too: it is started as a process of its own.
+                "BenchServer",
                 .product(name: "Martlet", package: "martlet"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -63,7 +63,7 @@ struct MartletBench: AsyncParsableCommand {
         }
         report.show(comparisons)
         report.show(try await Burst.run(over: connection, calls: 1000))
-        report.show(peakMemory: Usage.now().peakBytes)
+        report.show(peakMemory: Usage.peakBytes)
     }
 
     /// Long enough for a slice to be steady, short enough for neighbouring ones to see the same machine.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 #if canImport(Darwin)
     internal import Darwin
 #elseif canImport(Glibc)
@@ -8,25 +10,33 @@
 
 /// What this process has used so far, its children not counted.
 struct Usage: Sendable {
-    #if canImport(Darwin)
-        private static let memoryUnit = 1
-    #else
-        private static let memoryUnit = 1024
-    #endif
-
     var cpuSeconds: Double
-    var peakBytes: Int
 
     static func now() -> Usage {
+        let usage = resources()
+        return Usage(cpuSeconds: usage.ru_utime.inSeconds + usage.ru_stime.inSeconds)
+    }
+
+    /// The most memory that was resident at once.
+    static var peakBytes: Int {
+        #if canImport(Darwin)
+            return resources().ru_maxrss
+        #else
+            // Not ru_maxrss, which on Linux a process takes over from what it was before exec, here from `swift run`.
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+            return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+        #endif
+    }
+
+    private static func resources() -> rusage {
         var usage = rusage()
         #if canImport(Glibc)
             getrusage(.init(RUSAGE_SELF.rawValue), &usage)
         #else
             getrusage(RUSAGE_SELF, &usage)
         #endif
-        return Usage(
-            cpuSeconds: usage.ru_utime.inSeconds + usage.ru_stime.inSeconds,
-            peakBytes: Int(usage.ru_maxrss) * memoryUnit)
+        return usage
     }
 }
 

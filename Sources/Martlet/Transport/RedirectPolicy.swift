@@ -57,7 +57,10 @@ struct Redirect {
             }
         if becomesGet {
             next.method = .get
-            for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation] {
+            let ofBody: [HTTPField.Name] = [
+                .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation,
+            ]
+            for name in ofBody {
                 next.headerFields[name] = nil
             }
         }
