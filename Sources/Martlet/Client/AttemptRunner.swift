@@ -46,7 +46,7 @@ struct AttemptRunner: Sendable {
         var leftOrigin = false
         var redirects = 0
         while true {
-            let response = try await transport.send(request, body: carriesBody ? body?.open() : nil)
+            let response = try await send(request, carriesBody ? body?.open() : nil, context)
             let redirect: Redirect?
             if config.redirects.limit > 0 {
                 redirect = try Redirect(of: request, answeredBy: response.head, from: origin)
@@ -72,9 +72,22 @@ struct AttemptRunner: Sendable {
             // What is left of a redirect's own body is of no use, but reading a little of it keeps the connection.
             _ = try? await response.body.collect(upTo: 16 << 10)
             leftOrigin = leftOrigin || redirect.leavesOrigin
-            watch?.redirect(context, redirect.request, to: "\(redirect.origin)")
+            watch?.redirect(context, redirect.request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
             request = redirect.request
             origin = redirect.origin
+        }
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ body: OutgoingBody?, _ context: RequestContext
+    ) async throws -> TransportResponse {
+        do {
+            return try await transport.send(request, body: body)
+        } catch {
+            guard case .interceptorFailed(let call, let error) = Self.wrap(error, call: context.call) else {
+                throw error
+            }
+            throw NetworkError.transport(call, error)
         }
     }
 

@@ -14,6 +14,7 @@ struct CallPipeline: Sendable {
     let time: any TimeSource
     let attempts: AttemptRunner
     private let interceptors: [any RequestInterceptor]
+    private let canSign: Bool
     private let limiter: ConcurrencyLimiter?
 
     init(baseURL: BaseURL, tokens: TokenManager?, config: NetworkConfig, transport: any Transport) {
@@ -23,6 +24,7 @@ struct CallPipeline: Sendable {
         self.time = config.time ?? tokens?.time ?? .system
         let signing = tokens.map { [AuthenticationInterceptor(tokens: $0) as any RequestInterceptor] } ?? []
         self.interceptors = signing + config.interceptors + [config.retry]
+        self.canSign = interceptors.contains { $0 is AuthenticationInterceptor }
         self.limiter = config.maxConcurrentRequests.map { ConcurrencyLimiter(limit: $0) }
         self.attempts = AttemptRunner(
             config: config, allowsInsecureHTTP: config.allowsInsecureHTTP || tokens?.allowsInsecureHTTP == true,
@@ -30,8 +32,10 @@ struct CallPipeline: Sendable {
     }
 
     /// Sends an endpoint until an attempt succeeds or nobody wants another one.
-    func perform(_ endpoint: any Endpoint, accept: String?) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
-        var call = try build(endpoint, accept: accept)
+    func perform(
+        _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil
+    ) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
+        var call = try build(endpoint, accept: accept, authentication ?? endpoint.authentication)
         let watch = CallWatch(observers: config.observers, request: call.request, time: time)
         do {
             let (answer, lastAttempt) = try await run(&call, watch)
@@ -49,7 +53,9 @@ struct CallPipeline: Sendable {
 
     // MARK: - Building
 
-    private func build(_ endpoint: any Endpoint, accept: String?) throws(NetworkError) -> Call {
+    private func build(
+        _ endpoint: any Endpoint, accept: String?, _ authentication: AuthenticationRequirement
+    ) throws(NetworkError) -> Call {
         let method = endpoint.method
         let location: Location
         do {
@@ -63,7 +69,7 @@ struct CallPipeline: Sendable {
         guard attempts.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(failed, url: url)
         }
-        if tokens == nil, endpoint.authentication == .required { throw .signInRequired(failed) }
+        if !canSign, authentication == .required { throw .signInRequired(failed) }
 
         var request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
@@ -83,7 +89,8 @@ struct CallPipeline: Sendable {
             request.headerFields[.contentType] = type
         }
         let context = RequestContext(
-            endpoint: endpoint, method: method.rawValue, url: url, origin: location.origin, time: time)
+            endpoint: endpoint, authentication: authentication, method: method.rawValue, url: url,
+            origin: location.origin, time: time)
         return Call(request: request, body: body, context: context)
     }
 
@@ -98,6 +105,7 @@ struct CallPipeline: Sendable {
     }
 
     private func run(_ call: inout Call, _ watch: CallWatch?) async throws -> (ServerAnswer, Duration) {
+        var isAnnounced = false
         do {
             let built = call.request
             for interceptor in interceptors { try await interceptor.prepare(&call.request, for: &call.context) }
@@ -105,6 +113,7 @@ struct CallPipeline: Sendable {
                 call.context.origin = try origin(of: call.request)
             }
             watch?.start(call.request)
+            isAnnounced = true
             while true {
                 call.context.attempt += 1
                 let started = time.uptime
@@ -116,6 +125,7 @@ struct CallPipeline: Sendable {
                 call.lastAnswer = failure.answer ?? call.lastAnswer
                 let wait = try await decide(&call, failure)
                 guard call.body?.isReplayable ?? true else {
+                    guard failure.answer != nil else { throw failure }
                     throw NetworkError.bodyNotReplayable(call.context.call, call.lastAnswer)
                 }
                 watch?.retry(after: wait, dueTo: failure)
@@ -123,24 +133,30 @@ struct CallPipeline: Sendable {
             }
         } catch {
             let failure = AttemptRunner.wrap(error, call: call.context.call)
-            watch?.finish(.failure(failure), attempts: call.context.attempt)
+            if isAnnounced { watch?.finish(.failure(failure), attempts: call.context.sent) }
             throw failure
         }
     }
 
     /// One attempt: adapt, send, follow redirects, read, validate.
     private func attempt(_ call: inout Call, _ watch: CallWatch?) async -> Result<ServerAnswer, NetworkError> {
+        var isUnderWay = false
         do {
             let origin = call.context.origin
+            // A refresher's own call must not wait behind those that wait for what it is to bring.
+            let limiter = tokens?.isRefreshingHere == true ? nil : limiter
             try await limiter?.acquire(origin)
             defer { limiter?.release(origin) }
             var request = call.request
             for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
             let place = try place(of: &request, adaptedFrom: &call)
+            call.context.sent += 1
+            isUnderWay = true
             watch?.attempt(call.context, request)
             let outcome = try await attempts.run(request, call, from: place, watch)
             // A redirect to another origin went out without the token, so its answer says nothing about it.
             if outcome.leftOrigin { call.context.signature = nil }
+            isUnderWay = false
             watch?.receive(call.context, outcome.answer)
             for interceptor in interceptors { try await interceptor.validate(outcome.answer, for: &call.context) }
             if call.context.endpoint.acceptableStatuses.contains(outcome.answer.status) {
@@ -150,7 +166,7 @@ struct CallPipeline: Sendable {
             return .failure(decoding.refusal(outcome.answer, call: call.context.call))
         } catch {
             let failure = AttemptRunner.wrap(error, call: call.context.call, lastAnswer: call.lastAnswer)
-            if failure.answer == nil { watch?.fail(call.context, failure) }
+            if isUnderWay { watch?.fail(call.context, failure) }
             return .failure(failure)
         }
     }
@@ -168,7 +184,11 @@ struct CallPipeline: Sendable {
 
     private func origin(of request: HTTPRequest) throws -> Origin {
         let url = "\(request.scheme ?? "https")://\(request.authority ?? "")"
-        return try Location.parse(url).get().origin
+        let origin = try Location.parse(url).get().origin
+        guard attempts.allowsInsecureHTTP || !origin.isInsecure else {
+            throw Redirect.Refusal.insecure(url: "\(origin)")
+        }
+        return origin
     }
 
     /// How long to wait before the next attempt.

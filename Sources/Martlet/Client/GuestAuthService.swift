@@ -68,6 +68,7 @@ public final class GuestAuthService: Sendable {
         case nil:
             break
         }
+        guard !Task.isCancelled else { throw .cancelled(FailedCall(method: "POST", url: path, attempts: 0)) }
         let registration = GuestRegistration(path: path, body: .multipart(form))
         let task = underWay.withLock { underWay in
             if let task = underWay { return task }

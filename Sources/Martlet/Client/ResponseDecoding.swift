@@ -27,8 +27,10 @@ struct ResponseDecoding {
                 if type == Empty.self, let empty = Empty() as? Value { return empty }
                 return try decoder.decode(type, from: answer.body)
             }
+            if type == Empty.self, let empty = Empty() as? Value, !envelope.isRefusal(answer) { return empty }
             let enveloped = try decoder.knowing(envelope).decode(Enveloped<Value>.self, from: answer.body)
-            if let value = enveloped.value { return value }
+            // A decoder that changes names may have missed the field; where it stands by its own name, it counts.
+            if let value = enveloped.value, enveloped.isSuccess == true || !envelope.isRefusal(answer) { return value }
             if let refusal = envelope.refusal(in: answer) { throw NetworkError.api(call, refusal) }
             throw NetworkError.unacceptableStatus(call, answer)
         } catch let error as NetworkError {

@@ -42,6 +42,11 @@ public struct ResponseEnvelope: Sendable, Hashable {
     /// The usual names.
     public static let standard = ResponseEnvelope()
 
+    /// Whether the answer says that it went wrong.
+    func isRefusal(_ answer: ServerAnswer) -> Bool {
+        JSONValue(body: answer.body)?[success] == .bool(false)
+    }
+
     /// The refusal that the answer explains, if it is an envelope at all.
     func refusal(in answer: ServerAnswer) -> APIError? {
         guard let json = JSONValue(body: answer.body), json[success] != nil || json[code] != nil else { return nil }
@@ -84,7 +89,7 @@ struct Enveloped<Value: Decodable>: Decodable {
     /// Which envelope it is; set in the decoder's `userInfo`.
     static var key: CodingUserInfoKey? { CodingUserInfoKey(rawValue: "martlet.envelope") }
 
-    let isSuccess: Bool
+    let isSuccess: Bool?
     let value: Value?
 
     private struct Name: CodingKey {
@@ -97,9 +102,9 @@ struct Enveloped<Value: Decodable>: Decodable {
     init(from decoder: any Decoder) throws {
         let envelope = Self.key.flatMap { decoder.userInfo[$0] as? ResponseEnvelope } ?? .standard
         let container = try decoder.container(keyedBy: Name.self)
-        isSuccess = try container.decodeIfPresent(Bool.self, forKey: Name(stringValue: envelope.success)) ?? true
+        isSuccess = try container.decodeIfPresent(Bool.self, forKey: Name(stringValue: envelope.success))
         let data = Name(stringValue: envelope.data)
-        if !isSuccess {
+        if isSuccess == false {
             value = nil
             return
         }

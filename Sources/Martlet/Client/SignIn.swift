@@ -26,7 +26,10 @@ extension NetworkClient {
         _ endpoint: any Endpoint, as type: Value.Type = Value.self,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Value {
-        let raw = try await pipeline.perform(SignInCall(endpoint), accept: "application/json")
+        let epoch = tokens?.epoch
+        // It must not carry the token of whoever was signed in before, unless it says that it needs it.
+        let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
+        let raw = try await pipeline.perform(endpoint, accept: "application/json", authentication: authentication)
         let (answer, call) = (raw.value.answer, raw.value.call)
         guard let tokens else {
             throw .invalidRequest(
@@ -43,7 +46,7 @@ extension NetworkClient {
         }
         do {
             let serverDate = answer.headers[.date].flatMap(HTTPDate.parse)
-            try await tokens.signIn(with: bundle, account: account(value), serverDate: serverDate)
+            try await tokens.signIn(with: bundle, account: account(value), serverDate: serverDate, since: epoch)
         } catch {
             throw NetworkError(error, for: call)
         }
@@ -59,22 +62,4 @@ extension NetworkClient {
     ) async throws(NetworkError) -> Request.Response {
         try await signIn(request, as: Request.Response.self, account: account)
     }
-}
-
-/// A sign-in must not carry the token of whoever was signed in before, unless it says that it needs it.
-private struct SignInCall: Endpoint {
-    private let endpoint: any Endpoint
-
-    init(_ endpoint: any Endpoint) {
-        self.endpoint = endpoint
-    }
-
-    var path: String { endpoint.path }
-    var method: HTTPRequest.Method { endpoint.method }
-    var query: Query { endpoint.query }
-    var headers: HTTPFields { endpoint.headers }
-    var body: RequestBody? { endpoint.body }
-    var authentication: AuthenticationRequirement { endpoint.authentication == .required ? .required : .none }
-    var acceptableStatuses: StatusCodes { endpoint.acceptableStatuses }
-    var timeout: Duration? { endpoint.timeout }
 }

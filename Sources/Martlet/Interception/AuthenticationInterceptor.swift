@@ -16,7 +16,7 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     public func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         context.signature = nil
         context.isTokenRejected = false
-        guard context.endpoint.authentication != .none, tokens.mayCarryToken(to: context.origin) else { return }
+        guard context.authentication != .none, tokens.mayCarryToken(to: context.origin) else { return }
         guard let credential = try await credential(for: &context) else { return }
         if let session = context.session, session != credential.stamp.session { throw SessionError.sessionChanged }
         context.session = credential.stamp.session
@@ -61,12 +61,12 @@ public struct AuthenticationInterceptor: RequestInterceptor {
         }
         if let credential = tokens.freshCredential() { return credential }
         // A refresher's own call cannot wait for what it is to bring.
-        if tokens.isRefreshingHere, context.endpoint.authentication == .ifSignedIn { return nil }
+        if tokens.isRefreshingHere, context.authentication == .ifSignedIn { return nil }
         switch await tokens.credential() {
         case .success(let credential):
             return credential
-        case .failure(.signedOut) where context.endpoint.authentication == .ifSignedIn && context.session == nil,
-            .failure(.expired) where context.endpoint.authentication == .ifSignedIn && context.session == nil:
+        case .failure(.signedOut) where context.authentication == .ifSignedIn && context.session == nil,
+            .failure(.expired) where context.authentication == .ifSignedIn && context.session == nil:
             return nil
         case .failure(.signedOut) where context.session != nil:
             // A call that was signed once must not go on as a stranger's.

@@ -89,9 +89,13 @@ public struct RequestContext: Sendable {
     public var wallClock: Date { time.wallClock }
     /// The call as errors name it.
     public var call: FailedCall {
-        FailedCall(method: method, url: url, attempts: attempt)
+        FailedCall(method: method, url: url, attempts: sent)
     }
 
+    /// What the endpoint asks for, unless the call is a sign-in.
+    let authentication: AuthenticationRequirement
+    /// How many attempts went to the transport.
+    var sent = 0
     let method: String
     let url: String
     let time: any TimeSource
@@ -110,7 +114,11 @@ public struct RequestContext: Sendable {
     var nextCredential: Credential?
     private var notes: [ObjectIdentifier: any Sendable] = [:]
 
-    init(endpoint: any Endpoint, method: String, url: String, origin: Origin, time: any TimeSource) {
+    init(
+        endpoint: any Endpoint, authentication: AuthenticationRequirement, method: String, url: String, origin: Origin,
+        time: any TimeSource
+    ) {
+        self.authentication = authentication
         self.endpoint = endpoint
         self.attempt = 0
         self.time = time

@@ -137,10 +137,12 @@ struct Location: Sendable, Hashable {
             result = try Location.parse(path).get()
         } else {
             guard !path.utf8.starts(with: "//".utf8) else {
-                throw RequestProblem("The path \"\(path)\" starts with two slashes, which would name another host.")
+                throw RequestProblem(
+                    "The path \"\(Redaction.redact(path))\" starts with two slashes, which would name another host.")
             }
             guard !Self.hasDotSegments(path) else {
-                throw RequestProblem("The path \"\(path)\" has . or .. segments, which could leave the base URL.")
+                throw RequestProblem(
+                    "The path \"\(Redaction.redact(path))\" has . or .. segments, which could leave the base URL.")
             }
             let encoded = PercentEncoding.encodePath(path)
             let base = self.path.hasSuffix("/") ? String(self.path.dropLast()) : self.path

@@ -36,7 +36,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
         case .unauthorized(_, let answer): "not authorised; the server answered \(answer)"
         case .signInRequired: "this call needs a signed-in user, and nobody is signed in."
         case .sessionExpired(_, let reason, _): "the session has ended: \(reason). Sign in again."
-        case .sessionChanged: "another user has signed in since the call was made, so it was not sent again."
+        case .sessionChanged: "the session that it belonged to is over, so it was not sent again."
         case .refreshFailed(_, let failure, _):
             "the access token could not be renewed: \(failure). The session is kept; try again later."
         case .storageUnavailable(_, let failure): "the stored session cannot be read now: \(failure)"

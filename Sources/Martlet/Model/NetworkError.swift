@@ -48,7 +48,7 @@ public enum NetworkError: Error, Sendable {
     case signInRequired(FailedCall)
     /// The session has ended for good; holds the answer that started it, where there was one.
     case sessionExpired(FailedCall, ExpiryReason, ServerAnswer?)
-    /// Another session took the place of the one that the call belonged to; it was not repeated under the new one.
+    /// The session that the call belonged to is over, or another one took its place; it was not sent under that one.
     case sessionChanged(FailedCall)
     /// The token could not be renewed for now. The session is kept; try again later.
     case refreshFailed(FailedCall, RefreshFailure, ServerAnswer?)

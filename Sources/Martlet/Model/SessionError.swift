@@ -4,7 +4,7 @@ public enum SessionError: Error, Sendable, Hashable {
     case signedOut
     /// The server ended the session; only signing in again helps.
     case expired(ExpiryReason)
-    /// The session that was asked about is not the current one any more.
+    /// The session that was asked about is over, or another one took its place.
     case sessionChanged
     /// The store cannot be read right now, so nobody knows whether somebody is signed in.
     case unavailable(StorageFailure)
@@ -20,7 +20,7 @@ extension SessionError: CustomStringConvertible {
         switch self {
         case .signedOut: "Nobody is signed in. Sign in first."
         case .expired(let reason): "The session has ended (\(reason)). Sign in again."
-        case .sessionChanged: "Another session has taken this one's place since the request was made."
+        case .sessionChanged: "The session that the request belonged to is over."
         case .unavailable(let failure): "The stored session cannot be read now: \(failure). Try again later."
         case .refreshFailed(let failure): "The access token could not be renewed: \(failure). The session is kept."
         case .cancelled: "The task was cancelled."

@@ -38,11 +38,19 @@ public struct SystemTimeSource: TimeSource {
 
     /// Sleeps on `ContinuousClock`.
     public func sleep(until deadline: Duration) async throws {
+        // A century is for ever, and the runtime traps on what its clocks cannot hold.
+        let deadline = min(deadline, .seconds(3_000_000_000))
         try await Task.sleep(until: Self.start.advanced(by: deadline), clock: .continuous)
     }
 }
 
 extension Duration {
+    /// Seconds that somebody else wrote; `nil` where there are absurdly many of them, on which `seconds(_:)` traps.
+    init?(untrusted seconds: Double) {
+        guard abs(seconds) < 1e12 else { return nil }
+        self = .seconds(seconds)
+    }
+
     /// The duration in seconds, as a number that `Date` understands.
     var inSeconds: Double {
         Double(components.seconds) + Double(components.attoseconds) / 1e18

@@ -59,21 +59,23 @@ struct TokenLifetime: Sendable, Hashable {
             return
         }
         if let expiresAt = bundle.expiresAt {
-            let remaining = Duration.seconds(expiresAt.timeIntervalSince(serverNow))
-            if Self.isSensible(remaining) {
+            if let remaining = Duration(untrusted: expiresAt.timeIntervalSince(serverNow)), Self.isSensible(remaining) {
                 self.init(lifetime: remaining, remaining: remaining)
                 return
             }
         }
-        guard let claims = JWTClaims(bundle.accessToken), let expiresAt = claims.expiresAt else { return nil }
-        let remaining = Duration.seconds(expiresAt.timeIntervalSince(serverNow))
+        guard let claims = JWTClaims(bundle.accessToken), let expiresAt = claims.expiresAt,
+            let remaining = Duration(untrusted: expiresAt.timeIntervalSince(serverNow))
+        else { return nil }
         guard let issuedAt = claims.issuedAt else {
             guard Self.isSensible(remaining) else { return nil }
             self.init(lifetime: remaining, remaining: remaining)
             return
         }
-        let lifetime = Duration.seconds(expiresAt.timeIntervalSince(issuedAt))
-        guard Self.isSensible(lifetime) else { return nil }
+        guard let lifetime = Duration(untrusted: expiresAt.timeIntervalSince(issuedAt)), Self.isSensible(lifetime)
+        else {
+            return nil
+        }
         // Without the server's date this device's clock may be off by hours, and no server hands out an expired token:
         // then what was just issued counts as new.
         let isTrusted = serverDate != nil && remaining > .zero
@@ -85,7 +87,7 @@ struct TokenLifetime: Sendable, Hashable {
         self.remaining = remaining
     }
 
-    private static func isSensible(_ duration: Duration) -> Bool {
+    static func isSensible(_ duration: Duration) -> Bool {
         duration > .zero && duration <= longest
     }
 }

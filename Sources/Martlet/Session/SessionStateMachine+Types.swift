@@ -25,8 +25,6 @@ extension SessionStateMachine {
         var life: TokenLife?
         var phase: Phase = .settled
         var waiters: Set<WaiterID> = []
-        /// Those of them who asked for a new token and have no use for the old one.
-        var forcing: Set<WaiterID> = []
         /// The server has refused the current token.
         var isRejected = false
         /// A new sign-in becomes visible once its record has been written, or writing it has failed.
@@ -35,6 +33,8 @@ extension SessionStateMachine {
         var saveFailures = 0
         /// The second and later tries to write the current record.
         var saveRetry: OrderID?
+        /// A wait before the next try is under way; one is enough.
+        var awaitsSaveRetry = false
         var coolDown: CoolDown?
         var failures = 0
         var recentRefreshes: [Duration] = []
@@ -56,7 +56,6 @@ extension SessionStateMachine {
         let id: OrderID
         let stamp: SessionStamp
         let bundle: TokenBundle
-        let startedAt: Duration
     }
 
     enum Answer: Hashable, Sendable {

@@ -6,6 +6,8 @@ struct SessionStateMachine: Hashable, Sendable {
     let policy: SessionPolicy
     private(set) var state: State = .notLoaded
     private var lastID = 0
+    /// How often somebody has signed in or out: what began before the last time must not end after it.
+    private(set) var epoch = 0
     /// What the transition under way has asked for so far.
     private var actions: [Action] = []
 
@@ -29,10 +31,12 @@ struct SessionStateMachine: Hashable, Sendable {
 // MARK: - Looking
 
 extension SessionStateMachine {
-    /// What the app sees, or `nil` while a new sign-in is not visible yet and what was seen before still holds.
+    /// What the app sees, or `nil` while what was seen before still holds.
     func visibleState(at now: Duration) -> SessionState? {
         switch state {
-        case .notLoaded, .loading: .loading
+        case .notLoaded: .loading
+        // Reading once more changes nothing for those who look on until it is known what there is.
+        case .loading: nil
         case .unavailable(let failure): .unavailable(failure)
         case .signedOut: .signedOut
         case .expired(let reason, _): .expired(reason)
@@ -147,13 +151,19 @@ extension SessionStateMachine {
             return .failure(.refreshFailed(RefreshFailure(.refresher, description: "there is no refresh token")))
         }
         defer { state = .signedIn(session) }
-        let answer = refresh(&session, for: waiter, because: .forced, at: now)
-        if answer == .wait { session.forcing.insert(waiter) }
-        return answer
+        return refresh(&session, for: waiter, because: .forced, at: now)
     }
 
     /// Somebody signed in. The waiter is resumed once the record has been written, or writing it has failed.
-    mutating func signedIn(_ record: StoredSession, life: TokenLife?, by waiter: WaiterID) {
+    @discardableResult
+    mutating func signedIn(
+        _ record: StoredSession, life: TokenLife?, since start: Int? = nil, by waiter: WaiterID
+    ) -> Answer {
+        if let start, start != epoch {
+            actions.append(.revoke(record.bundle))
+            return .failure(.sessionChanged)
+        }
+        epoch += 1
         switch state {
         case .loading(let waiters): resume(waiters, .askAgain)
         case .signedIn(let old): resume(old.waiters, .failure(.sessionChanged))
@@ -164,10 +174,12 @@ extension SessionStateMachine {
             ActiveSession(
                 record: record, life: life, phase: .saving(order, record, life), waiters: [waiter], isAnnounced: false))
         actions.append(.save(order, record))
+        return .wait
     }
 
     /// The user signs out: whatever is under way is cut off, what is stored goes, then the server is told.
     mutating func signedOut() {
+        epoch += 1
         let record = currentRecord
         switch state {
         case .loading(let waiters): resume(waiters, .askAgain)
@@ -189,7 +201,6 @@ extension SessionStateMachine {
             return true
         case .signedIn(var session):
             guard session.waiters.remove(waiter) != nil else { return false }
-            session.forcing.remove(waiter)
             state = .signedIn(session)
             return true
         case .notLoaded, .unavailable, .signedOut, .expired:
@@ -224,6 +235,7 @@ extension SessionStateMachine {
     mutating func saved(_ order: OrderID, failure: StorageFailure?) {
         guard case .signedIn(var session) = state else { return }
         defer { state = .signedIn(session) }
+        let wasSaved = session.isSaved
         if case .saving(order, let record, let life) = session.phase {
             let isNew = !session.isAnnounced
             session.record = record
@@ -236,9 +248,11 @@ extension SessionStateMachine {
             session.saveFailures = 0
             session.saveRetry = nil
             actions.append(.emit(isNew ? .signedIn(record.stamp) : .refreshSucceeded(record.stamp)))
+            // What the store still has is somebody else's, and would be back after a restart.
+            if isNew, failure != nil { actions.append(.delete) }
+            if !wasSaved, failure == nil { actions.append(.emit(.storeRecovered(record.stamp))) }
             resume(session.waiters, .token(session.credential))
             session.waiters = []
-            session.forcing = []
         } else if session.saveRetry == order {
             session.saveRetry = nil
             if failure == nil { actions.append(.emit(.storeRecovered(session.record.stamp))) }
@@ -250,13 +264,17 @@ extension SessionStateMachine {
             session.saveFailures += 1
             let wait = policy.firstSaveRetry * (1 << min(session.saveFailures - 1, 20))
             actions.append(.emit(.storeFailed(.write, failure)))
-            actions.append(.retrySave(after: min(wait, policy.maximumCoolDown)))
+            if !session.awaitsSaveRetry { actions.append(.retrySave(after: min(wait, policy.maximumCoolDown))) }
+            session.awaitsSaveRetry = true
         }
     }
 
     /// The wait after a failed write is over.
     mutating func saveRetryDue() {
-        guard case .signedIn(var session) = state, !session.isSaved, session.saveRetry == nil else { return }
+        guard case .signedIn(var session) = state else { return }
+        session.awaitsSaveRetry = false
+        state = .signedIn(session)
+        guard !session.isSaved, session.saveRetry == nil else { return }
         if case .saving = session.phase { return }
         let order = makeID()
         session.saveRetry = order
@@ -302,11 +320,8 @@ extension SessionStateMachine {
             session.phase = .settled
             session.coolDown = CoolDown(until: now + wait, failure: failure)
             actions.append(.emit(.refreshFailed(order.stamp, failure, coolDown: wait)))
-            let served = session.isUsable(at: now) ? session.waiters.subtracting(session.forcing) : []
-            resume(served, .token(session.credential))
-            resume(session.waiters.subtracting(served), .failure(.refreshFailed(failure)))
+            resume(session.waiters, .failure(.refreshFailed(failure)))
             session.waiters = []
-            session.forcing = []
             state = .signedIn(session)
         case .terminal(let reason):
             expire(session, because: reason)
@@ -346,7 +361,7 @@ extension SessionStateMachine {
         _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
     ) {
         let order = RefreshOrder(
-            id: makeID(), stamp: session.record.stamp, bundle: session.record.bundle, startedAt: now)
+            id: makeID(), stamp: session.record.stamp, bundle: session.record.bundle)
         session.recentRefreshes.append(now)
         session.phase = .refreshing(order)
         actions.append(.emit(.refreshStarted(order.stamp, reason)))

@@ -37,6 +37,7 @@ public struct TokenLane: Sendable {
         var request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
             headerFields: self.headers)
+        for field in headers { request.headerFields[field.name] = nil }
         for field in headers { request.headerFields.append(field) }
         if request.headerFields[.accept] == nil { request.headerFields[.accept] = "application/json" }
         do {

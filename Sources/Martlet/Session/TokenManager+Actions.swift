@@ -56,8 +56,9 @@ extension TokenManager {
     private func load() async {
         let reading = await store.read()
         var life: TokenLife?
-        if case .found(let record) = reading, let lifetime = record.lifetime, let freshUntil = record.freshUntil {
-            let left = Duration.seconds(freshUntil.timeIntervalSince(time.wallClock))
+        if case .found(let record) = reading, let lifetime = record.lifetime, TokenLifetime.isSensible(lifetime),
+            let left = record.freshUntil.flatMap({ Duration(untrusted: $0.timeIntervalSince(time.wallClock)) })
+        {
             let remaining = min(max(left, .zero), lifetime)
             life = TokenLife(
                 obtainedAt: time.uptime - (lifetime - remaining), lasting: lifetime, lifetime: lifetime, policy: policy,
@@ -147,7 +148,7 @@ extension SessionStateMachine.RefreshOutcome {
                 tokens.bundle, known,
                 freshUntil: known.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })
         case .failure(let rejection as RefreshRejection):
-            self = .terminal(.refreshTokenRejected(code: rejection.code))
+            self = .terminal(.refreshTokenRejected(code: rejection.code.map(Redaction.redact)))
         case .failure(let failure as RefreshFailure):
             self = .transient(failure)
         case .failure(let error as TimeLimitReached):

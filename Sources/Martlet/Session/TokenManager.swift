@@ -170,6 +170,16 @@ extension TokenManager {
     public func signIn(
         with bundle: TokenBundle, account: SessionAccount = SessionAccount(), serverDate: Date? = nil
     ) async throws(SessionError) -> SignedInSession {
+        try await signIn(with: bundle, account: account, serverDate: serverDate, since: nil)
+    }
+
+    /// The count of sign-ins and sign-outs so far.
+    var epoch: Int { core.withLock { $0.machine.epoch } }
+
+    @discardableResult
+    func signIn(
+        with bundle: TokenBundle, account: SessionAccount, serverDate: Date?, since epoch: Int?
+    ) async throws(SessionError) -> SignedInSession {
         let known = TokenLifetime(of: bundle, serverDate: serverDate, wallClock: time.wallClock)
         let record = StoredSession(
             id: SessionID(), bundle: bundle,
@@ -181,8 +191,7 @@ extension TokenManager {
                 jitter: random(in: 0...1))
         }
         let answer = await wait { machine, waiter, _ in
-            machine.signedIn(record, life: life, by: waiter)
-            return .wait
+            machine.signedIn(record, life: life, since: epoch, by: waiter)
         }
         if case .failure(let error) = answer { throw error }
         guard case .signedIn(let session) = state, session.id == record.id else { throw .sessionChanged }

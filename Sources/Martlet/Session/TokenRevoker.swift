@@ -39,7 +39,7 @@ public struct HTTPTokenRevoker: TokenRevoker {
         self.accessTokenScheme = accessTokenScheme
     }
 
-    /// Sends the tokens to the endpoint; 401 and 404 count as done, since then there is nothing left to revoke.
+    /// Sends the tokens to the endpoint; 404 counts as done, since then there is nothing left to revoke.
     public func revoke(_ bundle: TokenBundle, over lane: TokenLane) async throws {
         var headers = HTTPFields()
         var body: Data?
@@ -61,7 +61,7 @@ public struct HTTPTokenRevoker: TokenRevoker {
             if let token = bundle.refreshToken { headers.setSensitive("\(name)=\(token.reveal())", for: .cookie) }
         }
         let answer = try await lane.send(.post, path, headers: headers, body: body)
-        guard StatusCodes.successful.contains(answer.status) || answer.status == 401 || answer.status == 404 else {
+        guard StatusCodes.successful.contains(answer.status) || answer.status == 404 else {
             throw RefreshFailure(.status(answer.status), description: "the server answered \(answer)")
         }
     }

@@ -14,8 +14,9 @@ internal import Dispatch
 /// the old record or the new one.
 ///
 /// ```swift
-/// let store = FileTokenStore(path: "/var/lib/example/session.json")
-/// let tokens = TokenManager(baseURL: "https://api.example.com", store: .file(service: "com.example.tool"), …)
+/// let tokens = TokenManager(
+///     baseURL: "https://api.example.com", store: .file(path: "/var/lib/example/session.json"),
+///     refresher: .json(path: "/auth/refresh"))
 /// ```
 public final class FileTokenStore: TokenStore {
     /// Where the record is.

@@ -191,7 +191,7 @@ import Testing
         for case .refresh(let order) in actions { return order }
         Issue.record("no refresh was started")
         return SessionStateMachine.RefreshOrder(
-            id: -1, stamp: SessionStamp(session: SessionID(), rotation: 0), bundle: .pair(0), startedAt: .zero)
+            id: -1, stamp: SessionStamp(session: SessionID(), rotation: 0), bundle: .pair(0))
     }
 
     private func saveOrder(in actions: [SessionStateMachine.Action]) -> Int {

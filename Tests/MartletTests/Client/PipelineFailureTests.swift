@@ -1,0 +1,130 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("When the pipeline fails") struct PipelineFailureTests {
+    @Test("observers hear the end of what they heard the beginning of") func observers() async throws {
+        struct Refusing: RequestInterceptor {
+            func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                throw RequestProblem("no")
+            }
+        }
+        let refused = Log()
+        _ = await error {
+            try await client(StubTransport { _ in .status(204) }) {
+                $0.observers = [Watch(log: refused)]
+                $0.interceptors = [Refusing()]
+            }.send(Get("/a", .none))
+        }
+        #expect(refused.lines.isEmpty)
+
+        let unsigned = Log()
+        let app = App { $0.observers = [Watch(log: unsigned)] }
+        let failure = await app.call().error
+        #expect(unsigned.lines == ["start", "finish"])
+        #expect(failure?.call.attempts == 0)
+
+        let rejected = Log()
+        _ = await error {
+            try await client(StubTransport { _ in .status(404) }) { $0.observers = [Watch(log: rejected)] }
+                .send(Get("/a", .none))
+        }
+        #expect(rejected.lines == ["start", "attempt", "received", "finish"])
+    }
+
+    @Test("a transport's own error is the transport's") func strayError() async throws {
+        struct Odd: Error {}
+        let failure = await error { try await client(StubTransport { _ in throw Odd() }).send(Get("/a", .none)) }
+        guard case .transport(_, is Odd) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test("a one-shot body does not hide why the server was not reached") func oneShotRefused() async throws {
+        struct Put: APIEndpoint {
+            let path = "/a"
+            let method = HTTPRequest.Method.put
+            let body: RequestBody? = .oneShot(Chunks(chunks: [Data("x".utf8)]))
+        }
+        let transport = StubTransport { _ in throw TransportError.cannotConnect("refused") }
+        let failure = await error {
+            try await client(transport) { $0.retry = RetryPolicy(firstDelay: .zero) }.send(Put())
+        }
+        guard case .cannotConnect = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test("a refresher that sends through a client with one place does not wait for it", .timeLimit(.minutes(1)))
+    func refresherThroughLimitedClient() async throws {
+        let holder = Locked<NetworkClient?>(nil)
+        let transport = StubTransport { request in
+            request.path == "/renew"
+                ? .json(#"{"accessToken":"new","refreshToken":"next"}"#) : .json(#"{"path":"x","token":"seen"}"#)
+        }
+        let refresher: CustomTokenRefresher = .custom { _, _ in
+            let client = holder.withLock { $0 }
+            _ = try await client?.data(for: Get("/renew", .none))
+            return TokenBundle(accessToken: "new", refreshToken: "next")
+        }
+        let time = ManualTimeSource()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: transport, time: time
+        )
+        let client = NetworkClient(tokens: tokens, config: config { $0.maxConcurrentRequests = 1 })
+        holder.withLock { $0 = client }
+        try await tokens.signIn(with: .fresh(lifetime: .seconds(60)))
+        time.advance(by: .seconds(61))
+        let echo: Echo = try await client.send(Get("/me"))
+        #expect(echo.token == "seen")
+        holder.withLock { $0 = nil }
+    }
+
+    @Test("no interceptor sends a request out in the clear") func reroutedToPlainHTTP() async throws {
+        struct Downgrading: RequestInterceptor {
+            func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                request.scheme = "http"
+            }
+        }
+        let transport = StubTransport { _ in .status(204) }
+        let failure = await error {
+            try await client(transport) { $0.interceptors = [Downgrading()] }.send(Get("/a", .none))
+        }
+        guard case .insecureURL = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test("whatever body a call gets that expects nothing, an envelope or not", arguments: ["OK", "[1]", "\n", "{}"])
+    func bodyThatNobodyReads(body: String) async throws {
+        let transport = StubTransport { _ in StubTransport.Answer(200, body: Data(body.utf8)) }
+        try await client(transport) { $0.envelope = .standard }.send(Get("/a", .none))
+    }
+
+    @Test("a refusal in an envelope is one, whatever the decoder does to names") func snakeCaseEnvelope() async throws {
+        let transport = StubTransport { _ in .json(#"{"is_ok":false,"code":"E","message":"no","data":null}"#) }
+        let client = client(transport) {
+            $0.envelope = ResponseEnvelope(success: "is_ok")
+            $0.decoder.keyDecodingStrategy = .convertFromSnakeCase
+        }
+        guard case .api = await error({ try await client.send(Get("/a", .none)) }) else {
+            Issue.record("a refusal passed for a success")
+            return
+        }
+    }
+}
+
+private struct Watch: NetworkObserver {
+    let log: Log
+    func callWillStart(_ call: ObservedCall) { log.add("start") }
+    func attemptWillStart(_ attempt: ObservedAttempt) { log.add("attempt") }
+    func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int) { log.add("received") }
+    func attemptDidFail(_ attempt: ObservedAttempt, error: NetworkError) { log.add("failed") }
+    func callDidFinish(_ call: FinishedCall) { log.add("finish") }
+}
