@@ -25,8 +25,9 @@ PACKAGES = {
     "the library": (ROOT, ["--enable-all-traits"]),
     "Tools": (ROOT / "Tools", ["--package-path", "Tools"]),
 }
-NAMED = re.compile(r"^(C\d\d)(?:_|: *)(.*)", re.DOTALL)
-TEST = re.compile(r'@Test\(\s*"C\d\d:.*?\bfunc\s+`?(\w+)', re.DOTALL)
+# One test may be about several cases: "C19, C63: …".
+NAMED = re.compile(r"^(C\d\d(?:, C\d\d)*)(?:_|: *)(.*)", re.DOTALL)
+TEST = re.compile(r'@Test\(\s*"C\d\d(?:, C\d\d)*:.*?\bfunc\s+`?(\w+)', re.DOTALL)
 FUNCTION = re.compile(r"\bfunc\s+`?(C\d\d_\w+)")
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
 
@@ -87,7 +88,8 @@ def results(events):
         begin = started.get(identifier)
         seconds = end - begin if begin is not None and end is not None else 0
         sentence = match[2].removesuffix("()").replace("_", " ") if "_" in name[:4] else match[2]
-        yield match[1], sentence, outcome, seconds
+        for case in match[1].split(", "):
+            yield case, sentence, outcome, seconds
 
 
 def table(cases):

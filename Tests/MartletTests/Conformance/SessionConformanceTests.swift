@@ -108,7 +108,7 @@ import Testing
         #expect(app.transport.requests(to: "/me").allSatisfy { $0.bearer == "access-2" })
     }
 
-    @Test("C18, C19, C63: a store that fails signs nobody out, and is asked again") func storeFails() async throws {
+    @Test("C19, C63: a store that fails signs nobody out, and is asked again") func storeFails() async throws {
         let store = FailingStore()
         let app = try await App.signedIn(store: store)
         app.backend.invalidateAccessTokens()
