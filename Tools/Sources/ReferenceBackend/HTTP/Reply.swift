@@ -49,6 +49,7 @@ extension HTTPField.Name {
 
     /// A name that this source spells out.
     private static func known(_ text: StaticString) -> HTTPField.Name {
+        // It cannot fail: the names above are tokens, and no other text gets here.
         guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no token.") }
         return name
     }
