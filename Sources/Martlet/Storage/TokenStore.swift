@@ -5,7 +5,8 @@
 /// that is locked, unreachable or damaged says ``StoreReading/unavailable(_:)``, never ``StoreReading/empty``, since
 /// `empty` means to the app that nobody is signed in.
 ///
-/// Calls never overlap: ``TokenManager`` makes one at a time, in order.
+/// Calls from one ``TokenManager`` never overlap and come in order. A store that other processes can reach as well
+/// implements ``update(_:)``, ``lock`` and ``changes()`` too.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading
@@ -15,6 +16,50 @@ public protocol TokenStore: Sendable {
     /// Deletes the record; does nothing where there is none.
     /// - Throws: ``StorageFailure``, or anything else, which is reported as one.
     func delete() async throws
+
+    /// Reads the record, asks what is to become of it, and does that, with nobody in between.
+    ///
+    /// Without an implementation of its own this reads, then writes or deletes, which is enough where no other process
+    /// can reach the record.
+    /// - Parameter decide: Called with what is there.
+    /// - Returns: What was there before.
+    /// - Throws: ``StorageFailure``, or anything else, where what was decided could not be done.
+    @discardableResult
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading
+    /// What keeps other processes from renewing the tokens at the same time; `nil` where none can reach the record.
+    var lock: (any StoreLock)? { get }
+    /// One value whenever somebody may have changed the record, this process included; `nil` where no other can.
+    func changes() -> AsyncStream<Void>?
+}
+
+extension TokenStore {
+    /// Reads, then writes or deletes.
+    @discardableResult
+    public func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        let reading = await read()
+        switch decide(reading) {
+        case .keep: break
+        case .write(let session): try await write(session)
+        case .delete: try await delete()
+        }
+        return reading
+    }
+
+    /// None: no other process can reach the record.
+    public var lock: (any StoreLock)? { nil }
+
+    /// None: nobody else can change the record.
+    public func changes() -> AsyncStream<Void>? { nil }
+}
+
+/// What is to become of a record.
+public enum StoreUpdate: Sendable, Hashable {
+    /// It stays as it is.
+    case keep
+    /// This one takes its place.
+    case write(StoredSession)
+    /// It goes.
+    case delete
 }
 
 /// What reading a store gave.
