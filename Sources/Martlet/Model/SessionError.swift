@@ -66,6 +66,9 @@ public struct RefreshFailure: Error, Sendable, Hashable, CustomStringConvertible
         case tooManyRefreshes
         /// The refresher itself failed.
         case refresher
+        /// The stored session, which other processes share, cannot be read, so that nobody knows whether they have
+        /// renewed the token.
+        case storage
     }
 
     /// What kind of trouble it was.
@@ -74,12 +77,39 @@ public struct RefreshFailure: Error, Sendable, Hashable, CustomStringConvertible
     public var retryAfter: Duration?
     /// One sentence for a log; never a token.
     public var description: String
+    /// Whether the server may have spent the refresh token all the same: the answer was lost, not refused.
+    public var mayHaveSpentToken: Bool
 
     /// A failure that passes.
-    public init(_ kind: Kind, retryAfter: Duration? = nil, description: String) {
+    /// - Parameters:
+    ///   - kind: What kind of trouble it was.
+    ///   - retryAfter: How long the server asked to be left alone.
+    ///   - description: One sentence for a log; never a token.
+    ///   - mayHaveSpentToken: Whether the server may have spent the refresh token all the same. By default what the kind
+    ///     suggests: not where the device was offline or the server said that it did nothing (408, 425, 429, 503).
+    public init(
+        _ kind: Kind, retryAfter: Duration? = nil, description: String, mayHaveSpentToken: Bool? = nil
+    ) {
         self.kind = kind
         self.retryAfter = retryAfter
         self.description = description
+        self.mayHaveSpentToken = mayHaveSpentToken ?? kind.mayHaveSpentToken
+    }
+}
+
+extension RefreshFailure.Kind {
+    fileprivate var mayHaveSpentToken: Bool {
+        switch self {
+        case .offline, .tooManyRefreshes, .storage: false
+        case .status(let code): ![408, 425, 429, 503].contains(code)
+        case .connection, .timedOut, .unreadableAnswer, .refresher: true
+        }
+    }
+}
+
+extension RefreshFailure {
+    init(_ failure: StorageFailure) {
+        self.init(.storage, description: "the stored session cannot be read now (\(failure))")
     }
 }
 

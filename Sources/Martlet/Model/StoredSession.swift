@@ -40,6 +40,12 @@ public struct StoredSession: Sendable, Hashable, Codable {
         self.journal = journal
     }
 
+    /// The journal, where it is about the refresh token that the record has: nobody knows then whether it is spent.
+    var doubt: RefreshJournal? {
+        guard let journal, let token = bundle.refreshToken else { return nil }
+        return journal.fingerprint == RefreshJournal.fingerprint(of: token) ? journal : nil
+    }
+
     /// Session and rotation, as requests remember them.
     public var stamp: SessionStamp {
         SessionStamp(session: id, rotation: rotation)
@@ -71,5 +77,12 @@ public struct RefreshJournal: Sendable, Hashable, Codable {
     public init(startedAt: Date, fingerprint: String) {
         self.startedAt = startedAt
         self.fingerprint = fingerprint
+    }
+
+    /// Four bytes of FNV-1a: enough to tell one token from the next, and far too few to find a token by.
+    static func fingerprint(of token: Secret) -> String {
+        let hash = token.reveal().utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
     }
 }

@@ -16,10 +16,16 @@ final class TimeLimits: Sendable {
     }
 
     private let time: any TimeSource
+    private let sleepsOn: Bool
     private let state = Locked(State())
 
-    init(time: any TimeSource) {
+    /// - Parameters:
+    ///   - time: The clock.
+    ///   - sleepsOn: Whether the sleeping task is kept when there is nothing to wake up for, which saves many a start
+    ///     where limits come and go all the time.
+    init(time: any TimeSource, sleepsOn: Bool = true) {
         self.time = time
+        self.sleepsOn = sleepsOn
     }
 
     deinit {
@@ -66,6 +72,10 @@ final class TimeLimits: Sendable {
     private func remove(_ ticket: Int) {
         state.withLock { state in
             state.entries[ticket] = nil
+            guard !sleepsOn, state.entries.isEmpty else { return }
+            state.sleeper?.cancel()
+            state.sleeper = nil
+            state.wakesAt = nil
         }
     }
 

@@ -18,6 +18,8 @@ public enum SessionEvent: Sendable, Hashable {
         case signedOut
         /// Another session took its place meanwhile.
         case sessionChanged
+        /// The session got newer tokens another way: from another process, or from an answer that came late.
+        case superseded
     }
 
     /// What was to be done to the store.
@@ -28,6 +30,8 @@ public enum SessionEvent: Sendable, Hashable {
         case write
         /// Deleting the record.
         case delete
+        /// Keeping other processes from refreshing at the same time. The refresh goes on without.
+        case lock
     }
 
     /// The store was read: somebody is signed in, or nobody.
@@ -44,6 +48,15 @@ public enum SessionEvent: Sendable, Hashable {
     case refreshSucceeded(SessionStamp)
     /// A refresh failed for now; the next one is made after the wait at the earliest.
     case refreshFailed(SessionStamp, RefreshFailure, coolDown: Duration)
+    /// The answer of a refresh was lost. Within ``SessionPolicy/rotationGrace`` the same refresh token is sent once more.
+    case refreshReplayed(SessionStamp, RefreshFailure)
+    /// The stored session says that a refresh was under way when the process that made it died. Nobody knows whether the
+    /// server has spent the refresh token; if it refuses it, the session ends with ``ExpiryReason/rotationLost``.
+    case refreshWasCutShort(SessionStamp)
+    /// Another process renewed the tokens, or signed somebody in, and this one goes on with what it has stored.
+    case adopted(SessionStamp)
+    /// Another process signed the user out.
+    case signedOutElsewhere(SessionID)
     /// A refresh was not made, since the session has used up its budget.
     case refreshRefused(SessionStamp)
     /// The answer of a refresh came too late and was thrown away.

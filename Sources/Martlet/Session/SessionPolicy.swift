@@ -18,11 +18,35 @@ public struct SessionPolicy: Sendable, Hashable {
     public var maximumRetryAfter: Duration = .seconds(900)
     /// How long a refresh may take. Default 30 s.
     public var refreshTimeout: Duration = .seconds(30)
+    /// How long the server still takes a refresh token that it has replaced, as RFC 9700, section 4.14.2, lets it for
+    /// lost answers: say so here if yours does. Within this time a lost answer is recovered by sending the same token
+    /// once more. Default zero: a replaced token is never sent again.
+    public var rotationGrace: Duration = .zero
+    /// How long another process may be in the middle of a refresh before it counts as dead. Default 45 s. Keep it the
+    /// same in all processes, and, where the server grants one, below ``rotationGrace``.
+    public var lockLease: Duration = .seconds(45)
+    /// How long the store may take for one operation before it counts as failed. Default 10 s.
+    public var storeTimeout: Duration = .seconds(10)
     /// The first wait before a failed write to the store is tried again; it doubles up to ``maximumCoolDown``. Default 1 s.
     public var firstSaveRetry: Duration = .seconds(1)
 
     /// The defaults.
     public init() {}
+
+    /// How often a token is sent again for one refresh, after its answer was lost.
+    var lostAnswerReplays: Int { 1 }
+
+    /// How long one try of a refresh may take: a second one must still fall into the grace, and both into the lease.
+    var attemptTimeout: Duration {
+        let isGraceful = rotationGrace > .zero
+        return min(
+            refreshTimeout, lockLease * (isGraceful ? 0.4 : 0.8), isGraceful ? rotationGrace / 2 : refreshTimeout)
+    }
+
+    /// The wait before a failed write or deletion is tried again.
+    func saveRetry(afterFailures count: Int) -> Duration {
+        min(firstSaveRetry * (1 << min(max(count - 1, 0), 20)), maximumCoolDown)
+    }
 
     /// How long before its end a token of this lifetime is renewed, without jitter.
     func leeway(forLifetime lifetime: Duration) -> Duration {

@@ -20,6 +20,7 @@ extension SessionStateMachine {
     }
 
     struct ActiveSession: Hashable, Sendable {
+        /// Its journal is set while the server may have spent the refresh token without our knowing its successor.
         var record: StoredSession
         /// `nil` where nothing sensible is known of the lifetime: then only a refusal leads to a refresh.
         var life: TokenLife?
@@ -29,7 +30,10 @@ extension SessionStateMachine {
         var isRejected = false
         /// A new sign-in becomes visible once its record has been written, or writing it has failed.
         var isAnnounced = true
+        /// Whether the store has the newest tokens.
         var isSaved = true
+        /// Whether the store has ever had a record of this session: only then does its absence tell anything.
+        var isStored = true
         var saveFailures = 0
         /// The second and later tries to write the current record.
         var saveRetry: OrderID?
@@ -42,9 +46,14 @@ extension SessionStateMachine {
 
     enum Phase: Hashable, Sendable {
         case settled
-        case refreshing(RefreshOrder)
+        /// Waits for the lock, and looks into the store for what others have done meanwhile.
+        case preparing(RefreshOrder)
+        /// The refresh token is at the server.
+        case sending(RefreshOrder, isDoubtful: Bool)
         /// The new record is on its way to the store, and nobody sees its tokens before it is there.
-        case saving(OrderID, StoredSession, TokenLife?)
+        case saving(SaveOrder)
+        /// The server has refused the refresh token: unless the store has a newer one, that is the end.
+        case condemning(RefreshOrder, ExpiryReason)
     }
 
     struct CoolDown: Hashable, Sendable {
@@ -52,10 +61,55 @@ extension SessionStateMachine {
         var failure: RefreshFailure
     }
 
+    /// One refresh, whatever it takes.
     struct RefreshOrder: Hashable, Sendable {
         let id: OrderID
-        let stamp: SessionStamp
-        let bundle: TokenBundle
+        let record: StoredSession
+        /// Whether the store is known to have had a record of this session.
+        let isStored: Bool
+        /// When the refresh token went out for the first time.
+        var firstSentAt: Duration?
+        /// How often it went out again after an answer was lost.
+        var replays = 0
+
+        var stamp: SessionStamp { record.stamp }
+    }
+
+    /// One try to write a record.
+    struct SaveOrder: Hashable, Sendable {
+        let id: OrderID
+        let record: StoredSession
+        let life: TokenLife?
+        /// Whether the store is known to have had a record of this session. If not, somebody has just signed in, and
+        /// whatever is there gives way; else the record gives way to what others have done meanwhile.
+        let isStored: Bool
+    }
+
+    /// Whose record is deleted.
+    enum DeletionScope: Hashable, Sendable {
+        case everybody
+        case session(SessionID)
+        case everybodyBut(SessionID)
+
+        func includes(_ session: SessionID) -> Bool {
+            switch self {
+            case .everybody: true
+            case .session(let id): id == session
+            case .everybodyBut(let id): id != session
+            }
+        }
+    }
+
+    struct Deletion: Hashable, Sendable {
+        let id: OrderID
+        let scope: DeletionScope
+        var failures = 0
+    }
+
+    /// What was found in the store, with the life of the token in it by this device's clock.
+    struct Sighting: Hashable, Sendable {
+        var reading: StoreReading
+        var life: TokenLife?
     }
 
     enum Answer: Hashable, Sendable {
@@ -75,10 +129,16 @@ extension SessionStateMachine {
 
     enum Action: Hashable, Sendable {
         case load
+        /// Runs one refresh: prepare, send, report.
         case refresh(RefreshOrder)
-        case save(OrderID, StoredSession)
-        case delete
+        case save(SaveOrder)
+        /// Deletes the record of an order unless there is a newer one.
+        case condemn(RefreshOrder)
+        case delete(Deletion)
+        /// Takes the journal off a record whose token has turned out unspent.
+        case clearJournal(StoredSession)
         case retrySave(after: Duration)
+        case retryDelete(OrderID, after: Duration)
         case resume([WaiterID], Answer)
         case revoke(TokenBundle)
         case emit(SessionEvent)

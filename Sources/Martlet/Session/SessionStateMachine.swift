@@ -4,15 +4,22 @@
 /// value it can be enumerated and searched by tests.
 struct SessionStateMachine: Hashable, Sendable {
     let policy: SessionPolicy
-    private(set) var state: State = .notLoaded
-    private var lastID = 0
-    /// How often somebody has signed in or out: what began before the last time must not end after it.
-    private(set) var epoch = 0
+    /// Whether other processes can reach the record: then no refresh token is spent without having looked first.
+    let sharesStore: Bool
+    var state: State = .notLoaded
+    /// How often somebody has signed in or out, here or elsewhere: what began before the last time must not end after it.
+    var epoch = 0
+    /// The session that ended here last. Nothing brings it back, whatever the store may still have.
+    var ended: SessionID?
+    /// What has to go from the store and is not known to be gone yet.
+    var deletion: Deletion?
+    var lastID = 0
     /// What the transition under way has asked for so far.
-    private var actions: [Action] = []
+    var actions: [Action] = []
 
-    init(policy: SessionPolicy) {
+    init(policy: SessionPolicy, sharesStore: Bool = false) {
         self.policy = policy
+        self.sharesStore = sharesStore
     }
 
     /// A new name for a waiter or an order.
@@ -25,6 +32,11 @@ struct SessionStateMachine: Hashable, Sendable {
     mutating func takeActions() -> [Action] {
         defer { actions = [] }
         return actions
+    }
+
+    mutating func resume(_ waiters: Set<WaiterID>, _ answer: Answer) {
+        guard !waiters.isEmpty else { return }
+        actions.append(.resume(waiters.sorted(), answer))
     }
 }
 
@@ -59,8 +71,14 @@ extension SessionStateMachine {
     /// The record of whoever is signed in.
     var currentRecord: StoredSession? {
         guard case .signedIn(let session) = state else { return nil }
-        if case .saving(_, let record, _) = session.phase { return record }
+        if case .saving(let order) = session.phase { return order.record }
         return session.record
+    }
+
+    /// Whether a request signed by this rotation may still go out: it has not been refused, and nobody else is signed in.
+    func isGood(_ stamp: SessionStamp) -> Bool {
+        guard case .signedIn(let session) = state, session.isAnnounced else { return false }
+        return session.record.stamp == stamp && !session.isRejected
     }
 }
 
@@ -97,7 +115,7 @@ extension SessionStateMachine {
                     ? .token(session.credential) : refresh(&session, for: waiter, because: .rejected, at: now)
             }
             if isUsable {
-                if now >= life.refreshAt { startQuietly(&session, at: now) }
+                if now >= life.refreshAt { startQuietly(&session, because: .expiringSoon, at: now) }
                 return .token(session.credential)
             }
             return refresh(&session, for: waiter, because: session.isRejected ? .rejected : .expired, at: now)
@@ -120,7 +138,23 @@ extension SessionStateMachine {
         }
     }
 
-    /// The server refused a request that was signed with this token.
+    /// The server refused a request that was signed with this token: whoever asks from now on waits for the next one.
+    mutating func tokenRefused(_ stamp: SessionStamp, at now: Duration) {
+        guard case .signedIn(var session) = state, session.isAnnounced, session.record.stamp == stamp,
+            session.record.bundle.refreshToken != nil
+        else { return }
+        if case .settled = session.phase {
+            // With the budget used up, one endpoint that always refuses must not take the token from all the others.
+            guard hasBudget(&session, at: now) else { return }
+            session.isRejected = true
+            startQuietly(&session, because: .rejected, at: now)
+        } else {
+            session.isRejected = true
+        }
+        state = .signedIn(session)
+    }
+
+    /// Somebody whose request was refused needs another token in place of this one.
     mutating func tokenRejected(_ stamp: SessionStamp, reportedBy waiter: WaiterID, at now: Duration) -> Answer {
         switch state {
         case .notLoaded, .loading, .unavailable, .signedOut:
@@ -132,10 +166,10 @@ extension SessionStateMachine {
             if session.record.rotation > stamp.rotation { return tokenAsked(by: waiter, at: now) }
             guard session.record.bundle.refreshToken != nil else {
                 expire(session, because: .noRefreshToken)
+                startDeletion(.session(session.record.id))
                 return .failure(.expired(.noRefreshToken))
             }
             defer { state = .signedIn(session) }
-            // With the budget used up, one endpoint that always refuses must not take the token from all the others.
             if case .settled = session.phase, !hasBudget(&session, at: now) {
                 return refuse(&session, at: now)
             }
@@ -164,32 +198,40 @@ extension SessionStateMachine {
             return .failure(.sessionChanged)
         }
         epoch += 1
-        switch state {
-        case .loading(let waiters): resume(waiters, .askAgain)
-        case .signedIn(let old): resume(old.waiters, .failure(.sessionChanged))
-        case .notLoaded, .unavailable, .signedOut, .expired: break
-        }
-        let order = makeID()
+        leave(.sessionChanged)
+        // Its record takes the place of the one that was to go.
+        deletion = nil
+        let order = SaveOrder(id: makeID(), record: record, life: life, isStored: false)
         state = .signedIn(
             ActiveSession(
-                record: record, life: life, phase: .saving(order, record, life), waiters: [waiter], isAnnounced: false))
-        actions.append(.save(order, record))
+                record: record, life: life, phase: .saving(order), waiters: [waiter], isAnnounced: false,
+                isStored: false))
+        actions.append(.save(order))
         return .wait
     }
 
     /// The user signs out: whatever is under way is cut off, what is stored goes, then the server is told.
     mutating func signedOut() {
-        epoch += 1
         let record = currentRecord
-        switch state {
-        case .loading(let waiters): resume(waiters, .askAgain)
-        case .signedIn(let session): resume(session.waiters, .failure(.signedOut))
-        case .notLoaded, .unavailable, .signedOut, .expired: break
-        }
+        epoch += 1
+        leave(.signedOut)
         state = .signedOut
-        actions.append(.delete)
+        startDeletion(record.map { .session($0.id) } ?? .everybody)
         actions.append(.emit(.signedOut(record?.id)))
         if let record { actions.append(.revoke(record.bundle)) }
+    }
+
+    /// Cuts off whatever waits for the session that is over.
+    mutating func leave(_ error: SessionError) {
+        switch state {
+        case .loading(let waiters):
+            resume(waiters, .askAgain)
+        case .signedIn(let session):
+            ended = session.record.id
+            resume(session.waiters, .failure(error))
+        case .notLoaded, .unavailable, .signedOut, .expired:
+            break
+        }
     }
 
     /// A waiter does not wait any more. `false` if it had been answered already.
@@ -206,194 +248,5 @@ extension SessionStateMachine {
         case .notLoaded, .unavailable, .signedOut, .expired:
             return false
         }
-    }
-}
-
-// MARK: - Events of the store
-
-extension SessionStateMachine {
-    /// The store has been read. `life` belongs to the record that was found.
-    mutating func loaded(_ reading: StoreReading, life: TokenLife?) {
-        guard case .loading(let waiters) = state else { return }
-        switch reading {
-        case .found(let record):
-            state = .signedIn(ActiveSession(record: record, life: life))
-            actions.append(.emit(.restored(record.stamp)))
-            resume(waiters, .askAgain)
-        case .empty:
-            state = .signedOut
-            actions.append(.emit(.restored(nil)))
-            resume(waiters, .askAgain)
-        case .unavailable(let failure):
-            state = .unavailable(failure)
-            actions.append(.emit(.storeFailed(.read, failure)))
-            resume(waiters, .failure(.unavailable(failure)))
-        }
-    }
-
-    /// A record has been written, or not.
-    mutating func saved(_ order: OrderID, failure: StorageFailure?) {
-        guard case .signedIn(var session) = state else { return }
-        defer { state = .signedIn(session) }
-        let wasSaved = session.isSaved
-        if case .saving(order, let record, let life) = session.phase {
-            let isNew = !session.isAnnounced
-            session.record = record
-            session.life = life
-            session.phase = .settled
-            session.isRejected = false
-            session.isAnnounced = true
-            session.coolDown = nil
-            session.failures = 0
-            session.saveFailures = 0
-            session.saveRetry = nil
-            actions.append(.emit(isNew ? .signedIn(record.stamp) : .refreshSucceeded(record.stamp)))
-            // What the store still has is somebody else's, and would be back after a restart.
-            if isNew, failure != nil { actions.append(.delete) }
-            if !wasSaved, failure == nil { actions.append(.emit(.storeRecovered(record.stamp))) }
-            resume(session.waiters, .token(session.credential))
-            session.waiters = []
-        } else if session.saveRetry == order {
-            session.saveRetry = nil
-            if failure == nil { actions.append(.emit(.storeRecovered(session.record.stamp))) }
-        } else {
-            return
-        }
-        session.isSaved = failure == nil
-        if let failure {
-            session.saveFailures += 1
-            let wait = policy.firstSaveRetry * (1 << min(session.saveFailures - 1, 20))
-            actions.append(.emit(.storeFailed(.write, failure)))
-            if !session.awaitsSaveRetry { actions.append(.retrySave(after: min(wait, policy.maximumCoolDown))) }
-            session.awaitsSaveRetry = true
-        }
-    }
-
-    /// The wait after a failed write is over.
-    mutating func saveRetryDue() {
-        guard case .signedIn(var session) = state else { return }
-        session.awaitsSaveRetry = false
-        state = .signedIn(session)
-        guard !session.isSaved, session.saveRetry == nil else { return }
-        if case .saving = session.phase { return }
-        let order = makeID()
-        session.saveRetry = order
-        state = .signedIn(session)
-        actions.append(.save(order, session.record))
-    }
-}
-
-// MARK: - Refreshing
-
-extension SessionStateMachine {
-    /// A refresh has come to its end.
-    mutating func refreshFinished(_ order: RefreshOrder, _ outcome: RefreshOutcome, at now: Duration, jitter: Double) {
-        guard case .signedIn(var session) = state, case .refreshing(order) = session.phase else {
-            let wasSignedOut: Bool = if case .signedIn = state { false } else { true }
-            actions.append(.emit(.refreshDiscarded(order.stamp, wasSignedOut ? .signedOut : .sessionChanged)))
-            // Tokens that nobody will ever use are taken back.
-            if case .success(let bundle, _, _) = outcome { actions.append(.revoke(bundle)) }
-            return
-        }
-        switch outcome {
-        case .success(var bundle, let known, let freshUntil):
-            if bundle.refreshToken == nil { bundle.refreshToken = session.record.bundle.refreshToken }
-            if bundle.scope == nil { bundle.scope = session.record.bundle.scope }
-            var record = session.record
-            record.rotation += 1
-            record.bundle = bundle
-            record.lifetime = known?.lifetime
-            record.freshUntil = freshUntil
-            record.journal = nil
-            let life = known.map {
-                TokenLife(
-                    obtainedAt: now, lasting: $0.remaining, lifetime: $0.lifetime, policy: policy, jitter: jitter)
-            }
-            let save = makeID()
-            session.phase = .saving(save, record, life)
-            state = .signedIn(session)
-            actions.append(.save(save, record))
-        case .transient(let failure):
-            session.failures += 1
-            let wait = policy.coolDown(
-                afterFailures: session.failures, retryAfter: failure.retryAfter, jitter: jitter)
-            session.phase = .settled
-            session.coolDown = CoolDown(until: now + wait, failure: failure)
-            actions.append(.emit(.refreshFailed(order.stamp, failure, coolDown: wait)))
-            resume(session.waiters, .failure(.refreshFailed(failure)))
-            session.waiters = []
-            state = .signedIn(session)
-        case .terminal(let reason):
-            expire(session, because: reason)
-        }
-    }
-
-    /// Makes the waiter wait for a new token, or tells it why there will be none for now.
-    private mutating func refresh(
-        _ session: inout ActiveSession, for waiter: WaiterID, because reason: SessionEvent.RefreshReason,
-        at now: Duration
-    ) -> Answer {
-        switch session.phase {
-        case .refreshing(let order):
-            actions.append(.emit(.refreshJoined(order.stamp)))
-        case .saving:
-            if session.isAnnounced { actions.append(.emit(.refreshJoined(session.record.stamp))) }
-        case .settled:
-            if let coolDown = session.coolDown, now < coolDown.until {
-                return .failure(.refreshFailed(coolDown.failure))
-            }
-            guard hasBudget(&session, at: now) else { return refuse(&session, at: now) }
-            start(&session, because: reason, at: now)
-        }
-        session.waiters.insert(waiter)
-        return .wait
-    }
-
-    /// Starts a refresh that nobody waits for, if one may be started now.
-    private mutating func startQuietly(_ session: inout ActiveSession, at now: Duration) {
-        guard case .settled = session.phase else { return }
-        if let coolDown = session.coolDown, now < coolDown.until { return }
-        guard hasBudget(&session, at: now) else { return }
-        start(&session, because: .expiringSoon, at: now)
-    }
-
-    private mutating func start(
-        _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
-    ) {
-        let order = RefreshOrder(
-            id: makeID(), stamp: session.record.stamp, bundle: session.record.bundle)
-        session.recentRefreshes.append(now)
-        session.phase = .refreshing(order)
-        actions.append(.emit(.refreshStarted(order.stamp, reason)))
-        actions.append(.refresh(order))
-    }
-
-    private func hasBudget(_ session: inout ActiveSession, at now: Duration) -> Bool {
-        session.recentRefreshes.removeAll { $0 + policy.refreshWindow <= now }
-        return session.recentRefreshes.count < policy.refreshBudget
-    }
-
-    private mutating func refuse(_ session: inout ActiveSession, at now: Duration) -> Answer {
-        let opensAt = (session.recentRefreshes.first ?? now) + policy.refreshWindow
-        actions.append(.emit(.refreshRefused(session.record.stamp)))
-        return .failure(
-            .refreshFailed(
-                RefreshFailure(
-                    .tooManyRefreshes, retryAfter: opensAt - now,
-                    description:
-                        "\(policy.refreshBudget) refreshes within \(policy.refreshWindow.inSeconds.shortText) s"
-                        + " did not give a token that the server accepts")))
-    }
-
-    private mutating func expire(_ session: ActiveSession, because reason: ExpiryReason) {
-        state = .expired(reason, session.record.id)
-        actions.append(.delete)
-        actions.append(.emit(.expired(session.record.id, reason)))
-        resume(session.waiters, .failure(.expired(reason)))
-    }
-
-    private mutating func resume(_ waiters: Set<WaiterID>, _ answer: Answer) {
-        guard !waiters.isEmpty else { return }
-        actions.append(.resume(waiters.sorted(), answer))
     }
 }

@@ -59,12 +59,16 @@ extension RefreshFailure {
         switch error {
         case .offline: self.init(.offline, description: "this device is offline")
         case .timedOut: self.init(.timedOut, description: "the token endpoint did not answer in time")
-        case .cannotConnect(let why), .connectionLost(let why), .tlsFailed(let why):
-            self.init(.connection, description: "the token endpoint was not reached (\(why))")
+        case .cannotConnect(let why), .tlsFailed(let why):
+            self.init(
+                .connection, description: "the token endpoint was not reached (\(why))", mayHaveSpentToken: false)
+        case .connectionLost(let why):
+            self.init(.connection, description: "the connection to the token endpoint broke (\(why))")
         case .invalidResponse(let why):
             self.init(.unreadableAnswer, description: "the token endpoint's answer is not HTTP (\(why))")
         case .invalidRequest(let why):
-            self.init(.refresher, description: "the refresh could not be sent (\(why))")
+            self.init(
+                .refresher, description: "the refresh could not be sent (\(why))", mayHaveSpentToken: false)
         case .bodyFailed(let error):
             self.init(.refresher, description: "the refresh could not be sent (\(Redaction.redact("\(error)")))")
         }

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension TokenManager {
     func transition(_ event: (inout SessionStateMachine) -> Void) {
         transition({ event(&$0.machine) }, then: { _ in })
@@ -39,81 +33,25 @@ extension TokenManager {
     private func start(_ action: SessionStateMachine.Action, _ core: inout Core) {
         switch action {
         case .load: storeLane.enqueue { await self.load() }
-        case .save(let order, let record): storeLane.enqueue { await self.save(order, record) }
-        case .delete: storeLane.enqueue { await self.delete(failures: 0) }
+        case .save(let order): storeLane.enqueue { await self.save(order) }
+        case .condemn(let order): storeLane.enqueue { await self.condemn(order) }
+        case .delete(let deletion): storeLane.enqueue { await self.delete(deletion) }
+        case .clearJournal(let record):
+            storeLane.enqueue { await self.change(SessionStateMachine.clearJournal(of: record)) { _, _ in } }
         case .refresh(let order): Task { await self.perform(order) }
-        case .retrySave(let wait):
-            Task {
-                guard (try? await self.time.sleep(until: self.time.uptime + wait)) != nil else { return }
-                self.transition { machine in machine.saveRetryDue() }
-            }
+        case .retrySave(let wait): after(wait) { $0.saveRetryDue() }
+        case .retryDelete(let id, let wait): after(wait) { $0.deleteRetryDue(id) }
         case .revoke(let bundle): Task { await self.revoke(bundle) }
         case .emit(let event): core.events.send(event)
         case .resume: break
         }
     }
 
-    private func load() async {
-        let reading = await store.read()
-        var life: TokenLife?
-        if case .found(let record) = reading, let lifetime = record.lifetime, TokenLifetime.isSensible(lifetime),
-            let left = record.freshUntil.flatMap({ Duration(untrusted: $0.timeIntervalSince(time.wallClock)) })
-        {
-            let remaining = min(max(left, .zero), lifetime)
-            life = TokenLife(
-                obtainedAt: time.uptime - (lifetime - remaining), lasting: lifetime, lifetime: lifetime, policy: policy,
-                jitter: random(in: 0...1))
+    private func after(_ wait: Duration, _ event: @escaping @Sendable (inout SessionStateMachine) -> Void) {
+        Task {
+            guard (try? await self.time.sleep(until: self.time.uptime + wait)) != nil else { return }
+            self.transition(event)
         }
-        let found = life
-        transition { machine in machine.loaded(reading, life: found) }
-    }
-
-    private func save(_ order: Int, _ record: StoredSession) async {
-        var failure: StorageFailure?
-        do {
-            try await store.write(record)
-        } catch {
-            failure = StorageFailure(wrapping: error)
-        }
-        let outcome = failure
-        transition { machine in machine.saved(order, failure: outcome) }
-    }
-
-    private func delete(failures: Int) async {
-        do {
-            try await store.delete()
-            core.withLock { core in
-                if core.isDeleteFailing { core.events.send(.storeRecovered(nil)) }
-                core.isDeleteFailing = false
-            }
-        } catch {
-            core.withLock { core in
-                core.isDeleteFailing = true
-                core.events.send(.storeFailed(.delete, StorageFailure(wrapping: error)))
-            }
-            let wait = min(policy.firstSaveRetry * (1 << min(failures, 20)), policy.maximumCoolDown)
-            Task {
-                guard (try? await self.time.sleep(until: self.time.uptime + wait)) != nil else { return }
-                self.storeLane.enqueue {
-                    // A new session's record takes the old one's place by itself.
-                    guard self.core.withLock({ $0.machine.currentRecord == nil && $0.isDeleteFailing }) else { return }
-                    await self.delete(failures: failures + 1)
-                }
-            }
-        }
-    }
-
-    private func perform(_ order: SessionStateMachine.RefreshOrder) async {
-        let refreshing = Self.refreshing.union([ObjectIdentifier(self)])
-        let result = await Self.$refreshing.withValue(refreshing) {
-            await limits.run(within: policy.refreshTimeout) { [refresher, lane] in
-                try await refresher.refresh(order.bundle, over: lane)
-            }
-        }
-        let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
-        let now = time.uptime
-        let jitter = random(in: 0...1)
-        transition { machine in machine.refreshFinished(order, outcome, at: now, jitter: jitter) }
     }
 
     /// Tries a few times, further and further apart: a user may well sign out while offline.
@@ -135,35 +73,5 @@ extension TokenManager {
             guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
             wait = min(wait * 4, policy.maximumRetryAfter)
         }
-    }
-}
-
-extension SessionStateMachine.RefreshOutcome {
-    /// Sorts what a refresher returned or threw: only a rejection is final.
-    init(_ result: Result<RefreshedTokens, any Error>, wallClock: Date) {
-        switch result {
-        case .success(let tokens):
-            let known = TokenLifetime(of: tokens.bundle, serverDate: tokens.serverDate, wallClock: wallClock)
-            self = .success(
-                tokens.bundle, known,
-                freshUntil: known.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })
-        case .failure(let rejection as RefreshRejection):
-            self = .terminal(.refreshTokenRejected(code: rejection.code.map(Redaction.redact)))
-        case .failure(let failure as RefreshFailure):
-            self = .transient(failure)
-        case .failure(let error as TimeLimitReached):
-            self = .transient(
-                RefreshFailure(
-                    .timedOut,
-                    description: "the token endpoint did not answer within \(error.limit.inSeconds.shortText) s"))
-        case .failure(let error):
-            self = .transient(RefreshFailure(.refresher, description: Redaction.redact(String(describing: error))))
-        }
-    }
-}
-
-extension StorageFailure {
-    init(wrapping error: any Error) {
-        self = error as? StorageFailure ?? StorageFailure(.unreachable, Redaction.redact(String(describing: error)))
     }
 }

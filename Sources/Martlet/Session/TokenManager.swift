@@ -41,6 +41,7 @@ public final class TokenManager: Sendable {
     let random: RandomSource
     let lane: TokenLane
     let limits: TimeLimits
+    let storeLimits: TimeLimits
     let storeLane = StoreLane()
     let core: Locked<Core>
     /// The managers whose refresh the task is part of, for refreshers that send through a client of their own manager.
@@ -56,7 +57,8 @@ public final class TokenManager: Sendable {
         var state = SessionState.loading
         var states = Broadcast<SessionState>()
         var events = Broadcast<SessionEvent>()
-        var isDeleteFailing = false
+        /// Looks at the record when others change it.
+        var watch: Task<Void, Never>?
     }
 
     /// Owns one session.
@@ -105,11 +107,13 @@ public final class TokenManager: Sendable {
             baseURL: baseURL, transport: transport.makeLane(), time: time, allowsInsecureHTTP: allowsInsecureHTTP,
             headers: headers)
         self.limits = TimeLimits(time: time)
-        self.core = Locked(Core(machine: SessionStateMachine(policy: policy)))
+        self.storeLimits = TimeLimits(time: time, sleepsOn: false)
+        self.core = Locked(Core(machine: SessionStateMachine(policy: policy, sharesStore: store.lock != nil)))
     }
 
     deinit {
         core.withLock { core in
+            core.watch?.cancel()
             core.states.finish()
             core.events.finish()
         }
@@ -207,7 +211,8 @@ extension TokenManager {
         // What the store has must be known, or the server could not be told which tokens to forget.
         _ = await wait { machine, waiter, _ in machine.load(for: waiter) }
         transition { machine in machine.signedOut() }
-        await storeLane.flush()
+        // A store that never answers has been reported by then, and is not waited for.
+        _ = await storeLimits.run(within: policy.storeTimeout * 2) { [storeLane] in await storeLane.flush() }
     }
 
     /// A token that is valid now, for what does not go through a client: WebSocket, server-sent events, gRPC.
@@ -249,6 +254,17 @@ extension TokenManager {
     /// A token in place of one that the server refused.
     func credential(inPlaceOf stamp: SessionStamp) async -> Result<Credential, SessionError> {
         await resolve { machine, waiter, now in machine.tokenRejected(stamp, reportedBy: waiter, at: now) }
+    }
+
+    /// The server refused a request that was signed with this token: whoever asks from now on waits for the next one.
+    func refused(_ stamp: SessionStamp) {
+        let now = time.uptime
+        transition { machine in machine.tokenRefused(stamp, at: now) }
+    }
+
+    /// Whether a request signed by this rotation may still go out.
+    func isGood(_ stamp: SessionStamp) -> Bool {
+        core.withLock { $0.machine.isGood(stamp) }
     }
 
     /// Whether the session is still the one that is signed in.

@@ -90,23 +90,29 @@ import Testing
         machine.signedIn(StoredSession(id: SessionID(), bundle: .fresh()), life: nil, by: 1)
         let failure = StorageFailure(.unreachable, "full")
         var timers = 0
-        func take() -> (save: Int?, refresh: SessionStateMachine.RefreshOrder?) {
-            var found: (save: Int?, refresh: SessionStateMachine.RefreshOrder?)
+        func take() -> (save: SessionStateMachine.SaveOrder?, refresh: SessionStateMachine.RefreshOrder?) {
+            var found: (save: SessionStateMachine.SaveOrder?, refresh: SessionStateMachine.RefreshOrder?)
             for action in machine.takeActions() {
-                if case .save(let order, _) = action { found.save = order }
+                if case .save(let order) = action { found.save = order }
                 if case .refresh(let order) = action { found.refresh = order }
                 if case .retrySave = action { timers += 1 }
             }
             return found
         }
-        if let save = take().save { machine.saved(save, failure: failure) }
+        let nothing = SessionStateMachine.Sighting(reading: .empty)
+        let journal = RefreshJournal(startedAt: Date(timeIntervalSince1970: 0), fingerprint: "")
+        if let save = take().save { machine.saved(save, over: nothing, failure: failure) }
         for number in 0..<20 {
             _ = machine.refreshForced(by: 100 + number, at: .seconds(100 * number))
             if let order = take().refresh {
-                machine.refreshFinished(
-                    order, .success(.fresh(number), nil, freshUntil: nil), at: .seconds(100 * number), jitter: 0)
+                let now = Duration.seconds(100 * number)
+                let isToBeSent = machine.prepared(
+                    order, over: nothing, journal: journal, failure: failure, at: now, jitter: 0)
+                #expect(isToBeSent)
+                _ = machine.refreshFinished(
+                    order, .success(.fresh(number), nil, freshUntil: nil), at: now, jitter: 0)
             }
-            if let save = take().save { machine.saved(save, failure: failure) }
+            if let save = take().save { machine.saved(save, over: nothing, failure: failure) }
             _ = take()
         }
         #expect(timers == 1)

@@ -9,7 +9,7 @@ import Testing
         #expect(machine.tokenAsked(by: 1, at: .zero) == .wait)
         #expect(machine.tokenAsked(by: 2, at: .zero) == .wait)
         #expect(machine.takeActions() == [.load])
-        machine.loaded(.empty, life: nil)
+        machine.loaded(.init(reading: .empty))
         #expect(machine.takeActions() == [.emit(.restored(nil)), .resume([1, 2], .askAgain)])
         #expect(machine.tokenAsked(by: 3, at: .zero) == .failure(.signedOut))
     }
@@ -22,19 +22,19 @@ import Testing
         #expect(machine.visibleState(at: .zero) == nil)
         #expect(machine.hotCredential == nil)
         #expect(machine.tokenAsked(by: 2, at: .zero) == .wait)
-        machine.saved(order, failure: nil)
+        store(order, &machine)
         #expect(machine.takeActions().contains(.resume([1, 2], .token(credential(record)))))
         #expect(machine.visibleState(at: .zero)?.isSignedIn == true)
     }
 
     @Test("shows nobody a rotated token before it is stored") func rotationIsDurableFirst() {
         var (machine, record) = signedIn()
-        let order = refreshOrder(in: reject(&machine, record, waiter: 7))
-        machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
+        let order = sentOrder(in: reject(&machine, record, waiter: 7), &machine)
+        _ = machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
         let actions = machine.takeActions()
         #expect(!actions.contains { if case .resume = $0 { true } else { false } })
         #expect(machine.tokenAsked(by: 8, at: .zero) == .wait)
-        machine.saved(saveOrder(in: actions), failure: nil)
+        store(saveOrder(in: actions), &machine)
         var next = record
         next.rotation = 1
         next.bundle = .pair(2)
@@ -53,9 +53,9 @@ import Testing
 
     @Test("answers a late refusal of an older rotation with the newer token") func lateRefusal() {
         var (machine, record) = signedIn()
-        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
-        machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
-        machine.saved(saveOrder(in: machine.takeActions()), failure: nil)
+        let order = sentOrder(in: reject(&machine, record, waiter: 1), &machine)
+        _ = machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
+        store(saveOrder(in: machine.takeActions()), &machine)
         _ = machine.takeActions()
         guard case .token(let credential) = machine.tokenRejected(record.stamp, reportedBy: 2, at: .zero) else {
             Issue.record("the newer token should be handed out")
@@ -67,10 +67,10 @@ import Testing
 
     @Test("throws away a result that comes after signing out, and takes the tokens back") func lateResult() {
         var (machine, record) = signedIn()
-        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
+        let order = sentOrder(in: reject(&machine, record, waiter: 1), &machine)
         machine.signedOut()
         #expect(machine.takeActions().contains(.resume([1], .failure(.signedOut))))
-        machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
+        _ = machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
         #expect(
             machine.takeActions() == [.emit(.refreshDiscarded(record.stamp, .signedOut)), .revoke(.pair(2))])
         #expect(machine.visibleState(at: .zero) == .signedOut)
@@ -78,13 +78,13 @@ import Testing
 
     @Test("leaves a new session alone when the former one's refresh is refused") func lateRejection() {
         var (machine, record) = signedIn()
-        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
+        let order = sentOrder(in: reject(&machine, record, waiter: 1), &machine)
         let other = StoredSession(id: SessionID(), bundle: .pair(5))
         machine.signedIn(other, life: nil, by: 2)
         let actions = machine.takeActions()
         #expect(actions.contains(.resume([1], .failure(.sessionChanged))))
-        machine.saved(saveOrder(in: actions), failure: nil)
-        machine.refreshFinished(
+        store(saveOrder(in: actions), &machine)
+        _ = machine.refreshFinished(
             order, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
         #expect(machine.currentRecord == other)
         #expect(machine.tokenRejected(record.stamp, reportedBy: 3, at: .zero) == .failure(.sessionChanged))
@@ -94,8 +94,9 @@ import Testing
         var (machine, record) = signedIn()
         var now = Duration.zero
         for expected in [1, 2, 4, 8] {
-            let order = refreshOrder(in: reject(&machine, record, waiter: 1, at: now))
-            machine.refreshFinished(order, .transient(RefreshFailure(.offline, description: "")), at: now, jitter: 1)
+            let order = sentOrder(in: reject(&machine, record, waiter: 1, at: now), &machine, at: now)
+            _ = machine.refreshFinished(
+                order, .transient(RefreshFailure(.offline, description: "")), at: now, jitter: 1)
             let failed = machine.takeActions().contains {
                 if case .emit(.refreshFailed(_, _, coolDown: .seconds(expected))) = $0 { true } else { false }
             }
@@ -112,9 +113,9 @@ import Testing
     func forcedRefreshFails() {
         var (machine, record) = signedIn()
         #expect(machine.refreshForced(by: 1, at: .zero) == .wait)
-        let order = refreshOrder(in: machine.takeActions())
+        let order = sentOrder(in: machine.takeActions(), &machine)
         let failure = RefreshFailure(.offline, description: "")
-        machine.refreshFinished(order, .transient(failure), at: .zero, jitter: 0)
+        _ = machine.refreshFinished(order, .transient(failure), at: .zero, jitter: 0)
         #expect(machine.takeActions().contains(.resume([1], .failure(.refreshFailed(failure)))))
         #expect(machine.tokenAsked(by: 2, at: .zero) == .token(credential(record)))
     }
@@ -124,7 +125,9 @@ import Testing
         #expect(
             machine.tokenRejected(record.stamp, reportedBy: 1, at: .zero) == .failure(.expired(.noRefreshToken)))
         #expect(
-            machine.takeActions() == [.delete, .emit(.expired(record.id, .noRefreshToken))])
+            machine.takeActions() == [
+                .emit(.expired(record.id, .noRefreshToken)), .delete(.init(id: 1, scope: .session(record.id))),
+            ])
     }
 
     @Test("without a refresh token, an old token is for the server to judge") func noRefreshTokenExpired() {
@@ -137,29 +140,32 @@ import Testing
 
     @Test("answers each waiter once, and a cancelled one not at all") func cancelledWaiter() {
         var (machine, record) = signedIn()
-        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
+        let order = sentOrder(in: reject(&machine, record, waiter: 1), &machine)
         _ = reject(&machine, record, waiter: 2)
         let wasWaiting = machine.waiterCancelled(1)
         let isWaitingStill = machine.waiterCancelled(1)
         #expect(wasWaiting && !isWaitingStill)
-        machine.refreshFinished(order, .terminal(.rotationLost), at: .zero, jitter: 0)
-        #expect(machine.takeActions().contains(.resume([2], .failure(.expired(.rotationLost)))))
+        let reason = ExpiryReason.refreshTokenRejected(code: nil)
+        _ = machine.refreshFinished(order, .terminal(reason), at: .zero, jitter: 0)
+        machine.condemned(order, over: .init(reading: .found(record)), failure: nil)
+        #expect(machine.takeActions().contains(.resume([2], .failure(.expired(reason)))))
         let isTwoWaitingStill = machine.waiterCancelled(2)
         #expect(!isTwoWaitingStill)
     }
 
     @Test("tries a failed write again, further and further apart") func saveRetries() {
         var (machine, record) = signedIn()
-        let order = refreshOrder(in: reject(&machine, record, waiter: 1))
-        machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
+        let order = sentOrder(in: reject(&machine, record, waiter: 1), &machine)
+        _ = machine.refreshFinished(order, .success(.pair(2), nil, freshUntil: nil), at: .zero, jitter: 0)
         var save = saveOrder(in: machine.takeActions())
         for expected in [1, 2, 4] {
-            machine.saved(save, failure: StorageFailure(.unreachable, "full"))
+            machine.saved(
+                save, over: .init(reading: .found(record)), failure: StorageFailure(.unreachable, "full"))
             #expect(machine.takeActions().contains(.retrySave(after: .seconds(expected))))
             machine.saveRetryDue()
             save = saveOrder(in: machine.takeActions())
         }
-        machine.saved(save, failure: nil)
+        store(save, &machine)
         #expect(machine.takeActions() == [.emit(.storeRecovered(SessionStamp(session: record.id, rotation: 1)))])
     }
 
@@ -171,7 +177,7 @@ import Testing
         var machine = SessionStateMachine(policy: SessionPolicy())
         let record = StoredSession(id: SessionID(), bundle: bundle)
         _ = machine.tokenAsked(by: 0, at: .zero)
-        machine.loaded(.found(record), life: life)
+        machine.loaded(.init(reading: .found(record), life: life))
         _ = machine.takeActions()
         return (machine, record)
     }
@@ -187,17 +193,40 @@ import Testing
         Credential(stamp: record.stamp, accessToken: record.bundle.accessToken)
     }
 
-    private func refreshOrder(in actions: [SessionStateMachine.Action]) -> SessionStateMachine.RefreshOrder {
-        for case .refresh(let order) in actions { return order }
+    /// The order of a refresh whose token has been sent.
+    private func sentOrder(
+        in actions: [SessionStateMachine.Action], _ machine: inout SessionStateMachine, at now: Duration = .zero
+    ) -> SessionStateMachine.RefreshOrder {
+        for case .refresh(let order) in actions {
+            let isToBeSent = machine.prepared(
+                order, over: .init(reading: .found(order.record)), journal: journal(of: order.record), failure: nil,
+                at: now, jitter: 0)
+            #expect(isToBeSent)
+            return order
+        }
         Issue.record("no refresh was started")
         return SessionStateMachine.RefreshOrder(
-            id: -1, stamp: SessionStamp(session: SessionID(), rotation: 0), bundle: .pair(0))
+            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), isStored: true)
     }
 
-    private func saveOrder(in actions: [SessionStateMachine.Action]) -> Int {
-        for case .save(let order, _) in actions { return order }
+    private func journal(of record: StoredSession) -> RefreshJournal {
+        RefreshJournal(
+            startedAt: Date(timeIntervalSince1970: 0),
+            fingerprint: RefreshJournal.fingerprint(of: record.bundle.refreshToken ?? "none"))
+    }
+
+    private func saveOrder(in actions: [SessionStateMachine.Action]) -> SessionStateMachine.SaveOrder {
+        for case .save(let order) in actions { return order }
         Issue.record("nothing was saved")
-        return -1
+        return SessionStateMachine.SaveOrder(
+            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), life: nil, isStored: true)
+    }
+
+    /// The store has written the record over an older one.
+    private func store(_ order: SessionStateMachine.SaveOrder, _ machine: inout SessionStateMachine) {
+        var older = order.record
+        older.rotation -= 1
+        machine.saved(order, over: .init(reading: .found(older)), failure: nil)
     }
 }
 

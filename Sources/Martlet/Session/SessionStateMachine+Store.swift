@@ -1,0 +1,215 @@
+// MARK: - Events of the store
+
+extension SessionStateMachine {
+    /// The store has been read for the first time, or again after it could not be.
+    mutating func loaded(_ seen: Sighting) {
+        guard case .loading(let waiters) = state else { return }
+        switch seen.reading {
+        case .found(let record):
+            state = .signedIn(ActiveSession(record: record, life: seen.life))
+            actions.append(.emit(.restored(record.stamp)))
+            if record.doubt != nil { actions.append(.emit(.refreshWasCutShort(record.stamp))) }
+            resume(waiters, .askAgain)
+        case .empty:
+            state = .signedOut
+            actions.append(.emit(.restored(nil)))
+            resume(waiters, .askAgain)
+        case .unavailable(let failure):
+            state = .unavailable(failure)
+            actions.append(.emit(.storeFailed(.read, failure)))
+            resume(waiters, .failure(.unavailable(failure)))
+        }
+    }
+
+    /// A record has been written, or left as it was for what was seen there, or neither.
+    mutating func saved(_ order: SaveOrder, over seen: Sighting, failure: StorageFailure?) {
+        guard case .signedIn(var session) = state else { return }
+        let isFirstTry = session.phase == .saving(order)
+        guard isFirstTry || session.saveRetry == order.id else { return }
+        var failure = failure
+        if failure == nil, order.isStored {
+            switch RecordComparison(seen.reading, with: order.record) {
+            case .same, .older: break
+            case .unreadable(let why): failure = why
+            case .newer(let found):
+                if isFirstTry { actions.append(.emit(.refreshDiscarded(session.record.stamp, .superseded))) }
+                return adopt(found, seen.life, &session)
+            case .otherSession(let found):
+                if isFirstTry { discard(order.record.bundle, of: session.record.stamp, because: .sessionChanged) }
+                return switchTo(found, seen.life, from: session)
+            case .gone:
+                if isFirstTry { discard(order.record.bundle, of: session.record.stamp, because: .signedOut) }
+                return signedOutElsewhere(session)
+            }
+        }
+        if isFirstTry {
+            settle(&session, with: order, failure: failure)
+        } else {
+            session.saveRetry = nil
+            if failure == nil { actions.append(.emit(.storeRecovered(session.record.stamp))) }
+        }
+        session.isSaved = failure == nil
+        session.isStored = session.isStored || failure == nil
+        if let failure {
+            session.saveFailures += 1
+            actions.append(.emit(.storeFailed(.write, failure)))
+            if !session.awaitsSaveRetry {
+                actions.append(.retrySave(after: policy.saveRetry(afterFailures: session.saveFailures)))
+            }
+            session.awaitsSaveRetry = true
+        }
+        state = .signedIn(session)
+    }
+
+    /// Makes what has been written, or could not be, the session's current state.
+    private mutating func settle(_ session: inout ActiveSession, with order: SaveOrder, failure: StorageFailure?) {
+        if !session.isSaved, failure == nil { actions.append(.emit(.storeRecovered(order.record.stamp))) }
+        let isNew = !session.isAnnounced
+        session.record = order.record
+        session.life = order.life
+        session.renewed()
+        session.isAnnounced = true
+        session.saveFailures = 0
+        session.saveRetry = nil
+        actions.append(.emit(isNew ? .signedIn(order.record.stamp) : .refreshSucceeded(order.record.stamp)))
+        // What the store still has is somebody else's, and would be back after a restart.
+        if isNew, failure != nil { startDeletion(.everybodyBut(order.record.id)) }
+        resume(session.waiters, .token(session.credential))
+        session.waiters = []
+    }
+
+    /// The wait after a failed write is over.
+    mutating func saveRetryDue() {
+        guard case .signedIn(var session) = state else { return }
+        defer { state = .signedIn(session) }
+        session.awaitsSaveRetry = false
+        guard !session.isSaved, session.saveRetry == nil else { return }
+        if case .saving = session.phase { return }
+        let order = SaveOrder(
+            id: makeID(), record: session.record, life: session.life, isStored: session.isStored)
+        session.saveRetry = order.id
+        actions.append(.save(order))
+    }
+
+    /// The record of a session whose refresh token was refused has been deleted, or left for what was seen there.
+    mutating func condemned(_ order: RefreshOrder, over seen: Sighting, failure: StorageFailure?) {
+        guard case .signedIn(var session) = state, case .condemning(let current, let reason) = session.phase,
+            current.id == order.id
+        else { return }
+        switch RecordComparison(seen.reading, with: order.record) {
+        case .newer(let found):
+            adopt(found, seen.life, &session)
+        case .otherSession(let found):
+            switchTo(found, seen.life, from: session)
+        case .same, .older, .gone:
+            expire(session, because: reason)
+            if let failure {
+                actions.append(.emit(.storeFailed(.delete, failure)))
+                startDeletion(.session(session.record.id))
+            }
+        case .unreadable(let why):
+            expire(session, because: reason)
+            actions.append(.emit(.storeFailed(.delete, failure ?? why)))
+            startDeletion(.session(session.record.id))
+        }
+    }
+
+    /// A deletion has been done, or has failed.
+    mutating func deleted(_ id: OrderID, failure: StorageFailure?) {
+        guard var deletion, deletion.id == id else { return }
+        if let failure {
+            deletion.failures += 1
+            self.deletion = deletion
+            actions.append(.emit(.storeFailed(.delete, failure)))
+            actions.append(.retryDelete(id, after: policy.saveRetry(afterFailures: deletion.failures)))
+        } else {
+            if deletion.failures > 0 { actions.append(.emit(.storeRecovered(nil))) }
+            self.deletion = nil
+        }
+    }
+
+    /// The wait after a failed deletion is over.
+    mutating func deleteRetryDue(_ id: OrderID) {
+        guard let deletion, deletion.id == id else { return }
+        actions.append(.delete(deletion))
+    }
+
+    mutating func startDeletion(_ scope: DeletionScope) {
+        let order = Deletion(id: makeID(), scope: scope)
+        deletion = order
+        actions.append(.delete(order))
+    }
+}
+
+// MARK: - What other processes do
+
+extension SessionStateMachine {
+    /// Somebody may have changed the record; this is what was found. `epoch` is that of the moment of looking.
+    mutating func looked(_ seen: Sighting, since epoch: Int) {
+        guard epoch == self.epoch, deletion == nil else { return }
+        switch state {
+        case .notLoaded, .loading, .unavailable:
+            break
+        case .signedOut, .expired:
+            if case .found(let record) = seen.reading, record.id != ended { takeOver(record, seen.life) }
+        case .signedIn(var session):
+            // A write that is on its way looks for itself.
+            switch session.phase {
+            case .saving, .condemning: return
+            case .settled, .preparing, .sending: break
+            }
+            switch RecordComparison(seen.reading, with: session.record) {
+            case .newer(let found): adopt(found, seen.life, &session)
+            case .otherSession(let found): if session.isStored { switchTo(found, seen.life, from: session) }
+            case .gone: if session.isStored { signedOutElsewhere(session) }
+            case .same, .older, .unreadable: break
+            }
+        }
+    }
+
+    /// Takes over what another process has got for the same session.
+    mutating func adopt(_ record: StoredSession, _ life: TokenLife?, _ session: inout ActiveSession) {
+        session.record = record
+        session.life = life
+        session.renewed()
+        session.isSaved = true
+        session.isStored = true
+        session.saveFailures = 0
+        session.saveRetry = nil
+        actions.append(.emit(.adopted(record.stamp)))
+        resume(session.waiters, .askAgain)
+        session.waiters = []
+        state = .signedIn(session)
+    }
+
+    /// Gives up a session for the one that another process has started in its place.
+    mutating func switchTo(_ record: StoredSession, _ life: TokenLife?, from session: ActiveSession) {
+        guard record.id != ended else { return signedOutElsewhere(session) }
+        takeOver(record, life)
+    }
+
+    private mutating func takeOver(_ record: StoredSession, _ life: TokenLife?) {
+        epoch += 1
+        leave(.sessionChanged)
+        state = .signedIn(ActiveSession(record: record, life: life))
+        actions.append(.emit(.adopted(record.stamp)))
+    }
+
+    /// Another process has deleted the record.
+    mutating func signedOutElsewhere(_ session: ActiveSession) {
+        epoch += 1
+        leave(.signedOut)
+        state = .signedOut
+        actions.append(.emit(.signedOutElsewhere(session.record.id)))
+    }
+}
+
+extension SessionStateMachine.ActiveSession {
+    /// There are new tokens: what was held against the old ones is void.
+    mutating func renewed() {
+        phase = .settled
+        isRejected = false
+        coolDown = nil
+        failures = 0
+    }
+}

@@ -1,0 +1,125 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+// What follows runs in the store lane, one at a time.
+extension TokenManager {
+    typealias Sighting = SessionStateMachine.Sighting
+
+    func load() async {
+        watch()
+        await reading(since: 0) { seen, _ in
+            self.transition { machine in machine.loaded(seen) }
+        }
+    }
+
+    func save(_ order: SessionStateMachine.SaveOrder) async {
+        await change(SessionStateMachine.write(order)) { seen, failure in
+            self.transition { machine in machine.saved(order, over: seen, failure: failure) }
+        }
+    }
+
+    func condemn(_ order: SessionStateMachine.RefreshOrder) async {
+        await change(SessionStateMachine.condemn(order)) { seen, failure in
+            self.transition { machine in machine.condemned(order, over: seen, failure: failure) }
+        }
+    }
+
+    func delete(_ deletion: SessionStateMachine.Deletion) async {
+        await change(SessionStateMachine.delete(deletion.scope)) { _, failure in
+            self.transition { machine in machine.deleted(deletion.id, failure: failure) }
+        }
+    }
+
+    /// Changes the record and tells what was there before, and why it could not be done.
+    ///
+    /// A store that takes too long is reported as one that failed, so that nobody waits for it for ever; but nobody else
+    /// is let in before it is done, or an old record could come in after a new one.
+    func change(
+        _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate,
+        then report: @escaping @Sendable (Sighting, StorageFailure?) -> Void
+    ) async {
+        let seen = Locked<StoreReading?>(nil)
+        let work = Task { [store] () -> StorageFailure? in
+            do {
+                _ = try await store.update { reading in
+                    seen.withLock { $0 = reading }
+                    return decide(reading)
+                }
+                return nil
+            } catch {
+                return StorageFailure(wrapping: error)
+            }
+        }
+        let result = await storeLimits.run(within: policy.storeTimeout) { await work.value }
+        let failure: StorageFailure? =
+            switch result {
+            case .success(let failure): failure
+            case .failure: tooSlow
+            }
+        let reading = seen.withLock { $0 } ?? .unavailable(failure ?? tooSlow)
+        report(Sighting(reading: reading, life: life(in: reading)), failure)
+        _ = await work.value
+    }
+
+    private func reading(
+        since epoch: Int, then report: @escaping @Sendable (Sighting, Int) -> Void
+    ) async {
+        let work = Task { [store] in await store.read() }
+        let result = await storeLimits.run(within: policy.storeTimeout) { await work.value }
+        let reading = (try? result.get()) ?? .unavailable(tooSlow)
+        report(Sighting(reading: reading, life: life(in: reading)), epoch)
+        _ = await work.value
+    }
+
+    private var tooSlow: StorageFailure {
+        StorageFailure(.unreachable, "it did not answer within \(policy.storeTimeout.inSeconds.shortText) s")
+    }
+
+    /// How long the token of a stored record is still good, which after a restart only the wall clock can tell.
+    func life(in reading: StoreReading) -> TokenLife? {
+        guard case .found(let record) = reading, let lifetime = record.lifetime, TokenLifetime.isSensible(lifetime),
+            let left = record.freshUntil.flatMap({ Duration(untrusted: $0.timeIntervalSince(time.wallClock)) })
+        else { return nil }
+        let remaining = min(max(left, .zero), lifetime)
+        return TokenLife(
+            obtainedAt: time.uptime - (lifetime - remaining), lasting: lifetime, lifetime: lifetime, policy: policy,
+            jitter: random(in: 0...1))
+    }
+}
+
+// MARK: - What other processes do
+
+extension TokenManager {
+    /// Looks at the record whenever somebody may have changed it.
+    private func watch() {
+        core.withLock { core in
+            guard core.watch == nil, let changes = store.changes() else { return }
+            core.watch = Task { [weak self] in
+                for await _ in changes {
+                    guard let self else { return }
+                    self.look()
+                }
+            }
+        }
+    }
+
+    private func look() {
+        core.withLock { core in
+            let epoch = core.machine.epoch
+            storeLane.enqueue {
+                await self.reading(since: epoch) { seen, epoch in
+                    self.transition { machine in machine.looked(seen, since: epoch) }
+                }
+            }
+        }
+    }
+}
+
+extension StorageFailure {
+    init(wrapping error: any Error) {
+        self = error as? StorageFailure ?? StorageFailure(.unreachable, Redaction.redact(String(describing: error)))
+    }
+}
