@@ -14,8 +14,8 @@ struct CallPipeline: Sendable {
     let time: any TimeSource
     let attempts: AttemptRunner
     private let interceptors: [any RequestInterceptor]
-    private let canSign: Bool
-    private let limiter: ConcurrencyLimiter?
+    private let authentication: AuthenticationInterceptor?
+    private let limiter: ConcurrencyLimiter
 
     init(baseURL: BaseURL, tokens: TokenManager?, config: NetworkConfig, transport: any Transport) {
         self.baseURL = baseURL
@@ -24,8 +24,11 @@ struct CallPipeline: Sendable {
         self.time = config.time ?? tokens?.time ?? .system
         let signing = tokens.map { [AuthenticationInterceptor(tokens: $0) as any RequestInterceptor] } ?? []
         self.interceptors = signing + config.interceptors + [config.retry]
-        self.canSign = interceptors.contains { $0 is AuthenticationInterceptor }
-        self.limiter = config.maxConcurrentRequests.map { ConcurrencyLimiter(limit: $0) }
+        self.authentication = interceptors.lazy.compactMap { $0 as? AuthenticationInterceptor }.first
+        self.limiter = ConcurrencyLimiter { origin in
+            guard let ours = config.maxConcurrentRequests else { return transport.parallelRequests(to: origin) }
+            return min(ours, transport.parallelRequests(to: origin) ?? ours)
+        }
         self.attempts = AttemptRunner(
             config: config, allowsInsecureHTTP: config.allowsInsecureHTTP || tokens?.allowsInsecureHTTP == true,
             transport: transport, time: time)
@@ -69,7 +72,7 @@ struct CallPipeline: Sendable {
         guard attempts.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(failed, url: url)
         }
-        if !canSign, authentication == .required { throw .signInRequired(failed) }
+        if self.authentication == nil, authentication == .required { throw .signInRequired(failed) }
 
         var request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
@@ -142,18 +145,15 @@ struct CallPipeline: Sendable {
     private func attempt(_ call: inout Call, _ watch: CallWatch?) async -> Result<ServerAnswer, NetworkError> {
         var isUnderWay = false
         do {
-            let origin = call.context.origin
-            // A refresher's own call must not wait behind those that wait for what it is to bring.
-            let limiter = tokens?.isRefreshingHere == true ? nil : limiter
-            try await limiter?.acquire(origin)
-            defer { limiter?.release(origin) }
+            let place = try await takePlace(&call.context)
+            defer { place.map(limiter.release) }
             var request = call.request
             for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
-            let place = try place(of: &request, adaptedFrom: &call)
+            let origin = try origin(of: &request, adaptedFrom: &call)
             call.context.sent += 1
             isUnderWay = true
             watch?.attempt(call.context, request)
-            let outcome = try await attempts.run(request, call, from: place, watch)
+            let outcome = try await attempts.run(request, call, from: origin, watch)
             // A redirect to another origin went out without the token, so its answer says nothing about it.
             if outcome.leftOrigin { call.context.signature = nil }
             isUnderWay = false
@@ -171,8 +171,24 @@ struct CallPipeline: Sendable {
         }
     }
 
+    /// Waits until the request may be on its way, with a token that is still good then.
+    ///
+    /// A burst on a token that the server refuses costs one refusal for each connection and not one for each request:
+    /// whoever still waits here for a place goes back to wait for the new token.
+    private func takePlace(_ context: inout RequestContext) async throws -> Origin? {
+        // A refresher's own call must not wait behind those that wait for what it is to bring.
+        guard tokens?.isRefreshingHere != true else { return nil }
+        let origin = context.origin
+        while true {
+            await authentication?.waitForToken(&context)
+            try await limiter.acquire(origin)
+            if authentication?.hasToken(&context) ?? true { return origin }
+            limiter.release(origin)
+        }
+    }
+
     /// Where an adapted request goes. An interceptor may have sent it elsewhere, where the token must not follow.
-    private func place(of request: inout HTTPRequest, adaptedFrom call: inout Call) throws -> Origin {
+    private func origin(of request: inout HTTPRequest, adaptedFrom call: inout Call) throws -> Origin {
         guard !request.isForSamePlace(as: call.request) else { return call.context.origin }
         let place = try origin(of: request)
         if place != call.context.origin, let header = call.context.signedHeader {

@@ -2,7 +2,11 @@
 final class ConcurrencyLimiter: Sendable {
     private struct Line {
         var running = 0
-        var waiting: [(id: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        var waiting: ArraySlice<(id: Int, continuation: CheckedContinuation<Bool, Never>)> = []
+
+        func hasPlace(within limit: Int?) -> Bool {
+            limit.map { running < max($0, 1) } ?? true
+        }
     }
 
     private struct State {
@@ -11,17 +15,32 @@ final class ConcurrencyLimiter: Sendable {
         var cancelledEarly: Set<Int> = []
     }
 
-    private let limit: Int
+    private let limit: @Sendable (Origin) -> Int?
     private let state = Locked(State())
 
-    /// - Parameter limit: Values below 1 count as 1.
-    init(limit: Int) {
-        self.limit = max(limit, 1)
+    /// - Parameter limit: How many there may be at an origin, as it is known now; `nil` for any number. Values below 1
+    ///   count as 1.
+    init(limit: @escaping @Sendable (Origin) -> Int?) {
+        self.limit = limit
     }
 
     /// Waits for a place.
     /// - Throws: `CancellationError` when the task is cancelled while it waits.
     func acquire(_ origin: Origin) async throws {
+        let limit = limit(origin)
+        let isIn = state.withLock { state in
+            var line = state.lines[origin] ?? Line()
+            guard line.waiting.isEmpty, line.hasPlace(within: limit) else { return false }
+            line.running += 1
+            state.lines[origin] = line
+            return true
+        }
+        if isIn { return }
+        try await waitInLine(at: origin)
+    }
+
+    private func waitInLine(at origin: Origin) async throws {
+        let limit = limit(origin)
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -32,7 +51,7 @@ final class ConcurrencyLimiter: Sendable {
                     if state.cancelledEarly.contains(id) { return false }
                     var line = state.lines[origin] ?? Line()
                     defer { state.lines[origin] = line }
-                    guard line.running >= limit else {
+                    guard !line.hasPlace(within: limit) else {
                         line.running += 1
                         return true
                     }
@@ -53,15 +72,20 @@ final class ConcurrencyLimiter: Sendable {
         guard hasPlace else { throw CancellationError() }
     }
 
-    /// Gives the place to the next in line.
+    /// Gives the place to the next in line, and lets in as many more as there may be by now.
     func release(_ origin: Origin) {
-        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            guard var line = state.lines[origin] else { return nil }
-            defer { state.lines[origin] = line.running == 0 ? nil : line }
-            guard line.waiting.isEmpty else { return line.waiting.removeFirst().continuation }
+        let limit = limit(origin)
+        let next = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            guard var line = state.lines[origin] else { return [] }
+            var next: [CheckedContinuation<Bool, Never>] = []
             line.running -= 1
-            return nil
+            while line.hasPlace(within: limit), let first = line.waiting.popFirst() {
+                next.append(first.continuation)
+                line.running += 1
+            }
+            state.lines[origin] = line.running == 0 ? nil : line
+            return next
         }
-        next?.resume(returning: true)
+        for continuation in next { continuation.resume(returning: true) }
     }
 }

@@ -16,7 +16,7 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     public func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         context.signature = nil
         context.isTokenRejected = false
-        guard context.authentication != .none, tokens.mayCarryToken(to: context.origin) else { return }
+        guard isToBeSigned(context) else { return }
         guard let credential = try await credential(for: &context) else { return }
         if let session = context.session, session != credential.stamp.session { throw SessionError.sessionChanged }
         context.session = credential.stamp.session
@@ -31,6 +31,8 @@ public struct AuthenticationInterceptor: RequestInterceptor {
             return
         }
         context.isTokenRejected = true
+        // At once, while this request still holds its place: whoever takes it next must not go out with the same token.
+        if let stamp = context.signature { tokens.refused(stamp) }
         throw NetworkError.unauthorized(context.call, answer)
     }
 
@@ -44,7 +46,7 @@ public struct AuthenticationInterceptor: RequestInterceptor {
         }
         switch await tokens.credential(inPlaceOf: stamp) {
         case .success(let credential):
-            context.nextCredential = credential
+            context.nextCredential = .success(credential)
             context.hasReplayedAuthentication = true
             return .retry
         case .failure(let failure):
@@ -52,9 +54,30 @@ public struct AuthenticationInterceptor: RequestInterceptor {
         }
     }
 
+    /// Waits for a token before the request takes a place among those under way, so that nobody waits in such a place.
+    func waitForToken(_ context: inout RequestContext) async {
+        guard context.nextCredential == nil, isToBeSigned(context), !tokens.isRefreshingHere else { return }
+        context.nextCredential = await tokens.credential()
+    }
+
+    /// Whether the request, now that it has its place, may go out: its token may have been refused or replaced while it
+    /// waited for that. A newer one takes the old one's place, where there is one already.
+    func hasToken(_ context: inout RequestContext) -> Bool {
+        guard case .success(let credential) = context.nextCredential, !tokens.isGood(credential.stamp),
+            tokens.isCurrent(credential.stamp.session)
+        else { return true }
+        context.nextCredential = tokens.freshCredential().map { .success($0) }
+        return context.nextCredential != nil
+    }
+
+    private func isToBeSigned(_ context: RequestContext) -> Bool {
+        context.authentication != .none && tokens.mayCarryToken(to: context.origin)
+    }
+
     private func credential(for context: inout RequestContext) async throws -> Credential? {
-        if let credential = context.nextCredential {
-            context.nextCredential = nil
+        let waitedFor = context.nextCredential
+        context.nextCredential = nil
+        if case .success(let credential) = waitedFor {
             // The user may have signed out, or another one in, since the token was handed out.
             guard tokens.isCurrent(credential.stamp.session) else { throw SessionError.sessionChanged }
             return credential
@@ -62,7 +85,9 @@ public struct AuthenticationInterceptor: RequestInterceptor {
         if let credential = tokens.freshCredential() { return credential }
         // A refresher's own call cannot wait for what it is to bring.
         if tokens.isRefreshingHere, context.authentication == .ifSignedIn { return nil }
-        switch await tokens.credential() {
+        let answer: Result<Credential, SessionError>
+        if let waitedFor { answer = waitedFor } else { answer = await tokens.credential() }
+        switch answer {
         case .success(let credential):
             return credential
         case .failure(.signedOut) where context.authentication == .ifSignedIn && context.session == nil,

@@ -110,8 +110,8 @@ public struct RequestContext: Sendable {
     var isTokenRejected = false
     /// Whether the one replay after a refusal has been used.
     var hasReplayedAuthentication = false
-    /// The token that the next attempt must be signed with, when a refresh has just handed it out.
-    var nextCredential: Credential?
+    /// The token for the next attempt, where it has been waited for already, or why there is none.
+    var nextCredential: Result<Credential, SessionError>?
     private var notes: [ObjectIdentifier: any Sendable] = [:]
 
     init(

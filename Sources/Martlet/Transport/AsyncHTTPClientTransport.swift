@@ -20,6 +20,10 @@
         /// Makes the transport behind ``makeLane()``; without it the lane is this transport.
         private let newLane: (@Sendable () -> AsyncHTTPClientTransport)?
         private let lane = Locked<Lane>(.unmade)
+        /// How many connections of HTTP/1.1 there may be to one host; `nil` where that is not ours to say.
+        private let connectionLimit: Int?
+        /// Where HTTP/2 is spoken: there one connection takes many requests.
+        private let multiplexed = Locked<Set<Origin>>([])
 
         private enum Lane {
             case unmade
@@ -36,6 +40,7 @@
             self.connections = Connections(
                 HTTPClient(configuration: options.configuration), isOwned: true, decodesContent: true)
             self.isShared = isShared
+            self.connectionLimit = max(1, options.maximumConnectionsPerHost)
             self.newLane = { AsyncHTTPClientTransport(options) }
         }
 
@@ -51,6 +56,7 @@
         public init(client: HTTPClient, decodesContent: Bool, lane: HTTPClient? = nil) {
             self.connections = Connections(client, isOwned: false, decodesContent: decodesContent)
             self.isShared = false
+            self.connectionLimit = nil
             if let lane {
                 self.newLane = { AsyncHTTPClientTransport(client: lane, decodesContent: decodesContent) }
             } else {
@@ -65,12 +71,24 @@
                 let outgoing = try HTTPClientRequest(
                     request, body: upload.body, acceptsCompression: connections.decodesContent)
                 let response = try await connections.client.execute(outgoing, deadline: .distantFuture)
+                if response.version.major > 1, connectionLimit != nil { noteMultiplexing(outgoing.url) }
                 return try TransportResponse(
                     response, to: request.method, upload: upload.handoff, connections: connections)
             } catch {
                 upload.handoff?.stop()
                 throw TransportError.reason(for: error)
             }
+        }
+
+        /// The limit of connections, where HTTP/1.1 is spoken or nobody knows yet; any number over HTTP/2.
+        public func parallelRequests(to origin: Origin) -> Int? {
+            guard let connectionLimit else { return nil }
+            return multiplexed.withLock { $0.contains(origin) } ? nil : connectionLimit
+        }
+
+        private func noteMultiplexing(_ url: String) {
+            guard case .success(let location) = Location.parse(url) else { return }
+            multiplexed.withLock { _ = $0.insert(location.origin) }
         }
 
         /// A second transport of the same options, so that its requests never wait for a connection that these hold.

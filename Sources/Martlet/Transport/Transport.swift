@@ -31,11 +31,20 @@ public protocol Transport: Sendable {
     ///
     /// The default is the transport itself, right for one that has no limit of its own.
     func makeLane() -> any Transport
+
+    /// How many requests to an origin can be on their way at once, as far as is known now; `nil` for any number.
+    ///
+    /// More would wait for a connection within the transport, where nothing can be done about them: the client keeps
+    /// them back instead, so that they are signed with the newest token when their turn comes.
+    func parallelRequests(to origin: Origin) -> Int?
 }
 
 extension Transport {
     /// The transport itself.
     public func makeLane() -> any Transport { self }
+
+    /// Any number.
+    public func parallelRequests(to origin: Origin) -> Int? { nil }
 }
 
 /// The answer to one request.

@@ -54,6 +54,12 @@
             return TransportResponse(head: head, body: .onePass { { try await hold.next() } })
         }
 
+        /// The limit of connections for plain `http`. Whether `https` comes over HTTP/2, where one connection takes many
+        /// requests, is not known beforehand.
+        public func parallelRequests(to origin: Origin) -> Int? {
+            origin.scheme == "http" ? max(1, connections.session.configuration.httpMaximumConnectionsPerHost) : nil
+        }
+
         /// A second transport with the same configuration, so that its requests never wait for a connection that these
         /// hold. It is made once.
         public func makeLane() -> any Transport {

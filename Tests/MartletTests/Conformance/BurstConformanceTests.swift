@@ -1,0 +1,130 @@
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Conformance: bursts") struct BurstConformanceTests {
+    @Test("a thousand calls on a refused token cost one refusal for each connection, and one refresh")
+    func oneRefusalForEachConnection() async throws {
+        let backend = SimulatedBackend()
+        let transport = NarrowTransport(backend.transport, connections: 8)
+        let client = try await Self.client(over: transport, backend)
+        backend.invalidateAccessTokens()
+        let results = await Self.burst(1_000, on: client)
+        #expect(results.allSucceeded)
+        #expect(backend.refreshCalls == 1)
+        #expect(backend.rejections <= 8)
+        #expect(transport.inner.requests.count <= 1_000 + 8 + 1)
+        #expect(transport.mostAtOnce.withLock { $0 } <= 8)
+    }
+
+    @Test("whoever waits for a place goes out with the token that there is when its turn comes")
+    func signedWhenItsTurnComes() async throws {
+        let backend = SimulatedBackend()
+        let transport = NarrowTransport(backend.transport, connections: 1)
+        let client = try await Self.client(over: transport, backend)
+        let gate = Gate()
+        backend.beforeCall { request in
+            if request.path == "/slow" { await gate.pass() }
+            return nil
+        }
+        async let slow = Self.call("/slow", on: client)
+        await gate.waitForArrivals()
+        async let queued = Self.burst(20, on: client)
+        try await client.tokens?.refresh()
+        gate.open()
+        #expect(await slow.isSuccess)
+        #expect(await queued.allSucceeded)
+        #expect(transport.inner.requests(to: "/me").allSatisfy { $0.bearer == "access-2" })
+    }
+
+    @Test("a call that needs no token is not held up by those that wait for one") func openCallsGoOn() async throws {
+        let backend = SimulatedBackend()
+        let transport = NarrowTransport(backend.transport, connections: 2)
+        let client = try await Self.client(over: transport, backend)
+        backend.invalidateAccessTokens()
+        let gate = Gate()
+        backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        async let waiting = Self.burst(10, on: client)
+        await gate.waitForArrivals()
+        let echo: Echo = try await client.send(Get("/public/news", .none))
+        #expect(echo.token == "none")
+        gate.open()
+        #expect(await waiting.allSucceeded)
+    }
+
+    @Test("C55: ten thousand requests that arrive during one refresh are all done once it returns")
+    func tenThousandDuringARefresh() async throws {
+        let app = try await App.signedIn()
+        app.time.advance(by: .seconds(3601))
+        let gate = Gate()
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        async let results = app.burst(10_000)
+        await gate.waitForArrivals()
+        while app.tokens.core.withLock({ $0.waiting.count }) < 10_000 { await Task.yield() }
+        gate.open()
+        #expect(await results.allSucceeded)
+        #expect(app.backend.refreshCalls == 1)
+        #expect(app.transport.requests(to: "/me").count == 10_000)
+        #expect(app.tokens.core.withLock { $0.waiting.isEmpty && $0.cancelledEarly.isEmpty })
+    }
+
+    private static func client(
+        over transport: NarrowTransport, _ backend: SimulatedBackend
+    ) async throws -> NetworkClient {
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: ManualTimeSource(), random: .upperBound)
+        try await tokens.signIn(with: backend.issue())
+        return NetworkClient(tokens: tokens)
+    }
+
+    private static func burst(_ count: Int, on client: NetworkClient) async -> [Result<Echo, NetworkError>] {
+        await withTaskGroup(of: Result<Echo, NetworkError>.self) { group in
+            for _ in 0..<count { group.addTask { await call("/me", on: client) } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    private static func call(_ path: String, on client: NetworkClient) async -> Result<Echo, NetworkError> {
+        do throws(NetworkError) {
+            return .success(try await client.send(Get(path)))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// A transport that has few connections, and counts how many are in use at once.
+private final class NarrowTransport: Transport {
+    let inner: StubTransport
+    let mostAtOnce = Locked(0)
+    private let connections: Int
+    private let inUse = Locked(0)
+
+    init(_ inner: StubTransport, connections: Int) {
+        self.inner = inner
+        self.connections = connections
+    }
+
+    func parallelRequests(to origin: Origin) -> Int? { connections }
+
+    func makeLane() -> any Transport { inner }
+
+    func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
+        let now = inUse.withLock { inUse in
+            inUse += 1
+            return inUse
+        }
+        mostAtOnce.withLock { $0 = max($0, now) }
+        defer { inUse.withLock { $0 -= 1 } }
+        await Task.yield()
+        return try await inner.send(request, body: body)
+    }
+}
