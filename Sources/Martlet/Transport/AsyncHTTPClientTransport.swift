@@ -2,6 +2,7 @@
     public import AsyncHTTPClient
     public import HTTPTypes
     internal import NIOCore
+    internal import NIOHTTP1
     internal import NIOHTTPCompression
     public import NIOSSL
 

@@ -87,6 +87,15 @@ extension App {
             AnyCall.post("/auth/register", .json(["email": email, "password": "correct horse"])), as: Empty.self)
     }
 
+    /// What is stored, but for the note that a refresh has been tried.
+    var storedTokens: StoredSession? {
+        get async {
+            var record = await stored
+            record?.journal = nil
+            return record
+        }
+    }
+
     /// Makes the stored record look as if its token had run out an hour ago, for the next start.
     func expireStoredToken() async throws {
         var record = try #require(await stored)

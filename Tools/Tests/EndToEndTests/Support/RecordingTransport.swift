@@ -46,6 +46,8 @@ final class RecordingTransport: Transport {
     /// The header fields and bodies of every answer so far, as text.
     var answers: [String] { records.withLockedValue { $0.answers } }
 
+    func parallelRequests(to origin: Origin) -> Int? { inner.parallelRequests(to: origin) }
+
     func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
         let bytes: Data? = if case .bytes(let data) = body?.content { data } else { nil }
         let sent = Sent(request: request, body: bytes, usedLane: isLane)
