@@ -82,13 +82,13 @@ extension SessionStateMachine {
         }
     }
 
-    /// Deletes whose record it is to be; one that cannot be read as well, since it was asked for.
-    static func delete(_ scope: DeletionScope) -> @Sendable (StoreReading) -> StoreUpdate {
+    /// Deletes whose record it is to be; one that cannot be read as well, where the user asked for it.
+    static func delete(_ deletion: Deletion) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
             switch reading {
-            case .found(let record): scope.includes(record.id) ? .delete : .keep
+            case .found(let record): deletion.scope.includes(record.id) ? .delete : .keep
             case .empty: .keep
-            case .unavailable: .delete
+            case .unavailable: deletion.sparesUnreadable ? .keep : .delete
             }
         }
     }

@@ -105,12 +105,12 @@ extension SessionStateMachine {
             expire(session, because: reason)
             if let failure {
                 actions.append(.emit(.storeFailed(.delete, failure)))
-                startDeletion(.session(session.record.id))
+                startDeletion(.session(session.record.id), sparesUnreadable: true)
             }
         case .unreadable(let why):
             expire(session, because: reason)
             actions.append(.emit(.storeFailed(.delete, failure ?? why)))
-            startDeletion(.session(session.record.id))
+            startDeletion(.session(session.record.id), sparesUnreadable: true)
         }
     }
 
@@ -134,8 +134,9 @@ extension SessionStateMachine {
         actions.append(.delete(deletion))
     }
 
-    mutating func startDeletion(_ scope: DeletionScope) {
-        let order = Deletion(id: makeID(), scope: scope)
+    /// - Parameter sparesUnreadable: Where nobody asked for it, and a record that cannot be read stays until it can be.
+    mutating func startDeletion(_ scope: DeletionScope, sparesUnreadable: Bool = false) {
+        let order = Deletion(id: makeID(), scope: scope, sparesUnreadable: sparesUnreadable)
         deletion = order
         actions.append(.delete(order))
     }

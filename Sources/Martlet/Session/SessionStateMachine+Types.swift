@@ -103,6 +103,8 @@ extension SessionStateMachine {
     struct Deletion: Hashable, Sendable {
         let id: OrderID
         let scope: DeletionScope
+        /// Whether a record that cannot be read stays: it may be somebody else's, or a newer one of the same session.
+        let sparesUnreadable: Bool
         var failures = 0
     }
 

@@ -166,7 +166,7 @@ extension SessionStateMachine {
             if session.record.rotation > stamp.rotation { return tokenAsked(by: waiter, at: now) }
             guard session.record.bundle.refreshToken != nil else {
                 expire(session, because: .noRefreshToken)
-                startDeletion(.session(session.record.id))
+                startDeletion(.session(session.record.id), sparesUnreadable: true)
                 return .failure(.expired(.noRefreshToken))
             }
             defer { state = .signedIn(session) }

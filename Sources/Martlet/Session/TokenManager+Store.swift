@@ -28,8 +28,10 @@ extension TokenManager {
     }
 
     func delete(_ deletion: SessionStateMachine.Deletion) async {
-        await change(SessionStateMachine.delete(deletion.scope)) { _, failure in
-            self.transition { machine in machine.deleted(deletion.id, failure: failure) }
+        await change(SessionStateMachine.delete(deletion)) { seen, failure in
+            var failure = failure
+            if deletion.sparesUnreadable, case .unavailable(let why) = seen.reading { failure = failure ?? why }
+            self.transition { [failure] machine in machine.deleted(deletion.id, failure: failure) }
         }
     }
 

@@ -118,6 +118,32 @@ import Testing
         #expect(timers == 1)
     }
 
+    @Test("an end that the server declares deletes no record that cannot be read") func unreadableAtTheEnd()
+        async throws
+    {
+        let store = LockedDrawer()
+        let app = try await App.signedIn(store: store)
+        app.backend.revokeSession()
+        store.isLocked.withLock { $0 = true }
+        var events = app.tokens.events.makeAsyncIterator()
+        await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        while let event = await events.next() {
+            if case .storeFailed(.delete, let why) = event, why.kind == .locked { break }
+        }
+        #expect(store.deletions.withLock { $0 } == 0)
+
+        // Whoever is signed in by then stays.
+        store.isLocked.withLock { $0 = false }
+        let other = StoredSession(id: SessionID(), bundle: .fresh(9))
+        await store.memory.write(other)
+        await app.time.waitForSleepers()
+        app.time.advance(by: .seconds(2))
+        while let event = await events.next() {
+            if event == .storeRecovered(nil) { break }
+        }
+        #expect(await store.read() == .found(other))
+    }
+
     @Test("a sign-in carries no token of whoever was signed in before, and interceptors see its endpoint")
     func signInIsUnsigned() async throws {
         struct Login: APIEndpoint { let path = "/public/login" }
@@ -219,5 +245,22 @@ private final class FullDisk: TokenStore {
     func write(_ session: StoredSession) async throws {
         if isFull.withLock({ $0 }) { throw StorageFailure(.unreachable, "the disk is full") }
         await memory.write(session)
+    }
+}
+
+/// A store that cannot be read when told so, and would delete all the same.
+private final class LockedDrawer: TokenStore {
+    let isLocked = Locked(false)
+    let deletions = Locked(0)
+    let memory = InMemoryTokenStore()
+
+    func read() async -> StoreReading {
+        if isLocked.withLock({ $0 }) { return .unavailable(StorageFailure(.locked, "locked")) }
+        return await memory.read()
+    }
+    func write(_ session: StoredSession) async { await memory.write(session) }
+    func delete() async {
+        deletions.withLock { $0 += 1 }
+        await memory.delete()
     }
 }

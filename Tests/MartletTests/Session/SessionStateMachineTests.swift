@@ -126,7 +126,8 @@ import Testing
             machine.tokenRejected(record.stamp, reportedBy: 1, at: .zero) == .failure(.expired(.noRefreshToken)))
         #expect(
             machine.takeActions() == [
-                .emit(.expired(record.id, .noRefreshToken)), .delete(.init(id: 1, scope: .session(record.id))),
+                .emit(.expired(record.id, .noRefreshToken)),
+                .delete(.init(id: 1, scope: .session(record.id), sparesUnreadable: true)),
             ])
     }
 

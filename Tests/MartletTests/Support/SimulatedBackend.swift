@@ -9,6 +9,9 @@ final class SimulatedBackend: Sendable {
         var validAccess: Set<String> = []
         var currentRefresh: String?
         var spentRefresh: Set<String> = []
+        /// The token that was replaced last is taken once more, and its successor is answered again.
+        var grantsGrace = false
+        var replaced: String?
         var lastNumber = 0
         var refreshCalls = 0
         var reuseDetected = 0
@@ -61,6 +64,19 @@ final class SimulatedBackend: Sendable {
     /// Answers any other call in the server's place; `nil` lets it through.
     func beforeCall(_ override: Override?) { beforeCall.withLock { $0 = override } }
 
+    /// So many refreshes are carried out, and their answers lost on the way.
+    func loseAnswers(_ count: Int) {
+        let left = Locked(count)
+        afterRefresh { _ in
+            let isLost = left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+            if isLost { throw TransportError.connectionLost("reset by peer") }
+            return nil
+        }
+    }
+
     var refreshCalls: Int { state.withLock { $0.refreshCalls } }
     var reuseDetected: Int { state.withLock { $0.reuseDetected } }
     var rejections: Int { state.withLock { $0.rejections } }
@@ -95,7 +111,9 @@ final class SimulatedBackend: Sendable {
         struct Body: Decodable { let refreshToken: String }
         let token = try JSONDecoder().decode(Body.self, from: request.body).refreshToken
         let answer = state.withLock { state -> StubTransport.Answer in
-            if state.spentRefresh.contains(token) {
+            if state.grantsGrace, token == state.replaced {
+                state.currentRefresh = token
+            } else if state.spentRefresh.contains(token) {
                 state.reuseDetected += 1
                 state.currentRefresh = nil
             }
@@ -103,6 +121,7 @@ final class SimulatedBackend: Sendable {
                 return .json(#"{"error":"invalid_grant"}"#, status: 401)
             }
             state.spentRefresh.insert(token)
+            state.replaced = token
             let bundle = issue(&state)
             let expiry = state.lifetime.map { #","expiresIn":\#($0)"# } ?? ""
             return .json(
