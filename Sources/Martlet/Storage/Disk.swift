@@ -18,6 +18,8 @@
     extension stat {
         /// Seconds since 1970.
         var modificationTime: Int { st_mtimespec.tv_sec }
+        /// What is left of the last second.
+        var modificationNanoseconds: Int { st_mtimespec.tv_nsec }
     }
 #else
     #if canImport(Glibc)
@@ -44,5 +46,24 @@
     extension stat {
         /// Seconds since 1970.
         var modificationTime: Int { st_mtim.tv_sec }
+        /// What is left of the last second.
+        var modificationNanoseconds: Int { st_mtim.tv_nsec }
     }
 #endif
+
+extension Disk {
+    struct Unreadable: Error {}
+
+    /// Calls the closure with the name of each file in a folder, in no order.
+    /// - Throws: ``Unreadable`` where there is no such folder, with the reason in `errno`.
+    static func forEachName(in folder: String, _ body: (String) -> Void) throws(Unreadable) {
+        guard let directory = opendir(folder) else { throw Unreadable() }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            body(name)
+        }
+    }
+}

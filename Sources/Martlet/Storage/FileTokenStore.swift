@@ -13,6 +13,10 @@ internal import Dispatch
 /// whole: the new record is written beside it, flushed to the disk, and put in its place, so that after a crash there is
 /// the old record or the new one.
 ///
+/// Several processes may use the same file, an app and its extensions for example. They take turns by way of two small
+/// lock files beside it (``ProcessLock``), renew the tokens once for all of them, and see what the others have done. The
+/// folder must be on a local disk.
+///
 /// ```swift
 /// let tokens = TokenManager(
 ///     baseURL: "https://api.example.com", store: .file(path: "/var/lib/example/session.json"),
@@ -22,55 +26,111 @@ public final class FileTokenStore: TokenStore {
     /// Where the record is.
     public let path: String
     private let queue = DispatchQueue(label: "martlet.token-file")
+    private let steps: FileSteps
+    /// Held by whoever changes the record, for no longer than that takes.
+    private let updateLock: ProcessLock
+    private let refreshLock: ProcessLock
 
-    /// A store in the file at a path. Folders on the way are made when the first record is written.
-    public init(path: String) {
-        self.path = path
+    /// A change takes milliseconds. Whoever is in the middle of one for this long was stopped there.
+    private static let updateLease = Duration.seconds(5)
+
+    /// A store in the file at a path. Folders on the way are made when they are needed.
+    public convenience init(path: String) {
+        self.init(path: path, time: .system)
     }
+
+    init(
+        path: String, time: any TimeSource, activities: ExpiringActivities? = .platform, steps: FileSteps = .untold
+    ) {
+        self.path = path
+        self.steps = steps
+        self.updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
+        self.refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
+    }
+
+    /// What keeps other processes from renewing the tokens at the same time: a file beside the record.
+    public var lock: (any StoreLock)? { refreshLock }
 
     /// Reads the record.
     public func read() async -> StoreReading {
-        await withCheckedContinuation { continuation in
-            queue.async { [path] in
-                continuation.resume(returning: Self.reading(ofFileAt: path))
-            }
-        }
+        await perform { Self.reading(of: $0) }
     }
 
     /// Writes the record; returns once it is on the disk.
-    /// - Throws: ``StorageFailure``.
+    /// - Throws: ``StorageFailure``, or `CancellationError` where the task was cancelled before its turn came.
     public func write(_ session: StoredSession) async throws {
-        let bytes = try StoredSessionCodec.encode(session)
-        try await perform { file throws(StorageFailure) in
-            try file.makeFolder()
-            file.removeLeftovers()
-            try file.replace(with: bytes)
-        }
+        try await update { _ in .write(session) }
     }
 
     /// Deletes the record; does nothing where there is none.
-    /// - Throws: ``StorageFailure``.
+    /// - Throws: ``StorageFailure``, or `CancellationError` where the task was cancelled before its turn came.
     public func delete() async throws {
-        try await perform { file throws(StorageFailure) in try file.delete() }
+        try await update { _ in .delete }
     }
 
-    private static func reading(ofFileAt path: String) -> StoreReading {
+    /// Reads the record and changes it, with no other process in between.
+    /// - Parameter decide: Called with what is there; once more where this process was stopped in between for so long
+    ///   that others have gone on without it.
+    /// - Returns: What was there before.
+    /// - Throws: ``StorageFailure``, or `CancellationError` where the task was cancelled before its turn came.
+    @discardableResult
+    public func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        // Nothing that could be deleted is a reason to make a folder and a lock in it.
+        if !PrivateFile(path: path).hasFolder {
+            guard case .write = decide(.empty) else { return .empty }
+        }
+        while true {
+            let held: any HeldStoreLock
+            do {
+                held = try await updateLock.acquire(lease: Self.updateLease)
+            } catch let failure as StorageFailure {
+                // Where nothing can be locked nothing can be written; but there may be nothing to write.
+                let reading = await read()
+                guard case .keep = decide(reading) else { throw failure }
+                return reading
+            }
+            defer { held.release() }
+            let outcome = await perform { file in
+                Result { try Self.change(file, while: { held.isHeld }, decide) }
+            }
+            if let reading = try outcome.get() { return reading }
+        }
+    }
+
+    /// - Returns: `nil` where the lock was lost before anything was changed.
+    private static func change(
+        _ file: PrivateFile, while isHeld: () -> Bool, _ decide: (StoreReading) -> StoreUpdate
+    ) throws -> StoreReading? {
+        let reading = reading(of: file)
+        switch decide(reading) {
+        case .keep:
+            return reading
+        case .write(let session):
+            let bytes = try StoredSessionCodec.encode(session)
+            file.removeLeftovers()
+            return try file.replace(with: bytes, if: isHeld) ? reading : nil
+        case .delete:
+            guard isHeld() else { return nil }
+            try file.delete()
+            return reading
+        }
+    }
+
+    private static func reading(of file: PrivateFile) -> StoreReading {
         do throws(StorageFailure) {
-            guard let bytes = try PrivateFile(path: path).read() else { return .empty }
+            guard let bytes = try file.read() else { return .empty }
             return .found(try StoredSessionCodec.decode(bytes))
         } catch {
             return .unavailable(error)
         }
     }
 
-    private func perform(_ work: @escaping @Sendable (PrivateFile) throws(StorageFailure) -> Void) async throws {
-        let result = await withCheckedContinuation { continuation in
-            queue.async { [path] in
-                continuation.resume(
-                    returning: Result { () throws(StorageFailure) in try work(PrivateFile(path: path)) })
+    private func perform<Outcome: Sendable>(_ work: @escaping @Sendable (PrivateFile) -> Outcome) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            queue.async { [path, steps] in
+                continuation.resume(returning: work(PrivateFile(path: path, steps: steps)))
             }
         }
-        try result.get()
     }
 }
 

@@ -16,18 +16,22 @@
 /// A small file that only its owner may read, replaced as a whole. Every call blocks.
 struct PrivateFile {
     let path: String
+    var steps = FileSteps.untold
 
     /// A record is far smaller; whatever is larger is not one.
     private static let largest = 1 << 20
 
-    private var folder: String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+    /// The folder it is in, and its name there.
+    var place: (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        return (folder, String(path[path.index(after: slash)...]))
     }
 
-    private var name: Substring {
-        path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
-    }
+    private var folder: String { place.folder }
+
+    /// Whether there is a folder that the file could be in.
+    var hasFolder: Bool { access(folder, F_OK) == 0 || errno != ENOENT }
 
     /// The bytes, or `nil` where there is no file.
     func read() throws(StorageFailure) -> Data? {
@@ -66,26 +70,39 @@ struct PrivateFile {
     }
 
     /// Puts the bytes in the file's place; once this returns they survive a crash.
-    func replace(with bytes: Data) throws(StorageFailure) {
+    /// - Parameter isAllowed: Asked at the last moment. If not, nothing has changed.
+    /// - Returns: Whether it was allowed.
+    func replace(with bytes: Data, if isAllowed: () -> Bool) throws(StorageFailure) -> Bool {
+        let (folder, name) = place
         let temporary = "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("write") }
+        steps.reached(.temporaryMade)
         do throws(StorageFailure) {
             defer { close(descriptor) }
             // The umask can only take permissions away, but it may take the owner's.
             guard fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
             try write(bytes, to: descriptor)
+            steps.reached(.written)
             guard Disk.flush(descriptor) else { throw failure("write") }
+            steps.reached(.flushed)
         } catch {
             unlink(temporary)
             throw error
+        }
+        guard isAllowed() else {
+            unlink(temporary)
+            return false
         }
         guard rename(temporary, path) == 0 else {
             let error = failure("write")
             unlink(temporary)
             throw error
         }
+        steps.reached(.renamed)
         try flushFolder()
+        steps.reached(.folderFlushed)
+        return true
     }
 
     /// Deletes the file; does nothing where there is none.
@@ -95,7 +112,9 @@ struct PrivateFile {
             if errno == ENOENT || errno == ENOTDIR { return }
             throw failure("delete")
         }
+        steps.reached(.unlinked)
         try flushFolder()
+        steps.reached(.folderFlushed)
     }
 
     /// Makes the folder, and those above it, for the user alone.
@@ -105,17 +124,13 @@ struct PrivateFile {
 
     /// Removes what writers left behind that were killed midway. They hold tokens, old ones, but still.
     func removeLeftovers(olderThan age: Int = 60) {
-        guard let directory = opendir(folder) else { return }
-        defer { closedir(directory) }
+        let (folder, name) = place
         let now = time(nil)
-        while let entry = readdir(directory) {
-            let found = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard found.hasPrefix(".\(name)."), found.hasSuffix(".tmp") else { continue }
+        try? Disk.forEachName(in: folder) { found in
+            guard found.hasPrefix(".\(name)."), found.hasSuffix(".tmp") else { return }
             var status = stat()
             let leftover = "\(folder)/\(found)"
-            guard lstat(leftover, &status) == 0 else { continue }
+            guard lstat(leftover, &status) == 0 else { return }
             if now - status.modificationTime >= age { unlink(leftover) }
         }
     }

@@ -36,7 +36,7 @@ import Testing
             #expect(mode(of: folder.path + "/deep/er/session.json") == 0o600)
             #expect(mode(of: folder.path + "/deep/er") == 0o700)
             #expect(mode(of: folder.path + "/deep") == 0o700)
-            #expect(names(in: folder.path + "/deep/er") == ["session.json"])
+            #expect(names(in: folder.path + "/deep/er") == ["session.json", "session.json.lock"])
         }
     }
 
@@ -111,7 +111,45 @@ import Testing
                     }
                 }
             }
-            #expect(names(in: folder.path) == ["session.json"])
+            #expect(names(in: folder.path) == ["session.json", "session.json.lock"])
+        }
+    }
+
+    @Test("is changed by one at a time, in whatever process") func updates() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            try await FileTokenStore(path: path).write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        let store = FileTokenStore(path: path)
+                        for _ in 0..<10 {
+                            try await store.update { reading in
+                                guard case .found(var record) = reading else { return .keep }
+                                record.rotation += 1
+                                return .write(record)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            guard case .found(let record) = await FileTokenStore(path: path).read() else {
+                Issue.record("the record is gone")
+                return
+            }
+            #expect(record.rotation == 100)
+        }
+    }
+
+    @Test("that is not there is left alone, folder and all, unless there is something to write") func nothingThere()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/none/session.json")
+            try await store.delete()
+            #expect(try await store.update { _ in .keep } == .empty)
+            #expect(names(in: folder.path).isEmpty)
         }
     }
 
@@ -121,7 +159,7 @@ import Testing
             try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
             try Data("secret".utf8).write(to: URL(filePath: folder.path + "/.session.json.123.456.tmp"))
             try await store.delete()
-            #expect(names(in: folder.path).isEmpty)
+            #expect(names(in: folder.path) == ["session.json.lock"])
         }
     }
 
@@ -133,6 +171,32 @@ import Testing
 
     private func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? []
+    }
+}
+
+@Suite("Watching the token file", .serialized) struct FileChangesTests {
+    @Test("says when another process has replaced or deleted it") func changes() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/deep/session.json"
+            var changes = try #require(FileTokenStore(path: path).changes()).makeAsyncIterator()
+            let other = FileTokenStore(path: path)
+            try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            #expect(await changes.next() != nil)
+            try await other.delete()
+            #expect(await changes.next() != nil)
+        }
+    }
+
+    @Test("ends with the listener: more listeners than the system allows can come one after another") func ends()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/session.json")
+            // A user may have 128 watches by default, and one that has been given up is closed by and by.
+            for _ in 0..<200 {
+                while store.changes() == nil { await Task.yield() }
+            }
+        }
     }
 }
 

@@ -1,0 +1,15 @@
+extension FileTokenStore {
+    /// One value whenever the file was replaced or deleted, by whom ever.
+    ///
+    /// The folder is made where it is missing, so that it can be watched.
+    /// - Returns: `nil` where it cannot be watched.
+    public func changes() -> AsyncStream<Void>? {
+        let file = PrivateFile(path: path)
+        guard (try? file.makeFolder()) != nil else { return nil }
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let (folder, name) = file.place
+        guard let watch = FolderWatch(folder, reportChangesOf: name, to: { continuation.yield() }) else { return nil }
+        continuation.onTermination = { _ in watch.cancel() }
+        return stream
+    }
+}

@@ -1,0 +1,186 @@
+#if canImport(Darwin)
+    internal import Darwin
+#elseif canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#elseif canImport(Android)
+    internal import Android
+#endif
+
+/// A lock between processes (`flock`) that can be taken away from a holder who does not let go.
+///
+/// It is the last of a row of files: `name`, `name.1`, `name.2` and so on. The system frees it when its holder dies, but not
+/// when its holder is stopped. Whoever takes it away then adds the next file to the row, locked already, which only one can
+/// do; a holder whose file is not the last one has lost it. The last but one stays, so that nobody who reads the folder
+/// meanwhile can find the row empty. Every call blocks, if only for a moment.
+struct FileLock: Sendable {
+    let path: String
+    let steps: FileSteps
+
+    /// What one try gave.
+    enum Attempt {
+        case taken(HeldFileLock)
+        case busy(Holder)
+    }
+
+    /// Who has the lock, as far as others can see: equal as long as it is the same holder.
+    struct Holder: Hashable, Sendable {
+        let number: Int
+        let inode: UInt64
+        let changedAt: [Int]
+        let name: [UInt8]
+    }
+
+    /// Takes the lock if nobody has it.
+    func attempt() throws(StorageFailure) -> Attempt {
+        while true {
+            let last = try lastNumber()
+            let file = file(last ?? 0)
+            // A row without files starts here; one with files may just have grown.
+            let descriptor = open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (last == nil ? O_CREAT : 0), 0o600)
+            guard descriptor >= 0 else {
+                if errno == ENOENT || errno == EINTR { continue }
+                throw failure()
+            }
+            if last == nil { fchmod(descriptor, 0o600) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let number = errno
+                defer { close(descriptor) }
+                if number == EINTR { continue }
+                guard number == EWOULDBLOCK else {
+                    errno = number
+                    throw failure()
+                }
+                return .busy(holder(descriptor, number: last ?? 0))
+            }
+            let held = HeldFileLock(descriptor, number: last ?? 0, of: self)
+            guard held.isHeld else {
+                held.release()
+                continue
+            }
+            steps.reached(.locked)
+            sign(descriptor)
+            steps.reached(.lockSigned)
+            return .taken(held)
+        }
+    }
+
+    /// Takes the lock away from a holder.
+    /// - Returns: `nil` if somebody else was faster.
+    func takeAway(from holder: Holder) throws(StorageFailure) -> HeldFileLock? {
+        switch try attempt() {
+        case .taken(let held): return held
+        case .busy(let current): guard current == holder else { return nil }
+        }
+        PrivateFile(path: path).removeLeftovers()
+        let (folder, name) = PrivateFile(path: path).place
+        let temporary = "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
+        let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure() }
+        let held = HeldFileLock(descriptor, number: holder.number + 1, of: self)
+        fchmod(descriptor, 0o600)
+        defer { unlink(temporary) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let error = failure()
+            held.release()
+            throw error
+        }
+        sign(descriptor)
+        steps.reached(.successorMade)
+        guard link(temporary, file(holder.number + 1)) == 0 else {
+            let error = failure()
+            let isTaken = errno == EEXIST
+            held.release()
+            if isTaken { return nil }
+            throw error
+        }
+        steps.reached(.takenAway)
+        if holder.number > 0 { unlink(file(holder.number - 1)) }
+        return held
+    }
+
+    /// Whether the file of this number and inode is the last of the row.
+    fileprivate func isLast(_ number: Int, inode: UInt64) -> Bool {
+        guard let last = try? lastNumber(), last == number else { return false }
+        var status = stat()
+        return lstat(file(number), &status) == 0 && UInt64(status.st_ino) == inode
+    }
+
+    private func file(_ number: Int) -> String {
+        number == 0 ? path : "\(path).\(number)"
+    }
+
+    private func lastNumber() throws(StorageFailure) -> Int? {
+        let (folder, name) = PrivateFile(path: path).place
+        var last: Int?
+        do {
+            try Disk.forEachName(in: folder) { found in
+                guard found.hasPrefix(name) else { return }
+                let rest = found.dropFirst(name.count)
+                let number = rest.isEmpty ? 0 : rest.first == "." ? Int(rest.dropFirst()) : nil
+                if let number, number >= 0 { last = max(last ?? 0, number) }
+            }
+        } catch {
+            throw failure()
+        }
+        return last
+    }
+
+    /// Leaves a name that differs from that of every holder before. On a full disk the time alone must do.
+    private func sign(_ descriptor: Int32) {
+        var name = Array("\(getpid()) \(UInt64.random(in: 0 ... .max))\n".utf8)
+        _ = ftruncate(descriptor, 0)
+        _ = pwrite(descriptor, &name, name.count, 0)
+        futimens(descriptor, nil)
+    }
+
+    private func holder(_ descriptor: Int32, number: Int) -> Holder {
+        var status = stat()
+        fstat(descriptor, &status)
+        var name = [UInt8](repeating: 0, count: 64)
+        let count = pread(descriptor, &name, name.count, 0)
+        return Holder(
+            number: number, inode: UInt64(status.st_ino),
+            changedAt: [status.modificationTime, status.modificationNanoseconds],
+            name: Array(name.prefix(max(count, 0))))
+    }
+
+    private func failure() -> StorageFailure {
+        let number = errno
+        return StorageFailure(.unreachable, "could not lock \(path): \(String(cString: strerror(number)))")
+    }
+}
+
+/// A file lock that somebody holds; it is given back when nobody has this any more.
+final class HeldFileLock: Sendable {
+    private let descriptor: Locked<Int32?>
+    private let number: Int
+    private let inode: UInt64
+    private let lock: FileLock
+
+    fileprivate init(_ descriptor: Int32, number: Int, of lock: FileLock) {
+        var status = stat()
+        fstat(descriptor, &status)
+        self.descriptor = Locked(descriptor)
+        self.number = number
+        self.inode = UInt64(status.st_ino)
+        self.lock = lock
+    }
+
+    deinit {
+        release()
+    }
+
+    /// Whether it has been neither given back nor taken away.
+    var isHeld: Bool {
+        descriptor.withLock { $0 != nil } && lock.isLast(number, inode: inode)
+    }
+
+    func release() {
+        descriptor.withLock { descriptor in
+            if let descriptor { close(descriptor) }
+            descriptor = nil
+        }
+    }
+}

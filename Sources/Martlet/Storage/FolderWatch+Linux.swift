@@ -1,0 +1,63 @@
+#if canImport(Glibc) || canImport(Musl) || canImport(Android)
+    internal import Dispatch
+
+    #if canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #elseif canImport(Android)
+        internal import Android
+    #endif
+
+    /// Tells of changes to a file by way of inotify(7).
+    ///
+    /// Unchecked, because Dispatch does not mark its sources: they may be cancelled on any thread, and this does nothing else.
+    struct FolderWatch: @unchecked Sendable {
+        private let source: any DispatchSourceRead
+
+        /// - Returns: `nil` where the folder cannot be watched.
+        init?(_ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void) {
+            let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            guard descriptor >= 0 else { return nil }
+            // A record is replaced and deleted, and never written in place.
+            guard inotify_add_watch(descriptor, folder, UInt32(IN_MOVED_TO | IN_DELETE | IN_ONLYDIR)) >= 0 else {
+                close(descriptor)
+                return nil
+            }
+            source = DispatchSource.makeReadSource(
+                fileDescriptor: descriptor, queue: DispatchQueue(label: "martlet.folder-watch"))
+            source.setEventHandler {
+                if Self.drain(descriptor, mentions: Array(name.utf8)) { report() }
+            }
+            source.setCancelHandler { close(descriptor) }
+            source.activate()
+        }
+
+        func cancel() {
+            source.cancel()
+        }
+
+        /// Reads whatever has happened.
+        /// - Returns: Whether any of it was about the file, or so much has happened that nobody knows.
+        private static func drain(_ descriptor: Int32, mentions name: [UInt8]) -> Bool {
+            let headSize = MemoryLayout<inotify_event>.size
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            var isMentioned = false
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return isMentioned }
+                var start = 0
+                while start + headSize <= count {
+                    let event = buffer.withUnsafeBytes {
+                        $0.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
+                    }
+                    let end = min(start + headSize + Int(event.len), count)
+                    let found = buffer[(start + headSize)..<end].prefix { $0 != 0 }
+                    if found.elementsEqual(name) || event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isMentioned = true }
+                    start = end
+                }
+            }
+        }
+    }
+#endif
