@@ -178,7 +178,7 @@ extension SessionStateMachine {
         session.saveFailures = 0
         session.saveRetry = nil
         actions.append(.emit(.adopted(record.stamp)))
-        resume(session.waiters, .askAgain)
+        resume(session.waiters, .renewed)
         session.waiters = []
         state = .signedIn(session)
     }

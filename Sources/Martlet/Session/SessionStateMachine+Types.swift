@@ -121,6 +121,8 @@ extension SessionStateMachine {
         case wait
         /// What there was to wait for is over; what it means for this waiter shows when it asks anew.
         case askAgain
+        /// Others have renewed the token: whoever wanted a new one, no matter why, now wants any that is good.
+        case renewed
     }
 
     enum RefreshOutcome: Hashable, Sendable {

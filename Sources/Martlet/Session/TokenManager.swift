@@ -296,10 +296,12 @@ extension TokenManager {
                         description: "the refresher asked for the very token that it is to renew; let it use its lane"))
             )
         }
+        var ask = ask
         while true {
             switch await wait(ask) {
             case .token(let credential): return .success(credential)
             case .failure(let error): return .failure(error)
+            case .renewed: ask = { machine, waiter, now in machine.tokenAsked(by: waiter, at: now) }
             case .askAgain, .wait: continue
             }
         }

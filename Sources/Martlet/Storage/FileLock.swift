@@ -73,7 +73,7 @@ struct FileLock: Sendable {
         case .taken(let held): return held
         case .busy(let current): guard current == holder else { return nil }
         }
-        PrivateFile(path: path).removeLeftovers()
+        PrivateFile(path: path).removeLeftovers(olderThan: 60)
         let (folder, name) = PrivateFile(path: path).place
         let temporary = "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
         let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)

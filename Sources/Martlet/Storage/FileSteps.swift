@@ -11,7 +11,6 @@ struct FileSteps: Sendable {
         case renamed
         case folderFlushed
         case unlinked
-        case released
     }
 
     /// Called at each step, on the thread that does the work.

@@ -107,7 +107,7 @@ public final class FileTokenStore: TokenStore {
             return reading
         case .write(let session):
             let bytes = try StoredSessionCodec.encode(session)
-            file.removeLeftovers()
+            file.removeLeftovers(olderThan: 0)
             return try file.replace(with: bytes, if: isHeld) ? reading : nil
         case .delete:
             guard isHeld() else { return nil }

@@ -123,7 +123,8 @@ struct PrivateFile {
     }
 
     /// Removes what writers left behind that were killed midway. They hold tokens, old ones, but still.
-    func removeLeftovers(olderThan age: Int = 60) {
+    /// - Parameter age: In seconds. Zero is for those who know that nobody else is writing now.
+    func removeLeftovers(olderThan age: Int) {
         let (folder, name) = place
         let now = time(nil)
         try? Disk.forEachName(in: folder) { found in

@@ -1,0 +1,158 @@
+// Where processes can be started, which iOS does not allow.
+#if os(macOS) || os(Linux)
+    import Foundation
+    import MartletTesting
+    import Testing
+
+    @testable import Martlet
+
+    /// A token server whose memory is a file, so that it outlives the process that talks to it.
+    ///
+    /// Refresh tokens are numbered. Each is good once, and one that comes back ends the session.
+    private struct FileServer: Sendable {
+        let path: String
+
+        var issued: Int { (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { Int($0) } ?? 0 }
+
+        func tokens(_ number: Int) -> TokenBundle {
+            TokenBundle(accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"))
+        }
+
+        func manager(_ store: any TokenStore) -> TokenManager {
+            var policy = SessionPolicy()
+            policy.lockLease = .seconds(1)
+            return TokenManager(
+                baseURL: "https://api.example.com", store: store,
+                refresher: .custom { bundle, _ in
+                    guard bundle.refreshToken == tokens(issued).refreshToken else { throw RefreshRejection() }
+                    let next = issued + 1
+                    try "\(next)".write(toFile: path, atomically: true, encoding: .utf8)
+                    return tokens(next)
+                }, policy: policy, transport: StubTransport { _ in .status(404) }, time: ManualTimeSource())
+        }
+    }
+
+    /// What a process does until it is killed.
+    private struct Life: Sendable {
+        let folder: String
+        var server: FileServer { FileServer(path: folder + "/server") }
+        var record: String { folder + "/session.json" }
+
+        /// Signs in, renews the tokens twice and signs out.
+        func lead(_ reached: @escaping @Sendable (FileSteps.Step) -> Void) async throws {
+            let store = FileTokenStore(
+                path: record, time: ManualTimeSource(), activities: nil, steps: FileSteps(reached: reached))
+            let tokens = server.manager(store)
+            try await tokens.signIn(with: server.tokens(0))
+            try await tokens.refresh()
+            try await tokens.refresh()
+            await tokens.signOut()
+        }
+
+        /// Renews the tokens after another process has stopped for good in the middle of that.
+        func leadBesideStopped(_ reached: @escaping @Sendable (FileSteps.Step) -> Void) async throws {
+            try await FileTokenStore(path: record).write(StoredSession(id: SessionID(), bundle: server.tokens(0)))
+            let time = ManualTimeSource()
+            let stopped = try await ProcessLock(path: record + ".refresh.lock").acquire(lease: .seconds(45))
+            let store = FileTokenStore(
+                path: record, time: time, activities: nil, steps: FileSteps(reached: reached))
+            let tokens = server.manager(store)
+            try await time.running { try await tokens.refresh() }
+            stopped.release()
+        }
+
+        /// Counts steps, and kills the process at one of them.
+        static func killing(at step: Int) -> @Sendable (FileSteps.Step) -> Void {
+            let count = Locked(0)
+            return { _ in
+                let number = count.withLock {
+                    $0 += 1
+                    return $0
+                }
+                if number == step { kill(getpid(), SIGKILL) }
+            }
+        }
+    }
+
+    @Suite("A process that is killed") struct CrashTests {
+        /// How many steps a life has; the tests below walk through all of them.
+        private static let stepCount = 43
+        private static let stepCountBesideStopped = 16
+
+        @Test("has this many steps to be killed at") func counts() async throws {
+            try await TemporaryFolder.with { folder in
+                let steps = Locked<[FileSteps.Step]>([])
+                try await Life(folder: folder.path).lead { step in steps.withLock { $0.append(step) } }
+                #expect(steps.withLock { $0.count } == Self.stepCount, "\(steps.withLock { $0 })")
+            }
+            try await TemporaryFolder.with { folder in
+                let steps = Locked<[FileSteps.Step]>([])
+                try await Life(folder: folder.path).leadBesideStopped { step in steps.withLock { $0.append(step) } }
+                #expect(steps.withLock { $0.count } == Self.stepCountBesideStopped, "\(steps.withLock { $0 })")
+            }
+        }
+
+        @Test(
+            "C22: leaves a whole record at whatever step it dies, and the next start goes on", arguments: 1...stepCount)
+        func killed(step: Int) async throws {
+            try await TemporaryFolder.with { folder in
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [path = folder.path as String, step = step as Int] in
+                    try await Life(folder: path).lead(Life.killing(at: step))
+                }
+                try await expectRecovery(Life(folder: folder.path))
+            }
+        }
+
+        @Test(
+            "C26: can die at any step of taking a lock from one that is stopped", arguments: 1...stepCountBesideStopped)
+        func killedBesideStopped(step: Int) async throws {
+            try await TemporaryFolder.with { folder in
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [path = folder.path as String, step = step as Int] in
+                    try await Life(folder: path).leadBesideStopped(Life.killing(at: step))
+                }
+                try await expectRecovery(Life(folder: folder.path))
+            }
+        }
+
+        /// The clock stands still here: a lock that was not free would be waited for for ever.
+        private func expectRecovery(_ life: Life) async throws {
+            let store = FileTokenStore(path: life.record, time: ManualTimeSource(), activities: nil)
+            let reading = await store.read()
+            let issued = life.server.issued
+            let tokens = life.server.manager(store)
+            let events = tokens.events
+            switch reading {
+            case .unavailable(let failure):
+                Issue.record("the record is torn: \(failure)")
+            case .empty:
+                #expect(await tokens.restore() == .signedOut)
+            case .found(let record) where record.bundle == life.server.tokens(issued):
+                #expect(await tokens.restore().isSignedIn)
+                try await tokens.refresh()
+                #expect(life.server.issued == issued + 1)
+                #expect(await store.read() == .found(record.renewed(life.server.tokens(issued + 1))))
+            case .found(let record):
+                // The server has answered, and the answer died with the process: that is known, and called by its name.
+                #expect(record.bundle == life.server.tokens(issued - 1) && record.doubt != nil)
+                await #expect(throws: SessionError.expired(.rotationLost)) { try await tokens.refresh() }
+                #expect(await events.first { if case .refreshWasCutShort = $0 { true } else { false } } != nil)
+                #expect(await store.read() == .empty)
+            }
+            try await tokens.signIn(with: life.server.tokens(life.server.issued))
+            let names = try FileManager.default.contentsOfDirectory(atPath: life.folder)
+            #expect(!names.contains { $0.hasPrefix(".session.json.") && !$0.contains(".lock.") }, "\(names)")
+        }
+    }
+
+    extension StoredSession {
+        fileprivate func renewed(_ bundle: TokenBundle) -> StoredSession {
+            var record = self
+            record.bundle = bundle
+            record.rotation += 1
+            record.journal = nil
+            return record
+        }
+    }
+#endif
