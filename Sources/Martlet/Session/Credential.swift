@@ -27,6 +27,14 @@ public struct AuthenticationScheme: Sendable, Hashable {
     /// `Authorization: Bearer <token>` (RFC 6750, section 2.1).
     public static let bearer = AuthenticationScheme(header: .authorization, prefix: "Bearer")
 
+    /// The token on a request.
+    func token(in headers: HTTPFields) -> Secret? {
+        guard let value = headers[header] else { return nil }
+        guard let prefix else { return Secret(value) }
+        guard value.hasPrefix(prefix + " ") else { return nil }
+        return Secret(String(value.dropFirst(prefix.count + 1)))
+    }
+
     func sign(_ headers: inout HTTPFields, with token: Secret) {
         headers.setSensitive(prefix.map { "\($0) \(token.reveal())" } ?? token.reveal(), for: header)
     }

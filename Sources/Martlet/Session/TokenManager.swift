@@ -51,6 +51,8 @@ public final class TokenManager: Sendable {
         var machine: SessionStateMachine
         /// A copy of what the fast path needs, so that it reads two words and not a state.
         var hot: (credential: Credential, until: Duration?)?
+        /// For requests that other clients send.
+        var signed = SignedTokens()
         var waiting: [Int: CheckedContinuation<SessionStateMachine.Answer, Never>] = [:]
         /// Waiters whose cancellation came before they had begun to wait.
         var cancelledEarly: Set<Int> = []
