@@ -20,7 +20,7 @@ struct FileLock: Sendable {
 
     /// What one try gave.
     enum Attempt {
-        case taken(HeldFileLock)
+        case taken(Claim)
         case busy(Holder)
     }
 
@@ -54,23 +54,23 @@ struct FileLock: Sendable {
                 }
                 return .busy(holder(descriptor, number: last ?? 0))
             }
-            let held = HeldFileLock(descriptor, number: last ?? 0, of: self)
-            guard held.isHeld else {
-                held.release()
+            let claim = Claim(descriptor, number: last ?? 0, of: self)
+            guard claim.stands else {
+                claim.drop()
                 continue
             }
             steps.reached(.locked)
             sign(descriptor)
             steps.reached(.lockSigned)
-            return .taken(held)
+            return .taken(claim)
         }
     }
 
     /// Takes the lock away from a holder.
     /// - Returns: `nil` if somebody else was faster.
-    func takeAway(from holder: Holder) throws(StorageFailure) -> HeldFileLock? {
+    func takeAway(from holder: Holder) throws(StorageFailure) -> Claim? {
         switch try attempt() {
-        case .taken(let held): return held
+        case .taken(let claim): return claim
         case .busy(let current): guard current == holder else { return nil }
         }
         PrivateFile(path: path).removeLeftovers(olderThan: 60)
@@ -78,12 +78,12 @@ struct FileLock: Sendable {
         let temporary = "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
         let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure() }
-        let held = HeldFileLock(descriptor, number: holder.number + 1, of: self)
+        let claim = Claim(descriptor, number: holder.number + 1, of: self)
         fchmod(descriptor, 0o600)
         defer { unlink(temporary) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = failure()
-            held.release()
+            claim.drop()
             throw error
         }
         sign(descriptor)
@@ -91,13 +91,13 @@ struct FileLock: Sendable {
         guard link(temporary, file(holder.number + 1)) == 0 else {
             let error = failure()
             let isTaken = errno == EEXIST
-            held.release()
+            claim.drop()
             if isTaken { return nil }
             throw error
         }
         steps.reached(.takenAway)
         if holder.number > 0 { unlink(file(holder.number - 1)) }
-        return held
+        return claim
     }
 
     /// Whether the file of this number and inode is the last of the row.
@@ -152,35 +152,28 @@ struct FileLock: Sendable {
     }
 }
 
-/// A file lock that somebody holds; it is given back when nobody has this any more.
-final class HeldFileLock: Sendable {
-    private let descriptor: Locked<Int32?>
-    private let number: Int
-    private let inode: UInt64
-    private let lock: FileLock
+extension FileLock {
+    /// A lock that was taken. It is given back by dropping it, once, or by the end of the process.
+    struct Claim: Sendable {
+        private let descriptor: Int32
+        private let number: Int
+        private let inode: UInt64
+        private let lock: FileLock
 
-    fileprivate init(_ descriptor: Int32, number: Int, of lock: FileLock) {
-        var status = stat()
-        fstat(descriptor, &status)
-        self.descriptor = Locked(descriptor)
-        self.number = number
-        self.inode = UInt64(status.st_ino)
-        self.lock = lock
-    }
+        fileprivate init(_ descriptor: Int32, number: Int, of lock: FileLock) {
+            var status = stat()
+            fstat(descriptor, &status)
+            self.descriptor = descriptor
+            self.number = number
+            self.inode = UInt64(status.st_ino)
+            self.lock = lock
+        }
 
-    deinit {
-        release()
-    }
+        /// Whether nobody has taken the lock away.
+        var stands: Bool { lock.isLast(number, inode: inode) }
 
-    /// Whether it has been neither given back nor taken away.
-    var isHeld: Bool {
-        descriptor.withLock { $0 != nil } && lock.isLast(number, inode: inode)
-    }
-
-    func release() {
-        descriptor.withLock { descriptor in
-            if let descriptor { close(descriptor) }
-            descriptor = nil
+        func drop() {
+            close(descriptor)
         }
     }
 }

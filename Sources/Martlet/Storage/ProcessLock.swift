@@ -66,9 +66,10 @@ public final class ProcessLock: StoreLock {
                 }
                 let isStale = patience <= .zero
                 let attempt = try await look(takingFrom: isStale ? watched : nil)
-                guard case .busy(let holder) = attempt else {
-                    guard case .taken(let held) = attempt else { continue }
-                    return HeldProcessLock(held, activity)
+                let holder: FileLock.Holder
+                switch attempt {
+                case .taken(let claim): return HeldProcessLock(claim, activity)
+                case .busy(let current): holder = current
                 }
                 let now = time.uptime
                 if holder == watched, !isStale {
@@ -94,7 +95,7 @@ public final class ProcessLock: StoreLock {
                 continuation.resume(
                     returning: Result { () throws(StorageFailure) -> FileLock.Attempt in
                         try PrivateFile(path: lock.path).makeFolder()
-                        if let stale, let held = try lock.takeAway(from: stale) { return .taken(held) }
+                        if let stale, let claim = try lock.takeAway(from: stale) { return .taken(claim) }
                         return try lock.attempt()
                     })
             }
@@ -105,23 +106,32 @@ public final class ProcessLock: StoreLock {
 
 /// The lock as long as nobody has taken it away and the system lets this process go on.
 private final class HeldProcessLock: HeldStoreLock {
-    private let held: HeldFileLock
+    private let claim: Locked<FileLock.Claim?>
     private let activity: ExpiringActivity?
 
-    init(_ held: HeldFileLock, _ activity: ExpiringActivity?) {
-        self.held = held
+    init(_ claim: FileLock.Claim, _ activity: ExpiringActivity?) {
+        self.claim = Locked(claim)
         self.activity = activity
-        activity?.onExpiry { held.release() }
-    }
-
-    var isHeld: Bool { held.isHeld }
-
-    func release() {
-        held.release()
-        activity?.end()
+        activity?.onExpiry { [weak self] in self?.drop() }
     }
 
     deinit {
         release()
+    }
+
+    var isHeld: Bool {
+        claim.withLock { $0 }?.stands ?? false
+    }
+
+    func release() {
+        drop()
+        activity?.end()
+    }
+
+    private func drop() {
+        claim.withLock { claim in
+            claim?.drop()
+            claim = nil
+        }
     }
 }

@@ -71,7 +71,8 @@ private final class ActivityStage: Sendable {
                 return #expect(Bool(false), "the lock is still held")
             }
             held.release()
-            #expect(other.isHeld)
+            #expect(other.stands)
+            other.drop()
             await stage.waitUntilAllReturned()
         }
     }

@@ -124,8 +124,8 @@ import Testing
                 time.advanceToNextSleeper()
                 await time.waitForSleepers()
             }
-            #expect(second.isHeld)
-            second.release()
+            #expect(second.stands)
+            second.drop()
             let held = try await time.running { try await waiter.value }
             #expect(held.isHeld)
         }
