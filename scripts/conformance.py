@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Runs the tests that carry a conformance case in their names (`C01: …`), and prints a table of the cases.
 
-usage: conformance.py [--markdown FILE] [--skip-build]
+usage: conformance.py [--markdown FILE] [--readme] [--check] [--skip-build]
 
 A case passes if all of its tests do, in the library's package and in Tools; its time is the sum of theirs, one test
 after the other. Exits with 1 if a case failed. Cases that no test carries yet are listed by id.
+
+The table in the READMEs, between its two marks, is what `--readme` has written there; `--check` fails where it is not
+what the run says.
 """
 
 import argparse
@@ -132,9 +135,33 @@ def markdown(rows, missing):
     yield summary(rows, missing)
 
 
+def readme_table(rows, missing):
+    """The table without times, which differ from run to run."""
+    lines = [f"<details><summary>{summary(rows, missing)}</summary>", "", "| id | result | case |", "|---|---|---|"]
+    for case, outcome, _, sentences in rows:
+        text = "; ".join(sentences).replace("|", "\\|").replace("\n", " ")
+        lines.append(f"| {case} | {outcome} | {text} |")
+    lines.append("")
+    if missing:
+        lines += ["Not yet built: " + ", ".join(missing) + ".", ""]
+    return "\n".join([*lines, "</details>"])
+
+
+def readmes(rows, missing):
+    """Each README that has the marks, as it is and as it should be."""
+    begin, end = "<!-- conformance:begin -->\n", "\n<!-- conformance:end -->"
+    for path in sorted(ROOT.glob("README*.md")):
+        text = path.read_text()
+        if begin in text and end in text:
+            head, rest = text.split(begin, 1)
+            yield path, text, head + begin + readme_table(rows, missing) + end + rest.split(end, 1)[1]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the table there too")
+    parser.add_argument("--readme", action="store_true", help="put the table into the READMEs")
+    parser.add_argument("--check", action="store_true", help="fail where the READMEs have another table")
     parser.add_argument("--skip-build", action="store_true", help="run the tests as they were built last")
     options = parser.parse_args()
 
@@ -148,6 +175,15 @@ def main():
     print(summary(rows, missing))
     if options.markdown:
         options.markdown.write_text("\n".join(markdown(rows, missing)) + "\n")
+    stale = []
+    for path, text, updated in readmes(rows, missing):
+        if options.readme:
+            path.write_text(updated)
+        elif options.check and text != updated:
+            stale.append(path.name)
+    if stale:
+        print(f"conformance: {' and '.join(stale)} say otherwise; run scripts/conformance.py --readme", file=sys.stderr)
+        return 1
     return 1 if any(row[1] == FAILED for row in rows) or not rows else 0
 
 

@@ -35,10 +35,13 @@ struct CallPipeline: Sendable {
     }
 
     /// Sends an endpoint until an attempt succeeds or nobody wants another one.
+    /// - Parameter session: The only session that may sign it; whichever there is if `nil`.
     func perform(
-        _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil
+        _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
+        session: SessionID? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
         var call = try build(endpoint, accept: accept, authentication ?? endpoint.authentication)
+        call.context.session = session
         let watch = CallWatch(observers: config.observers, request: call.request, time: time)
         do {
             let (answer, lastAttempt) = try await run(&call, watch)

@@ -19,7 +19,7 @@ public final class GuestAuthService: Sendable {
     private let path: String
     private let nameField: String
     private let pictureField: String
-    private let underWay: Locked<Task<Result<Guest, NetworkError>, Never>?>
+    private let flight: SingleFlight<Result<Guest, NetworkError>>
 
     /// Signs guests in over a client that has a ``TokenManager``.
     /// - Parameters:
@@ -35,7 +35,7 @@ public final class GuestAuthService: Sendable {
         self.path = path
         self.nameField = nameField
         self.pictureField = pictureField
-        self.underWay = Locked(nil)
+        self.flight = SingleFlight(time: client.pipeline.time)
     }
 
     /// A picture as it is sent.
@@ -70,27 +70,55 @@ public final class GuestAuthService: Sendable {
         }
         guard !Task.isCancelled else { throw .cancelled(FailedCall(method: "POST", url: path, attempts: 0)) }
         let registration = GuestRegistration(path: path, body: .multipart(form))
-        let task = underWay.withLock { underWay in
-            if let task = underWay { return task }
-            let task = Task { [client, self] () -> Result<Guest, NetworkError> in
-                defer { self.underWay.withLock { $0 = nil } }
-                do throws(NetworkError) {
-                    let answer: GuestAnswer = try await client.signIn(registration) { answer in
-                        SessionAccount(userID: answer.guest.id, isGuest: true)
-                    }
-                    return .success(answer.guest)
-                } catch {
-                    return .failure(error)
+        let outcome = await flight.run { [client] in
+            do throws(NetworkError) {
+                let answer: GuestAnswer = try await client.signIn(registration) { answer in
+                    SessionAccount(userID: answer.guest.id, isGuest: true)
                 }
+                return .success(answer.guest)
+            } catch {
+                return .failure(error)
             }
-            underWay = task
-            return task
         }
-        let limits = TimeLimits(time: client.pipeline.time)
-        switch await limits.run(within: nil, { await task.value }) {
-        case .success(let result): return try result.get()
-        case .failure: throw .cancelled(FailedCall(method: "POST", url: path, attempts: 1))
+        guard let outcome else { throw .cancelled(FailedCall(method: "POST", url: path, attempts: 1)) }
+        return try outcome.get()
+    }
+
+    /// Gives the guest who is signed in an account: sends the upgrade with the guest's token, and puts the session that the
+    /// server answers in the guest's place, all at once.
+    ///
+    /// ```swift
+    /// let user: User = try await guests.upgrade { guestID in
+    ///     Upgrade(guestID: guestID, email: email, password: password)
+    /// } account: { user in
+    ///     SessionAccount(userID: user.id)
+    /// }
+    /// ```
+    ///
+    /// What was under way for the guest is not repeated under the account (``NetworkError/sessionChanged(_:)``), and a
+    /// refresh of the guest's tokens that ends later is thrown away. If the upgrade fails, the guest stays signed in.
+    /// - Parameters:
+    ///   - type: What else the answer has to tell; ``Empty`` where it is of no interest.
+    ///   - endpoint: Makes the call from the guest's id, `nil` where the server gave none. It is sent with the guest's
+    ///     token, whatever it says about that.
+    ///   - account: Who it is now, for the session's record.
+    /// - Returns: The answer, once the session has been stored.
+    /// - Throws: ``NetworkError``; ``NetworkError/signInRequired(_:)`` where nobody is signed in as a guest, and
+    ///   ``NetworkError/sessionChanged(_:)`` where somebody signed in or out meanwhile.
+    @discardableResult
+    public func upgrade<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,
+        account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
+    ) async throws(NetworkError) -> Value {
+        // Read before the state: whoever signs in from here on ends this.
+        let epoch = client.tokens?.epoch
+        guard case .signedIn(let session) = await client.tokens?.loadedState, session.account.isGuest else {
+            let upgrade = endpoint(nil)
+            throw .signInRequired(FailedCall(method: upgrade.method.rawValue, url: upgrade.path, attempts: 0))
         }
+        return try await client.signIn(
+            endpoint(session.account.userID), as: type, authentication: .required, since: epoch, session: session.id,
+            account: account)
     }
 }
 

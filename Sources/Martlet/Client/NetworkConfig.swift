@@ -38,6 +38,8 @@ public struct NetworkConfig: Sendable {
     /// How many requests may be under way at the same origin at once; no limit of the client's own if `nil`. The
     /// refresh of tokens is not counted and never waits.
     public var maxConcurrentRequests: Int?
+    /// Signs a guest in where a call requires somebody and nobody is there; such calls fail if `nil`.
+    public var guestPolicy: GuestPolicy?
     /// The largest answer that is taken into memory, in bytes. Default 64 MiB.
     public var maximumResponseBytes: Int = 64 << 20
     /// Whether plain `http` is allowed to other machines than this one. Default no.

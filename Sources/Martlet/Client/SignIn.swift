@@ -26,10 +26,21 @@ extension NetworkClient {
         _ endpoint: any Endpoint, as type: Value.Type = Value.self,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Value {
-        let epoch = tokens?.epoch
         // It must not carry the token of whoever was signed in before, unless it says that it needs it.
         let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
-        let raw = try await pipeline.perform(endpoint, accept: "application/json", authentication: authentication)
+        return try await signIn(
+            endpoint, as: type, authentication: authentication, since: tokens?.epoch, account: account)
+    }
+
+    /// - Parameters:
+    ///   - epoch: Nobody may have signed in or out since then.
+    ///   - session: The only session that may sign the request; whichever there is if `nil`.
+    func signIn<Value: Decodable & Sendable>(
+        _ endpoint: any Endpoint, as type: Value.Type, authentication: AuthenticationRequirement, since epoch: Int?,
+        session: SessionID? = nil, account: @Sendable (Value) -> SessionAccount
+    ) async throws(NetworkError) -> Value {
+        let raw = try await pipeline.perform(
+            endpoint, accept: "application/json", authentication: authentication, session: session)
         let (answer, call) = (raw.value.answer, raw.value.call)
         guard let tokens else {
             throw .invalidRequest(

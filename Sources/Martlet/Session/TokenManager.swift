@@ -179,6 +179,14 @@ extension TokenManager {
         try await signIn(with: bundle, account: account, serverDate: serverDate, since: nil)
     }
 
+    /// The state once the store has been read. No token is renewed for it.
+    var loadedState: SessionState {
+        get async {
+            _ = await wait { machine, waiter, _ in machine.load(for: waiter) }
+            return state
+        }
+    }
+
     /// The count of sign-ins and sign-outs so far.
     var epoch: Int { core.withLock { $0.machine.epoch } }
 
@@ -211,7 +219,7 @@ extension TokenManager {
     /// (``SessionEvent/revoked``).
     public func signOut() async {
         // What the store has must be known, or the server could not be told which tokens to forget.
-        _ = await wait { machine, waiter, _ in machine.load(for: waiter) }
+        _ = await loadedState
         transition { machine in machine.signedOut() }
         // A store that never answers has been reported by then, and is not waited for.
         _ = await storeLimits.run(within: policy.storeTimeout * 2) { [storeLane] in await storeLane.flush() }

@@ -1,0 +1,69 @@
+/// What becomes of a call that requires somebody to be signed in while nobody is.
+///
+/// Without a policy it fails with ``NetworkError/signInRequired(_:)``. With one, a guest is signed in first: once, however
+/// many calls need it at the same time. Calls that go out signed in or not (``AuthenticationRequirement/ifSignedIn``) do
+/// not ask for a guest.
+///
+/// ```swift
+/// var config = NetworkConfig()
+/// config.guestPolicy = .signIn { client in
+///     try await GuestAuthService(client).register(name: "Guest")
+/// }
+/// ```
+///
+/// A session that the server has ended (``SessionState/expired(_:)``) is not replaced by a guest's: the app decides.
+public struct GuestPolicy: Sendable {
+    let signIn: @Sendable (NetworkClient) async throws -> Void
+
+    /// Signs a guest in when a call needs one.
+    /// - Parameter signIn: Starts a session over the client, by ``NetworkClient/signIn(_:as:account:)`` or
+    ///   ``GuestAuthService/register(name:picture:)``. What it throws is what the calls fail with that waited for it; the
+    ///   next call tries again.
+    public static func signIn<Result>(
+        _ signIn: @escaping @Sendable (NetworkClient) async throws -> Result
+    ) -> GuestPolicy {
+        GuestPolicy { _ = try await signIn($0) }
+    }
+}
+
+/// Signs a guest in for all calls that need one.
+final class GuestGate: Sendable {
+    private let policy: GuestPolicy
+    private let tokens: TokenManager
+    private let flight: SingleFlight<Result<Void, NetworkError>>
+    /// The gates that the task is in: what signs a guest in must not wait for one.
+    @TaskLocal private static var entered: Set<ObjectIdentifier> = []
+
+    init(_ policy: GuestPolicy, tokens: TokenManager, time: any TimeSource) {
+        self.policy = policy
+        self.tokens = tokens
+        self.flight = SingleFlight(time: time)
+    }
+
+    /// Returns once somebody is signed in, or there is another reason than that for a call to fail.
+    func pass(_ client: NetworkClient, for call: FailedCall) async throws(NetworkError) {
+        guard !Self.entered.contains(ObjectIdentifier(self)), await nobodyIsSignedIn else { return }
+        let outcome = await flight.run { [self] in
+            // Somebody may have signed in since this was asked for.
+            guard await nobodyIsSignedIn else { return .success(()) }
+            return await Self.$entered.withValue(Self.entered.union([ObjectIdentifier(self)])) {
+                do {
+                    return .success(try await policy.signIn(client))
+                } catch {
+                    return .failure(AttemptRunner.wrap(error, call: call))
+                }
+            }
+        }
+        guard let outcome else { throw .cancelled(call) }
+        // A user who has signed in meanwhile is as good as a guest.
+        if case .failure(let error) = outcome, await nobodyIsSignedIn { throw error }
+    }
+
+    private var nobodyIsSignedIn: Bool {
+        get async {
+            guard tokens.freshCredential() == nil, !tokens.isRefreshingHere else { return false }
+            if case .failure(.signedOut) = await tokens.credential() { return true }
+            return false
+        }
+    }
+}
