@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 #if canImport(Darwin)
     internal import Darwin
 
@@ -52,10 +58,24 @@
 #endif
 
 extension Disk {
-    struct Unreadable: Error {}
+    /// Where a program of this name keeps what is not for people to see.
+    static func stateFolder(of service: String) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "."
+        return stateFolder(environment: environment, home: home) + "/" + service.replacing("/", with: "-")
+    }
+
+    /// A folder whose names cannot be read.
+    struct Unreadable: Error, CustomStringConvertible {
+        fileprivate let reason = errno
+
+        /// Whether there is no such folder.
+        var isForWantOfFolder: Bool { reason == ENOENT || reason == ENOTDIR }
+        var description: String { String(cString: strerror(reason)) }
+    }
 
     /// Calls the closure with the name of each file in a folder, in no order.
-    /// - Throws: ``Unreadable`` where there is no such folder, with the reason in `errno`.
+    /// - Throws: ``Unreadable``.
     static func forEachName(in folder: String, _ body: (String) -> Void) throws(Unreadable) {
         guard let directory = opendir(folder) else { throw Unreadable() }
         defer { closedir(directory) }

@@ -122,7 +122,7 @@ struct FileLock: Sendable {
                 if let number, number >= 0 { last = max(last ?? 0, number) }
             }
         } catch {
-            throw failure()
+            throw StorageFailure(.unreachable, "could not lock \(path): \(error)")
         }
         return last
     }

@@ -139,11 +139,7 @@ extension TokenStore where Self == FileTokenStore {
     /// systems below `~/Library/Application Support`.
     /// - Parameter service: The app's name in reverse-domain form. A slash in it counts as a dash.
     public static func file(service: String) -> FileTokenStore {
-        let environment = ProcessInfo.processInfo.environment
-        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "."
-        let base = Disk.stateFolder(environment: environment, home: home)
-        let folder = service.replacing("/", with: "-")
-        return FileTokenStore(path: "\(base)/\(folder)/session.json")
+        FileTokenStore(path: Disk.stateFolder(of: service) + "/session.json")
     }
 
     /// A file at a path.

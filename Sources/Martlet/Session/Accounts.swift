@@ -1,0 +1,132 @@
+/// The accounts that an app is signed in to at the same time: one session each, and one of them the current one.
+///
+/// Each account has a ``TokenManager`` and a store of its own, and the app makes a ``NetworkClient`` for each. So nothing can
+/// mix: a call that was begun for one account is signed, renewed and sent again for that account, whichever is the current
+/// one by then.
+///
+/// ```swift
+/// let accounts = Accounts(store: .files(service: "com.example.app")) { account, store in
+///     TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"))
+/// }
+/// if let account = try await accounts.restore() {
+///     let client = NetworkClient(tokens: accounts.tokens(for: account))
+/// }
+/// try await accounts.makeCurrent("grace@example.com")
+/// for await account in accounts.currents { … }
+/// ```
+public final class Accounts: Sendable {
+    private struct State {
+        var managers: [AccountID: TokenManager] = [:]
+        var current: AccountID?
+        var currents = Broadcast<AccountID?>()
+    }
+
+    private let store: any AccountStore
+    private let makeManager: @Sendable (AccountID, any TokenStore) -> TokenManager
+    private let state = Locked(State())
+    /// One note at a time, so that the last one asked for is the one that stays.
+    private let notes = StoreLane()
+
+    /// The accounts in a store.
+    /// - Parameters:
+    ///   - store: Keeps the sessions, and which account is the current one.
+    ///   - makeManager: Makes the manager of an account over the store that it is given, and over no other.
+    public init(
+        store: any AccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
+    ) {
+        self.store = store
+        self.makeManager = makeManager
+    }
+
+    deinit {
+        state.withLock { $0.currents.finish() }
+    }
+
+    /// The manager of an account: always the same one, signed in or not.
+    public func tokens(for account: AccountID) -> TokenManager {
+        if let manager = state.withLock({ $0.managers[account] }) { return manager }
+        // Outside the lock: what is the app's may come back here. A second one has done nothing yet when it is dropped.
+        let made = makeManager(account, store.store(for: account))
+        return state.withLock { state in
+            if let manager = state.managers[account] { return manager }
+            state.managers[account] = made
+            return made
+        }
+    }
+
+    /// The accounts that have a stored session, by name.
+    /// - Throws: ``StorageFailure``, or what else the store throws, where that cannot be told now.
+    public func stored() async throws -> [AccountID] {
+        try await store.accounts()
+    }
+
+    /// Reads which account was the current one when the app ran last: call it when the app starts.
+    /// - Throws: ``StorageFailure``, or what else the store throws, where that cannot be told now.
+    @discardableResult
+    public func restore() async throws -> AccountID? {
+        try await inTurn { accounts in
+            let current = try await accounts.store.current()
+            accounts.show(current)
+            return current
+        }
+    }
+
+    /// The current account, as it is known; `nil` before ``restore()``, and where there is none.
+    public var current: AccountID? {
+        state.withLock { $0.current }
+    }
+
+    /// The current account as it is now, then each other one. A listener that does not keep up skips to the newest.
+    public var currents: AsyncStream<AccountID?> {
+        state.withLock { state in
+            state.currents.add(first: .some(state.current), buffering: 1) { [weak self] id in
+                self?.state.withLock { $0.currents.remove(id) }
+            }
+        }
+    }
+
+    /// Makes an account the current one, signed in or not. What is under way for the others goes on for them.
+    ///
+    /// It is seen once it has been stored, so that a crash leaves nobody with another account than was shown.
+    /// - Throws: ``StorageFailure``, or what else the store throws; then the current account is what it was.
+    public func makeCurrent(_ account: AccountID?) async throws {
+        try await inTurn { accounts in
+            try await accounts.store.setCurrent(account)
+            accounts.show(account)
+        }
+    }
+
+    /// Signs one account out, as ``TokenManager/signOut()`` does, and no other. If it is the current one, none is then.
+    /// - Throws: ``StorageFailure``, or what else the store throws, where it could not be noted that no account is the
+    ///   current one; the account is signed out all the same.
+    public func signOut(_ account: AccountID) async throws {
+        await tokens(for: account).signOut()
+        try await inTurn { accounts in
+            guard accounts.current == account else { return }
+            try await accounts.store.setCurrent(nil)
+            accounts.show(nil)
+        }
+    }
+
+    private func show(_ account: AccountID?) {
+        state.withLock { state in
+            guard state.current != account else { return }
+            state.current = account
+            state.currents.send(account)
+        }
+    }
+
+    private func inTurn<Value: Sendable>(
+        _ work: @escaping @Sendable (Accounts) async throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            notes.enqueue { [self] in
+                do {
+                    continuation.resume(returning: try await work(self))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import Dispatch
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Keeps the session of each account in a file of its own, each as ``FileTokenStore`` does.
+///
+/// ```swift
+/// let accounts = Accounts(store: .files(service: "com.example.app")) { account, store in
+///     TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"))
+/// }
+/// ```
+///
+/// Below the folder each account has one of its own, whose name is the account's with all but lower-case letters, digits,
+/// `-` and `_` written as `%` and two digits each, so that no file system takes two names for one.
+public final class FileAccountStore: AccountStore {
+    /// Where everything is.
+    public let folder: String
+    private let queue = DispatchQueue(label: "martlet.account-files")
+
+    private static let recordName = "session.json"
+
+    /// A store in a folder, which is made when it is needed.
+    public init(folder: String) {
+        self.folder = folder
+    }
+
+    /// The file of an account.
+    public func store(for account: AccountID) -> any TokenStore {
+        FileTokenStore(path: "\(folder)/\(Self.path(of: account))/\(Self.recordName)")
+    }
+
+    /// The accounts that have a record, by name.
+    /// - Throws: ``StorageFailure``.
+    public func accounts() async throws -> [AccountID] {
+        let paths = try await perform { [folder] () throws(StorageFailure) in
+            var paths: [String] = []
+            try Self.findRecords(in: folder, at: "", &paths)
+            return paths
+        }
+        return paths.compactMap(Self.account(at:)).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// The account that was made the current one last.
+    /// - Throws: ``StorageFailure``.
+    public func current() async throws -> AccountID? {
+        let note = PrivateFile(path: folder + "/current.json")
+        return try await perform { () throws(StorageFailure) in
+            guard let bytes = try note.read() else { return nil }
+            guard let account = try? JSONDecoder().decode([AccountID].self, from: bytes) else {
+                throw StorageFailure(.corrupt, "\(note.path) does not name an account")
+            }
+            return account.first
+        }
+    }
+
+    /// Notes which account is the current one; returns once that is on the disk.
+    /// - Throws: ``StorageFailure``.
+    public func setCurrent(_ account: AccountID?) async throws {
+        let note = PrivateFile(path: folder + "/current.json")
+        let bytes = try JSONEncoder().encode(account.map { [$0] } ?? [])
+        try await perform { () throws(StorageFailure) in
+            try note.makeFolder()
+            _ = try note.replace(with: bytes, if: { true })
+        }
+    }
+
+    private func perform<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(StorageFailure) -> Value
+    ) async throws(StorageFailure) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            queue.async {
+                continuation.resume(returning: Result { () throws(StorageFailure) -> Value in try work() })
+            }
+        }
+        return try result.get()
+    }
+}
+
+// MARK: - Names
+
+extension FileAccountStore {
+    /// Names of files end at 255 bytes; a long account goes on in a folder below.
+    private static let longestName = 200
+
+    static func path(of account: AccountID) -> String {
+        var name: [UInt8] = []
+        for byte in account.rawValue.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                name.append(byte)
+            default:
+                name += "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
+            }
+        }
+        // An account without a name would have no folder of its own.
+        guard !name.isEmpty else { return "%" }
+        let parts = stride(from: 0, to: name.count, by: longestName).map { start in
+            String(decoding: name[start..<min(start + longestName, name.count)], as: UTF8.self)
+        }
+        return parts.joined(separator: "/")
+    }
+
+    static func account(at path: String) -> AccountID? {
+        guard path != "%" else { return "" }
+        var bytes: [UInt8] = []
+        var rest = Substring(path.replacing("/", with: ""))
+        while let next = rest.popFirst() {
+            guard next == "%" else {
+                bytes += String(next).utf8
+                continue
+            }
+            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        let account = String(validating: bytes, as: UTF8.self).map(AccountID.init(rawValue:))
+        // Somebody else's folder may look like one of ours, and is none.
+        return account.flatMap { Self.path(of: $0) == path ? $0 : nil }
+    }
+
+    private static func findRecords(in folder: String, at path: String, _ found: inout [String]) throws(StorageFailure)
+    {
+        var names: [String] = []
+        do {
+            try Disk.forEachName(in: folder) { names.append($0) }
+        } catch {
+            // What is not there, or no folder, has no accounts in it.
+            if error.isForWantOfFolder { return }
+            throw StorageFailure(.unreachable, "could not read \(folder): \(error.description)")
+        }
+        if names.contains(recordName), !path.isEmpty { found.append(path) }
+        for name in names where !name.contains(".") {
+            try findRecords(in: "\(folder)/\(name)", at: path.isEmpty ? name : "\(path)/\(name)", &found)
+        }
+    }
+}
+
+extension AccountStore where Self == FileAccountStore {
+    /// A folder of the user's own, as ``TokenStore/file(service:)`` has: `accounts` below it.
+    /// - Parameter service: The app's name in reverse-domain form. A slash in it counts as a dash.
+    public static func files(service: String) -> FileAccountStore {
+        FileAccountStore(folder: Disk.stateFolder(of: service) + "/accounts")
+    }
+
+    /// A folder at a path.
+    public static func files(in folder: String) -> FileAccountStore {
+        FileAccountStore(folder: folder)
+    }
+}

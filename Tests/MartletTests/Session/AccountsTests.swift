@@ -1,0 +1,204 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Several accounts") struct AccountsTests {
+    @Test("C56: two accounts that renew at the same time get their own tokens, in whatever order the answers come")
+    func concurrentRefreshes() async throws {
+        let gates: [String: Gate] = ["ada": Gate(), "grace": Gate()]
+        let (accounts, transport) = try await signedIn { await gates[$0]?.pass() }
+        async let ada = call(accounts, "ada")
+        async let grace = call(accounts, "grace")
+        await gates["ada"]?.waitForArrivals()
+        await gates["grace"]?.waitForArrivals()
+        gates["grace"]?.open()
+        #expect(await grace == "Bearer grace-2")
+        gates["ada"]?.open()
+        #expect(await ada == "Bearer ada-2")
+        #expect(transport.requests(to: "/auth/refresh").count == 2)
+        #expect(try await accounts.tokens(for: "ada").validToken() == "ada-2")
+        #expect(try await accounts.tokens(for: "grace").validToken() == "grace-2")
+    }
+
+    @Test("C56: a call that is under way when another account becomes the current one stays its own") func switching()
+        async throws
+    {
+        let gate = Gate()
+        let (accounts, transport) = try await signedIn { _ in await gate.pass() }
+        try await accounts.makeCurrent("ada")
+        async let ada = call(accounts, "ada")
+        await gate.waitForArrivals()
+        try await accounts.makeCurrent("grace")
+        gate.open()
+        #expect(await ada == "Bearer ada-2")
+        #expect(transport.requests.allSatisfy { $0.headers[.authorization]?.contains("grace") != true })
+    }
+
+    @Test("have one manager each, however many ask for it at once") func oneManager() async throws {
+        let accounts = Accounts(store: .inMemory) { _, store in Self.manager(store, StubTransport { _ in .status(404) })
+        }
+        let managers = await withTaskGroup(of: TokenManager.self) { group in
+            for _ in 0..<100 { group.addTask { accounts.tokens(for: "ada") } }
+            return await group.reduce(into: []) { $0.append(ObjectIdentifier($1)) }
+        }
+        #expect(Set(managers).count == 1)
+        #expect(accounts.tokens(for: "grace") !== accounts.tokens(for: "ada"))
+    }
+
+    @Test("the current one is remembered, and shown once it is stored") func current() async throws {
+        try await TemporaryFolder.with { folder in
+            func open() -> Accounts {
+                Accounts(store: .files(in: folder.path + "/accounts")) { _, store in
+                    Self.manager(store, StubTransport { _ in .status(404) })
+                }
+            }
+            let accounts = open()
+            #expect(try await accounts.restore() == nil)
+            var currents = accounts.currents.makeAsyncIterator()
+            #expect(await currents.next() == .some(nil))
+            try await accounts.makeCurrent("Ada")
+            #expect(await currents.next() == .some("Ada"))
+            #expect(try await open().restore() == "Ada")
+            try await accounts.makeCurrent(nil)
+            #expect(await currents.next() == .some(nil))
+            #expect(try await open().restore() == nil)
+        }
+    }
+
+    @Test("many switches at once leave what is stored and what is shown the same") func concurrentSwitches()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let store = FileAccountStore(folder: folder.path)
+            let accounts = Accounts(store: store) { _, store in Self.manager(store, StubTransport { _ in .status(404) })
+            }
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<50 {
+                    group.addTask { try? await accounts.makeCurrent(AccountID(rawValue: "\(number)")) }
+                }
+            }
+            let stored = try await store.current()
+            #expect(stored == accounts.current)
+        }
+    }
+
+    @Test("a switch that cannot be stored is none") func failedSwitch() async throws {
+        let accounts = Accounts(store: .files(in: "/proc/martlet")) { _, store in
+            Self.manager(store, StubTransport { _ in .status(404) })
+        }
+        await #expect(throws: StorageFailure.self) { try await accounts.makeCurrent("ada") }
+        #expect(accounts.current == nil)
+    }
+
+    @Test("one that signs out leaves the others signed in") func signOut() async throws {
+        let (accounts, _) = try await signedIn { _ in }
+        try await accounts.makeCurrent("ada")
+        #expect(try await accounts.stored() == ["ada", "grace"])
+        try await accounts.signOut("ada")
+        #expect(accounts.current == nil)
+        #expect(try await accounts.stored() == ["grace"])
+        #expect(accounts.tokens(for: "ada").state == .signedOut)
+        #expect(accounts.tokens(for: "grace").state.isSignedIn)
+        try await accounts.makeCurrent("grace")
+        try await accounts.signOut("ada")
+        #expect(accounts.current == "grace")
+    }
+
+    private static func manager(_ store: any TokenStore, _ transport: StubTransport) -> TokenManager {
+        TokenManager(
+            baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: ManualTimeSource())
+    }
+
+    /// Two accounts whose tokens the server does not take any more; it renews those of either.
+    private func signedIn(
+        beforeRefresh: @escaping @Sendable (String) async -> Void
+    ) async throws -> (Accounts, StubTransport) {
+        let transport = StubTransport { request in
+            let token = request.bearer ?? ""
+            guard request.path == "/auth/refresh" else {
+                return token.hasSuffix("-2")
+                    ? .json(#"{"path":"\#(token)","token":"seen"}"#) : .status(401)
+            }
+            struct Body: Decodable { let refreshToken: String }
+            let name = try JSONDecoder().decode(Body.self, from: request.body).refreshToken
+                .replacing("-refresh", with: "")
+            await beforeRefresh(name)
+            return .json(#"{"accessToken":"\#(name)-2","refreshToken":"\#(name)-refresh"}"#)
+        }
+        let accounts = Accounts(store: .inMemory) { _, store in Self.manager(store, transport) }
+        for name in ["ada", "grace"] {
+            try await accounts.tokens(for: AccountID(rawValue: name)).signIn(
+                with: TokenBundle(accessToken: Secret("\(name)-1"), refreshToken: Secret("\(name)-refresh")))
+        }
+        return (accounts, transport)
+    }
+
+    /// A call for one account, and what signed it in the end.
+    private func call(_ accounts: Accounts, _ account: AccountID) async -> String {
+        do throws(NetworkError) {
+            let echo: Echo = try await NetworkClient(tokens: accounts.tokens(for: account)).send(Get("/me", .required))
+            return "Bearer \(echo.path)"
+        } catch {
+            return "\(error)"
+        }
+    }
+}
+
+@Suite("The files of accounts") struct FileAccountStoreTests {
+    static let names = [
+        "ada", "Ada", "ADA", "", "%", "%41", "../../etc/passwd", "a/b", "a.b", ".", "..", "session.json",
+        "current.json",
+        "ada@example.com", "에이다", "Ünïcode", "U\u{308}nicode", "a b\n\u{0}c", String(repeating: "x", count: 200),
+        String(repeating: "x", count: 201), String(repeating: "ß", count: 300),
+    ]
+
+    @Test("have a name each that leads back to the account, whatever it is called") func names() {
+        for name in Self.names {
+            let path = FileAccountStore.path(of: AccountID(rawValue: name))
+            #expect(FileAccountStore.account(at: path)?.rawValue.utf8.elementsEqual(name.utf8) == true, "\(name)")
+            #expect(path == path.lowercased())
+            #expect(!path.hasPrefix("/") && path.utf8.allSatisfy { $0 < 128 })
+            #expect(
+                path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
+                    !$0.isEmpty && !$0.contains(".")
+                })
+        }
+        #expect(Set(Self.names.map { FileAccountStore.path(of: AccountID(rawValue: $0)) }).count == Self.names.count)
+    }
+
+    @Test("keep their sessions apart, and can be listed") func apart() async throws {
+        try await TemporaryFolder.with { folder in
+            let store = FileAccountStore(folder: folder.path + "/accounts")
+            #expect(try await store.accounts() == [])
+            for (number, name) in Self.names.enumerated() {
+                try await store.store(for: AccountID(rawValue: name)).write(
+                    StoredSession(id: SessionID(), bundle: .fresh(number)))
+            }
+            for (number, name) in Self.names.enumerated() {
+                guard case .found(let record) = await store.store(for: AccountID(rawValue: name)).read() else {
+                    Issue.record("\(name) has no record")
+                    continue
+                }
+                #expect(record.bundle == .fresh(number))
+            }
+            let listed = try await store.accounts().map { Array($0.rawValue.utf8) }
+            #expect(Set(listed) == Set(Self.names.map { Array($0.utf8) }))
+            try await store.store(for: "ada").delete()
+            #expect(try await store.accounts().count == Self.names.count - 1)
+        }
+    }
+
+    @Test("a damaged note of the current one is no account, and says so") func damagedNote() async throws {
+        try await TemporaryFolder.with { folder in
+            try folder.file("current.json", Data("{".utf8))
+            chmod(folder.path + "/current.json", 0o600)
+            let failure = await #expect(throws: StorageFailure.self) {
+                try await FileAccountStore(folder: folder.path).current()
+            }
+            #expect(failure?.kind == .corrupt)
+        }
+    }
+}
