@@ -18,7 +18,8 @@ public struct StoredSession: Sendable, Hashable, Codable {
     public var lifetime: Duration?
     /// Who signed in.
     public var account: SessionAccount
-    /// Set while the refresh token is being spent, so that a crash in between is noticed at the next start.
+    /// Set while the refresh token is being spent, so that a crash in between is noticed at the next start; and where two
+    /// processes may have sent the one before, so that the server may have ended the session.
     public var journal: RefreshJournal?
 
     /// A record of one session.
@@ -44,6 +45,14 @@ public struct StoredSession: Sendable, Hashable, Codable {
     var doubt: RefreshJournal? {
         guard let journal, let token = bundle.refreshToken else { return nil }
         return journal.fingerprint == RefreshJournal.fingerprint(of: token) ? journal : nil
+    }
+
+    /// The same record with a journal about the refresh token that it has.
+    func doubted(since date: Date) -> StoredSession {
+        guard let token = bundle.refreshToken else { return self }
+        var record = self
+        record.journal = RefreshJournal(startedAt: date, fingerprint: RefreshJournal.fingerprint(of: token))
+        return record
     }
 
     /// Session and rotation, as requests remember them.

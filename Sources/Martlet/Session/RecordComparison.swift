@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// What the stored record means to somebody who has one in hand.
 enum RecordComparison: Hashable, Sendable {
     /// The same rotation of the same session.
@@ -62,13 +68,29 @@ extension SessionStateMachine {
     }
 
     /// Writes the record, where nobody was faster.
-    static func write(_ order: SaveOrder) -> @Sendable (StoreReading) -> StoreUpdate {
+    /// - Parameter doubtfulSince: Since when the old token may have been sent by another process as well; `nil` if it
+    ///   cannot have been.
+    static func write(
+        _ order: SaveOrder, doubtfulSince: @escaping @Sendable () -> Date? = { nil }
+    ) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
             guard order.isStored else { return .write(order.record) }
             switch RecordComparison(reading, with: order.record) {
-            case .same, .older: return .write(order.record)
+            case .same, .older: return .write(doubtfulSince().map { order.record.doubted(since: $0) } ?? order.record)
             case .newer, .otherSession, .gone, .unreadable: return .keep
             }
+        }
+    }
+
+    /// Notes in a record that has taken the place of this one that its token may be worth nothing.
+    static func doubtSuccessor(
+        of order: RefreshOrder, since date: Date
+    ) -> @Sendable (StoreReading) -> StoreUpdate {
+        { reading in
+            guard case .newer(let found) = RecordComparison(reading, with: order.record), found.doubt == nil else {
+                return .keep
+            }
+            return .write(found.doubted(since: date))
         }
     }
 

@@ -97,7 +97,7 @@ extension SessionStateMachine {
         }
         switch session.phase {
         case .settled, .preparing, .sending:
-            save(&session, bundle, known, freshUntil: freshUntil, at: now, jitter: jitter)
+            save(&session, bundle, known, freshUntil: freshUntil, isLate: true, at: now, jitter: jitter)
         case .saving, .condemning:
             actions.append(.emit(.refreshDiscarded(order.stamp, .superseded)))
         }
@@ -105,8 +105,9 @@ extension SessionStateMachine {
 
     private mutating func save(
         _ session: inout ActiveSession, _ bundle: TokenBundle, _ known: TokenLifetime?, freshUntil: Date?,
-        at now: Duration, jitter: Double
+        isLate: Bool = false, at now: Duration, jitter: Double
     ) {
+        let journal = session.record.journal
         var record = session.record
         record.bundle = bundle
         record.bundle.refreshToken = bundle.refreshToken ?? session.record.bundle.refreshToken
@@ -115,6 +116,8 @@ extension SessionStateMachine {
         record.lifetime = known?.lifetime
         record.freshUntil = freshUntil
         record.journal = nil
+        // The lock was let go meanwhile, and another process may have sent the same token.
+        if isLate, sharesStore, let journal { record = record.doubted(since: journal.startedAt) }
         let life = known.map {
             TokenLife(obtainedAt: now, lasting: $0.remaining, lifetime: $0.lifetime, policy: policy, jitter: jitter)
         }

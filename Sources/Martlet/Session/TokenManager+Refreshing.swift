@@ -12,10 +12,24 @@ extension TokenManager {
             let (lock, isToBeSent) = await prepare(order)
             defer { lock?.release() }
             guard isToBeSent else { return }
-            next = finish(order, await send(order))
+            let result = await send(order)
+            core.withLock { $0.refreshLock = lock }
+            next = finish(order, result)
             // What becomes of the outcome is written with the lock held: whoever takes it next must find it.
             await storeLane.flush()
+            core.withLock { $0.refreshLock = nil }
+            if let lock, !lock.isHeld { await doubtSuccessor(of: order) }
         }
+    }
+
+    /// The lock was lost on the way, so the token may have been sent here and by another process, and the server may have
+    /// taken the one that came later for a thief. Whoever is refused then must know that nobody is to blame.
+    private func doubtSuccessor(of order: SessionStateMachine.RefreshOrder) async {
+        let now = time.wallClock
+        storeLane.enqueue {
+            await self.change(SessionStateMachine.doubtSuccessor(of: order, since: now)) { _, _ in }
+        }
+        await storeLane.flush()
     }
 
     /// Takes the lock, looks into the store and notes there what is about to happen.

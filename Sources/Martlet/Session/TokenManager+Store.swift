@@ -16,7 +16,10 @@ extension TokenManager {
     }
 
     func save(_ order: SessionStateMachine.SaveOrder) async {
-        await change(SessionStateMachine.write(order)) { seen, failure in
+        let (lock, now) = (core.withLock { $0.refreshLock }, time.wallClock)
+        // Asked once nobody else can change the record: whoever has taken the lock away by then has seen the old one.
+        let doubt: @Sendable () -> Date? = { lock.map { $0.isHeld } ?? true ? nil : now }
+        await change(SessionStateMachine.write(order, doubtfulSince: doubt)) { seen, failure in
             self.transition { machine in machine.saved(order, over: seen, failure: failure) }
         }
     }

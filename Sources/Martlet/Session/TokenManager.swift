@@ -59,6 +59,8 @@ public final class TokenManager: Sendable {
         var state = SessionState.loading
         var states = Broadcast<SessionState>()
         var events = Broadcast<SessionEvent>()
+        /// Held while what a refresh has given is written.
+        var refreshLock: (any HeldStoreLock)?
         /// Looks at the record when others change it.
         var watch: Task<Void, Never>?
     }
