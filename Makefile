@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test conformance bench format lint docs clean
+.PHONY: help demo serve test conformance torture bench format lint docs clean
 
 # The picture that the demo's guest registers with, the server's port and dialect; say e.g. `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -12,6 +12,9 @@ DIALECT ?= envelope
 # A file for the conformance table, and options for the benchmarks.
 MARKDOWN ?=
 BENCH ?=
+# How many rounds of the torture, and which; a random seed is taken, and named, without one.
+ROUNDS ?= 1000
+SEED ?=
 
 SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests $(wildcard Benchmarks Examples)
 
@@ -41,6 +44,11 @@ test: ## Builds the library in every combination of traits, runs all tests and c
 conformance: ## Runs the conformance cases C01 to C65 and prints a table of them (MARKDOWN=file writes it there too).
 	@scripts/install-dependencies.sh
 	@scripts/conformance.py $(if $(MARKDOWN),--markdown "$(MARKDOWN)")
+
+torture: ## Lets processes share a session, and kills and stops them at it (ROUNDS=1000 SEED=a number).
+	@scripts/install-dependencies.sh tools
+	@$(BUILD_COMMAND)
+	@$(COMMAND) torture --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
 
 bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" for a few seconds of it).
 	@swift build --package-path Benchmarks -c release

@@ -68,7 +68,14 @@ let package = Package(
             path: "Sources/martlet",
             swiftSettings: strictSettings
         ),
-        .testTarget(name: "MartletCommandTests", dependencies: ["MartletCommand"], swiftSettings: strictSettings),
+        .testTarget(
+            name: "MartletCommandTests",
+            dependencies: [
+                "MartletCommand",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strictSettings
+        ),
         .testTarget(
             name: "TransportContractTests",
             dependencies: [

@@ -32,6 +32,8 @@ public struct BackendConfiguration: Sendable {
     public var accessTokenHeader = AccessTokenHeader.authorizationBearer
     /// How long ``ReferenceBackend/stop()`` waits for requests in progress before it closes their connections.
     public var shutdownGrace = Duration.seconds(2)
+    /// Called at each stage of each request, before the next one; the request waits for it, so it must be quick.
+    public var onRequest: (@Sendable (RequestMoment) -> Void)?
     /// Where the backend logs to. It logs no token, password or cookie.
     public var logger: Logger
 

@@ -40,6 +40,7 @@ struct RequestPipeline: Sendable {
         }
         if resolved.isCounted {
             core.controls.answers.record(method: resolved.scope.method, path: resolved.scope.path)
+            tell(.answered(status: reply.status), resolved)
         }
         log(resolved, status: reply.status)
     }
@@ -57,6 +58,7 @@ struct RequestPipeline: Sendable {
         } else {
             reply = try await handle(resolved)
         }
+        tell(.handled(status: reply.status), resolved)
         try await gates.pass(.answer, method: method, path: path)
         return reply
     }
@@ -69,6 +71,16 @@ struct RequestPipeline: Sendable {
             if isRefresh { counters.refreshesCalled += 1 }
         }
         core.controls.arrivals.record(method: method, path: path)
+        tell(.arrived, resolved)
+    }
+
+    private func tell(_ stage: RequestMoment.Stage, _ resolved: ResolvedRequest) {
+        guard let onRequest = core.configuration.onRequest else { return }
+        let scope = resolved.scope
+        onRequest(
+            RequestMoment(
+                id: scope.id, method: scope.method, path: scope.path, userAgent: scope.headers[.userAgent], stage: stage
+            ))
     }
 
     private func apply(_ fault: FaultRule, to resolved: ResolvedRequest) async throws -> Reply {

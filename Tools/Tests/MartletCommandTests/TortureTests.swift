@@ -1,0 +1,128 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import MartletCommand
+
+@Suite("The torture") struct TortureTests {
+    @Test("Three rounds in each mode pass, print their table and leave nothing behind", arguments: TortureMode.allCases)
+    func passes(mode: TortureMode) async throws {
+        let run = try await CommandRun("torture", "--rounds", "3", "--mode", mode.rawValue, "--seed", "7")
+        #expect(run.status == 0, "\(run.output)")
+        #expect(run.output.contains("seed 7"))
+        #expect(run.figure("rounds") == 3)
+        #expect(run.figure("calls").map { $0 > 0 } == true)
+        #expect(run.figure("deadlocks") == 0)
+        #expect(run.leftovers == [])
+    }
+
+    @Test("Without the lock it fails, and says how to see that again") func fails() async throws {
+        let run = try await CommandRun(
+            "torture", "--without-lock", "--rounds", "20", "--mode", "calm", "--seed", "7", "--processes", "4")
+        #expect(run.status == 1, "\(run.output)")
+        #expect(run.figure("reuse detections").map { $0 > 0 } == true)
+        #expect(run.output.contains("Once more: martlet torture --mode calm --rounds 20 --processes 4 --seed 7"))
+        #expect(run.leftovers == [])
+    }
+
+    @Test("An interruption ends it at once and leaves nothing behind") func interruption() async throws {
+        let run = try await CommandRun(
+            "torture", "--rounds", "100000", "--mode", "calm", interruptedAfter: "of 100,000")
+        #expect(run.status == 130, "\(run.output)")
+        #expect(run.output.contains("Stopped before the end."))
+        #expect(run.leftovers == [])
+    }
+
+    @Test(
+        "Options that make no sense are refused with what would",
+        arguments: [
+            (["--rounds", "0"], "--rounds must be 1 or more."),
+            (["--processes", "9"], "--processes must be from 2 to 8."),
+            (["--lease", "5"], "--lease must be from 200 to 10000."),
+            (["--mode", "wild"], "calm"),
+            (["--seed", "-1"], "--seed"),
+        ])
+    func options(arguments: [String], message: String) {
+        let error = #expect(throws: (any Error).self) { try TortureCommand.parse(arguments) }
+        #expect(error.map { TortureCommand.message(for: $0).contains(message) } == true)
+    }
+
+    @Test("The same seed plans the same strikes, another one others") func seeds() {
+        let settings = TortureSettings(rounds: 1, seed: 0, processes: 8, lease: .milliseconds(800))
+        func plans(_ seed: UInt64) -> [[Striker.Plan]] {
+            (1...50).map { round in
+                var random = SeededGenerator(seed: seed, 1, round)
+                return Striker.Plan.some(of: settings, using: &random)
+            }
+        }
+        #expect(plans(1) == plans(1))
+        #expect(plans(1) != plans(2))
+        #expect(plans(1).contains([]))
+        #expect(plans(1).contains { $0.count > 1 })
+    }
+
+    @Test("A worker is known by its user agent") func userAgent() {
+        let name = WorkerName(slot: 3, generation: 17)
+        #expect(WorkerName(userAgent: name.userAgent) == name)
+        #expect(WorkerName(userAgent: "curl/8.1") == nil)
+    }
+}
+
+/// The command, run as a process of its own to its end, with a folder of its own for what it puts aside.
+private struct CommandRun {
+    let status: Int32
+    let output: String
+    /// What was in the folder afterwards.
+    let leftovers: [String]
+
+    /// - Parameter text: Once this was printed the process gets SIGINT.
+    init(_ arguments: String..., interruptedAfter text: String? = nil) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-command-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let process = Process()
+        process.executableURL = Self.command
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        let (pieces, printing) = AsyncStream<Data>.makeStream()
+        pipe.fileHandleForReading.readabilityHandler = { handle in
+            let bytes = handle.availableData
+            guard bytes.isEmpty else {
+                printing.yield(bytes)
+                return
+            }
+            handle.readabilityHandler = nil
+            printing.finish()
+        }
+        let (ends, end) = AsyncStream<Int32>.makeStream()
+        process.terminationHandler = { process in
+            end.yield(process.terminationStatus)
+            end.finish()
+        }
+        try process.run()
+        var printed = Data()
+        var text = text
+        for await piece in pieces {
+            printed += piece
+            if let awaited = text, String(decoding: printed, as: UTF8.self).contains(awaited) {
+                text = nil
+                kill(process.processIdentifier, SIGINT)
+            }
+        }
+        status = try #require(await ends.first { _ in true })
+        output = String(decoding: printed, as: UTF8.self)
+        leftovers = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    }
+
+    /// A number in the table that was printed.
+    func figure(_ name: String) -> Int? {
+        output.split(separator: "\n").first { $0.hasPrefix(name + " ") }?
+            .split(separator: " ").last.flatMap { Int($0.replacing(",", with: "")) }
+    }
+
+    /// It is built beside the tests.
+    private static let command = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appending(path: "martlet")
+}
