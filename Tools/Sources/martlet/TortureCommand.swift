@@ -31,7 +31,7 @@ struct TortureCommand: AsyncParsableCommand {
     var processes = 8
 
     @Option(help: "How long a holder of the lock is left alone where processes are stopped, in milliseconds.")
-    var lease = 800
+    var lease = 1000
 
     @Flag(help: "Take the lock away from the processes, to see that the torture can fail.")
     var withoutLock = false

@@ -7,6 +7,8 @@ struct Crew {
     private(set) var workers: [WorkerProcess] = []
     /// How many processes were started.
     private(set) var started = 0
+    /// Who was sent home.
+    private var dismissed: Set<WorkerName> = []
     private let brief: @Sendable (WorkerName) -> WorkerBrief
     private let patience: Duration
     private let onStart: (WorkerProcess) -> Void
@@ -78,8 +80,14 @@ struct Crew {
         }
     }
 
+    /// Those who have died meanwhile.
+    var dead: [WorkerName] {
+        workers.filter { !$0.isAlive }.map(\.name).filter { !dismissed.contains($0) }
+    }
+
     /// Kills all that are left and waits for the system to have seen them off.
-    func end() async {
+    mutating func end() async {
+        dismissed.formUnion(workers.map(\.name))
         for worker in workers { worker.signal(SIGKILL) }
         // A cancelled task would not wait, and they must not outlive this process.
         let workers = workers

@@ -85,6 +85,12 @@ struct RefreshLedger: Sendable {
         return granted.count > storedRotation ? granted[storedRotation] : nil
     }
 
+    /// How long the tokens had been given out, and not been written, when the old one came back.
+    var delay: Duration? {
+        guard let refusal, let unwritten = refusal.unwritten else { return nil }
+        return refusal.refused.arrivedAt - unwritten.arrivedAt
+    }
+
     /// Which strike the session was lost by; `nil` where none explains it.
     func explanation() -> Explanation? {
         guard let refusal else { return nil }

@@ -42,6 +42,7 @@ final class Striker: Sendable {
         var crew: [Int: WorkerProcess] = [:]
         var spared: Set<WorkerName> = []
         var stopped: Set<WorkerName> = []
+        var killed: Set<WorkerName> = []
         var plans: [Plan] = []
         /// Which refresh of the round a request is.
         var ordinals: [String: Int] = [:]
@@ -59,6 +60,10 @@ final class Striker: Sendable {
 
     var ledger: RefreshLedger { state.withLockedValue { $0.ledger } }
     var counts: Counts { state.withLockedValue { $0.counts } }
+
+    func hasKilled(_ worker: WorkerName) -> Bool {
+        state.withLockedValue { $0.killed.contains(worker) }
+    }
 
     func joined(_ worker: WorkerProcess) {
         state.withLockedValue { $0.crew[worker.name.slot] = worker }
@@ -161,6 +166,7 @@ final class Striker: Sendable {
         switch blow {
         case .kill:
             worker.signal(SIGKILL)
+            state.killed.insert(name)
             state.counts.kills += 1
             if state.ledger.struck(name, .kill, at: now) { state.counts.inWindow += 1 }
         case .stop(let length):

@@ -42,7 +42,8 @@ final class TortureBoard: Sendable {
             figures.rounds += 1
             return figures
         }
-        guard figures.rounds % max(1, min(100, rounds / 2)) == 0 else { return }
+        // The first sign of life comes early.
+        guard figures.rounds == 10 || figures.rounds % min(100, max(1, rounds / 2)) == 0 else { return }
         console.line(
             console.paint(
                 "  \(mode.rawValue): \(figures.rounds.grouped) of \(rounds.grouped) rounds,"

@@ -88,6 +88,9 @@ struct TortureLane {
             if board.hasSeenEnough { return }
             var random = SeededGenerator(
                 seed: settings.seed, TortureMode.allCases.firstIndex(of: mode) ?? 0, round)
+            for name in crew.dead where !striker.hasKilled(name) {
+                violation(\.others, "worker \(name) died, and nobody had killed it", in: round)
+            }
             report(hanging: try await crew.fill(settings.processes), in: round)
             if session.isEmpty { try await signIn(round, using: &random) }
             try await play(round, using: &random)
@@ -261,7 +264,11 @@ extension TortureLane {
                 $0.sentTooLate += 1
             }
         case let explanation:
-            let why = explanation.map { "\($0)" } ?? "no strike explains it"
+            var why = explanation?.account ?? "no strike explains it"
+            if explanation == nil, let delay = ledger.delay, delay > settings.lease / 2 {
+                why += ", but a worker had \(delay.forPeople) to write its tokens, and did not: if this machine is that"
+                why += " busy, try a longer --lease"
+            }
             violation(\.signOutsNotAskedFor, "\(told); \(why); \(ledger.account)", in: round)
         }
     }
@@ -278,16 +285,28 @@ private struct Registration: APIEndpoint {
     var body: RequestBody? { .json(credentials) }
 }
 
+extension RefreshLedger.Strike {
+    fileprivate var account: String {
+        "\(kind) \(worker) at \(at.forPeople)" + (until.map { " until \($0.forPeople)" } ?? "")
+    }
+}
+
+extension RefreshLedger.Explanation {
+    fileprivate var account: String {
+        switch self {
+        case .struckBeforeWrite(let strike): "lost by \(strike.account), before the write"
+        case .struckBeforeSending(let strike): "lost by \(strike.account), before the sending"
+        }
+    }
+}
+
 extension RefreshLedger {
     /// The last that happened, for a report.
     fileprivate var account: String {
         let refreshes = refreshes.suffix(8).map { refresh in
             "\(refresh.worker) at \(refresh.arrivedAt.forPeople): \(refresh.status.map(String.init) ?? "no answer")"
         }
-        let strikes = strikes.suffix(12).map { strike in
-            "\(strike.kind) \(strike.worker) at \(strike.at.forPeople)"
-                + (strike.until.map { " until \($0.forPeople)" } ?? "")
-        }
+        let strikes = strikes.suffix(12).map(\.account)
         return "stored rotation \(storedRotation); refreshes: \(refreshes.joined(separator: ", "));"
             + " strikes: \(strikes.joined(separator: ", "))"
     }
