@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test conformance torture bench format lint docs clean
+.PHONY: help demo serve test conformance torture bench fuzz fuzz-faults format lint docs clean
 
 # The picture that the demo's guest registers with, the server's port and dialect; say e.g. `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -12,11 +12,13 @@ DIALECT ?= envelope
 # A file for the conformance table, and options for the benchmarks.
 MARKDOWN ?=
 BENCH ?=
-# How many rounds of the torture, and which; a random seed is taken, and named, without one.
+# How many rounds of the torture, and for how long the fuzzer runs, in seconds.
 ROUNDS ?= 1000
+SECONDS := 60
+# Which rounds, or which of the fuzzer's schedules; a random seed is taken, and named, without one.
 SEED ?=
 
-SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests $(wildcard Benchmarks Examples)
+SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests $(wildcard Benchmarks Examples Fuzzing)
 
 # Debug: from nothing it is there in two thirds of the time of a release build, and `make test` uses the same objects. The
 # first build shows how it gets on; later ones have nothing to say.
@@ -24,7 +26,7 @@ COMMAND := Tools/.build/debug/martlet
 BUILD_COMMAND := swift build --package-path Tools --product martlet $(if $(wildcard $(COMMAND)),--quiet)
 
 help: ## Lists what there is.
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 demo: ## Plays the life of a session against a server that does not make it easy (IMAGE=path for a picture of yours).
 	@scripts/install-dependencies.sh tools
@@ -54,6 +56,12 @@ bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" f
 	@swift build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/martlet-bench $(BENCH)
 
+fuzz: ## Runs the session engine in random schedules (SECONDS=60), or tells the story of one of them (SEED=…).
+	@scripts/fuzz.sh "$(SECONDS)" "$(SEED)"
+
+fuzz-faults: ## Puts deliberate faults into a copy of the engine and demands that the fuzzer finds each within 60 s.
+	@scripts/fuzz-faults.sh "$(SECONDS)"
+
 format: ## Formats the sources in place.
 	@find $(SOURCES) -name .build -prune -o -name '*.swift' -print0 | xargs -0 swift format format --in-place --parallel
 
@@ -64,4 +72,4 @@ docs: ## Makes the documentation in docs/, as a site of static files (any warnin
 	@scripts/docs.sh
 
 clean: ## Deletes everything that was built.
-	rm -rf .build .venv docs Tools/.build Benchmarks/.build
+	rm -rf .build .venv docs Tools/.build Benchmarks/.build Fuzzing/.build

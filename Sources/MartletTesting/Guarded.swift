@@ -1,17 +1,14 @@
-internal import Dispatch
+internal import Martlet
 
-/// A value behind a serial queue: the small lock of this module, which has no need for speed.
-///
-/// `@unchecked Sendable` is right because `value` is private and only ever touched on `queue`.
-final class Guarded<Value>: @unchecked Sendable {
-    private var value: Value
-    private let queue = DispatchQueue(label: "martlet.testing")
+/// A value behind the library's small lock.
+final class Guarded<Value>: Sendable {
+    private let locked: Locked<Value>
 
     init(_ value: sending Value) {
-        self.value = value
+        locked = Locked(value)
     }
 
     func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
-        queue.sync { body(&value) }
+        locked.withLock { value in body(&value) }
     }
 }

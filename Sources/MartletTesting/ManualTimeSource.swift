@@ -59,11 +59,14 @@ public final class ManualTimeSource: TimeSource {
     }
 
     /// Moves on to the moment at which the next sleeper wakes up, if anybody sleeps.
-    public func advanceToNextSleeper() {
+    /// - Returns: Whether anybody did.
+    @discardableResult
+    public func advanceToNextSleeper() -> Bool {
         let wait = state.withLock { state in
             state.sleepers.values.map(\.deadline).min().map { max($0 - state.uptime, .zero) }
         }
         if let wait { advance(by: wait) }
+        return wait != nil
     }
 
     /// Sets the wall clock alone, as a person may at any time.

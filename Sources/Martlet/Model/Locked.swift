@@ -4,11 +4,11 @@
 ///
 /// `@unchecked Sendable` is right because `value` is private and every path to it goes through `withLock`, which holds
 /// the lock for the whole access; the lock itself is allocated once and never moves.
-final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
     private var value: Value
     private let lock = PlatformLock.make()
 
-    init(_ value: sending Value) {
+    package init(_ value: sending Value) {
         self.value = value
     }
 
@@ -17,7 +17,7 @@ final class Locked<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` with the lock held. `body` must not wait for anything.
-    func withLock<Result, Failure: Error>(
+    package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         PlatformLock.lock(lock)

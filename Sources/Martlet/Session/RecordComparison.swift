@@ -76,7 +76,12 @@ extension SessionStateMachine {
         { reading in
             guard order.isStored else { return .write(order.record) }
             switch RecordComparison(reading, with: order.record) {
-            case .same, .older: return .write(doubtfulSince().map { order.record.doubted(since: $0) } ?? order.record)
+            case .same(let found):
+                var record = doubtfulSince().map { order.record.doubted(since: $0) } ?? order.record
+                // A note that its token is being spent may have been made since the first try.
+                record.journal = record.journal ?? found.journal
+                return .write(record)
+            case .older: return .write(doubtfulSince().map { order.record.doubted(since: $0) } ?? order.record)
             case .newer, .otherSession, .gone, .unreadable: return .keep
             }
         }

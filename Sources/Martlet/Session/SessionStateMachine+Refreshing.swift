@@ -15,7 +15,7 @@ extension SessionStateMachine {
     ) -> Bool {
         guard case .signedIn(var session) = state, case .preparing(var current) = session.phase, current.id == order.id
         else {
-            actions.append(.emit(.refreshDiscarded(order.stamp, discardReason(of: order))))
+            dropped(order)
             return false
         }
         var found: StoredSession?
@@ -39,13 +39,30 @@ extension SessionStateMachine {
         case .same(let record): found = record
         case .older: break
         }
-        if let failure { actions.append(.emit(.storeFailed(.write, failure))) }
+        if let failure {
+            actions.append(.emit(.storeFailed(.write, failure)))
+        }
+        // The note has brought the record there, if nothing had before.
+        if failure == nil, seen.reading.isTrusted { session.isStored = true }
         let earlier = order.record.doubt ?? found?.doubt
         session.record.journal = earlier ?? journal
         current.firstSentAt = current.firstSentAt ?? now
         session.phase = .sending(current, isDoubtful: earlier != nil)
         state = .signedIn(session)
         return true
+    }
+
+    /// The order as it stands now that its turn with the store has come; `nil` where nobody waits for it any more.
+    func current(_ order: RefreshOrder) -> RefreshOrder? {
+        guard case .signedIn(let session) = state, case .preparing(var current) = session.phase, current.id == order.id
+        else { return nil }
+        current.isStored = session.isStored
+        return current
+    }
+
+    /// A refresh was overtaken before it had sent anything.
+    mutating func dropped(_ order: RefreshOrder) {
+        actions.append(.emit(.refreshDiscarded(order.stamp, discardReason(of: order))))
     }
 
     /// The refresher is done.

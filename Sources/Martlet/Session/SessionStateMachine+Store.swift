@@ -24,7 +24,7 @@ extension SessionStateMachine {
     /// A record has been written, or left as it was for what was seen there, or neither.
     mutating func saved(_ order: SaveOrder, over seen: Sighting, failure: StorageFailure?) {
         guard case .signedIn(var session) = state else { return }
-        let isFirstTry = session.phase == .saving(order)
+        let isFirstTry = session.isSaving(order)
         guard isFirstTry || session.saveRetry == order.id else { return }
         var failure = failure
         if failure == nil, order.isStored {
@@ -50,6 +50,7 @@ extension SessionStateMachine {
         }
         session.isSaved = failure == nil
         session.isStored = session.isStored || failure == nil
+        if failure == nil { hasWrittenOver(order) }
         if let failure {
             session.saveFailures += 1
             actions.append(.emit(.storeFailed(.write, failure)))
@@ -59,6 +60,35 @@ extension SessionStateMachine {
             session.awaitsSaveRetry = true
         }
         state = .signedIn(session)
+    }
+
+    /// The order as it stands now that its turn with the store has come; `nil` where the session is over and its record
+    /// would be written over whatever others have done meanwhile.
+    func current(_ order: SaveOrder) -> SaveOrder? {
+        guard case .signedIn(let session) = state, session.isSaving(order) || session.saveRetry == order.id
+        else { return order.isStored ? order : nil }
+        var current = order
+        current.isStored = session.isStored
+        return current
+    }
+
+    /// A record has been written after writing it was reported as failed: from now on others may know the session.
+    mutating func savedLate(_ order: SaveOrder) {
+        guard case .signedIn(var session) = state, session.record.id == order.record.id else { return }
+        session.isStored = true
+        state = .signedIn(session)
+        hasWrittenOver(order)
+    }
+
+    /// What was to go for the record's sake is not there any more.
+    private mutating func hasWrittenOver(_ order: SaveOrder) {
+        if deletion?.scope == .everybodyBut(order.record.id) { deletion = nil }
+    }
+
+    /// Whether a deletion need not be done any more.
+    func isObsolete(_ deletion: Deletion) -> Bool {
+        guard case .everybodyBut = deletion.scope else { return false }
+        return self.deletion?.id != deletion.id
     }
 
     /// Makes what has been written, or could not be, the session's current state.
@@ -145,9 +175,31 @@ extension SessionStateMachine {
 // MARK: - What other processes do
 
 extension SessionStateMachine {
+    /// What became of a look into the store.
+    enum LookOutcome: Sendable {
+        case heeded
+        /// Somebody signed in or out while it was made.
+        case outdated
+        /// It cannot be read, or has a record that is about to go.
+        case notNow
+    }
+
     /// Somebody may have changed the record; this is what was found. `epoch` is that of the moment of looking.
-    mutating func looked(_ seen: Sighting, since epoch: Int) {
-        guard epoch == self.epoch, deletion == nil else { return }
+    @discardableResult
+    mutating func looked(_ seen: Sighting, since epoch: Int) -> LookOutcome {
+        guard epoch == self.epoch else { return .outdated }
+        if case .signedIn(var session) = state, case .found(let record) = seen.reading, record.id == session.record.id {
+            // It may have come there by a write that was reported as failed.
+            session.isStored = true
+            state = .signedIn(session)
+        }
+        if case .unavailable = seen.reading { return .notNow }
+        guard deletion == nil else { return .notNow }
+        heed(seen)
+        return .heeded
+    }
+
+    private mutating func heed(_ seen: Sighting) {
         switch state {
         case .notLoaded, .loading, .unavailable:
             break
@@ -206,6 +258,11 @@ extension SessionStateMachine {
 }
 
 extension SessionStateMachine.ActiveSession {
+    fileprivate func isSaving(_ order: SessionStateMachine.SaveOrder) -> Bool {
+        guard case .saving(let current) = phase else { return false }
+        return current.id == order.id
+    }
+
     /// There are new tokens: what was held against the old ones is void.
     mutating func renewed() {
         phase = .settled

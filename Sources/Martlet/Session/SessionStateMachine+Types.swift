@@ -66,7 +66,7 @@ extension SessionStateMachine {
         let id: OrderID
         let record: StoredSession
         /// Whether the store is known to have had a record of this session.
-        let isStored: Bool
+        var isStored: Bool
         /// When the refresh token went out for the first time.
         var firstSentAt: Duration?
         /// How often it went out again after an answer was lost.
@@ -82,7 +82,7 @@ extension SessionStateMachine {
         let life: TokenLife?
         /// Whether the store is known to have had a record of this session. If not, somebody has just signed in, and
         /// whatever is there gives way; else the record gives way to what others have done meanwhile.
-        let isStored: Bool
+        var isStored: Bool
     }
 
     /// Whose record is deleted.

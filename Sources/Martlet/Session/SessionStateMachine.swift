@@ -213,10 +213,13 @@ extension SessionStateMachine {
     /// The user signs out: whatever is under way is cut off, what is stored goes, then the server is told.
     mutating func signedOut() {
         let record = currentRecord
+        var scope = DeletionScope.everybody
+        // Where its own record was never written, the store may still have that of whoever was signed in before.
+        if case .signedIn(let session) = state, session.isStored { scope = .session(session.record.id) }
         epoch += 1
         leave(.signedOut)
         state = .signedOut
-        startDeletion(record.map { .session($0.id) } ?? .everybody)
+        startDeletion(scope)
         actions.append(.emit(.signedOut(record?.id)))
         if let record { actions.append(.revoke(record.bundle)) }
     }

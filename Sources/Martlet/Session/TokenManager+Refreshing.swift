@@ -57,9 +57,13 @@ extension TokenManager {
     }
 
     private func note(
-        _ order: SessionStateMachine.RefreshOrder, holding lock: (any HeldStoreLock)?,
+        _ first: SessionStateMachine.RefreshOrder, holding lock: (any HeldStoreLock)?,
         _ answer: CheckedContinuation<Bool?, Never>
     ) async {
+        guard let order = core.withLock({ $0.machine.current(first) }) else {
+            transition { machine in machine.dropped(first) }
+            return answer.resume(returning: false)
+        }
         let token = order.record.bundle.refreshToken ?? order.record.bundle.accessToken
         let journal = RefreshJournal(startedAt: time.wallClock, fingerprint: RefreshJournal.fingerprint(of: token))
         await change(SessionStateMachine.note(journal, for: order)) { seen, failure in

@@ -10,18 +10,23 @@ extension TokenManager {
 
     func load() async {
         watch()
-        await reading(since: 0) { seen, _ in
+        await reading { seen in
             self.transition { machine in machine.loaded(seen) }
         }
     }
 
-    func save(_ order: SessionStateMachine.SaveOrder) async {
-        let (lock, now) = (core.withLock { $0.refreshLock }, time.wallClock)
+    func save(_ first: SessionStateMachine.SaveOrder) async {
+        // An app may sign in without having asked for a token before.
+        watch()
+        let (current, lock) = core.withLock { ($0.machine.current(first), $0.refreshLock) }
+        guard let order = current else { return }
+        let now = time.wallClock
         // Asked once nobody else can change the record: whoever has taken the lock away by then has seen the old one.
         let doubt: @Sendable () -> Date? = { lock.map { $0.isHeld } ?? true ? nil : now }
-        await change(SessionStateMachine.write(order, doubtfulSince: doubt)) { seen, failure in
+        let isDoneLate = await change(SessionStateMachine.write(order, doubtfulSince: doubt)) { seen, failure in
             self.transition { machine in machine.saved(order, over: seen, failure: failure) }
         }
+        if isDoneLate { transition { machine in machine.savedLate(order) } }
     }
 
     func condemn(_ order: SessionStateMachine.RefreshOrder) async {
@@ -31,6 +36,8 @@ extension TokenManager {
     }
 
     func delete(_ deletion: SessionStateMachine.Deletion) async {
+        watch()
+        if core.withLock({ $0.machine.isObsolete(deletion) }) { return }
         await change(SessionStateMachine.delete(deletion)) { seen, failure in
             var failure = failure
             if deletion.sparesUnreadable, case .unavailable(let why) = seen.reading { failure = failure ?? why }
@@ -42,10 +49,12 @@ extension TokenManager {
     ///
     /// A store that takes too long is reported as one that failed, so that nobody waits for it for ever; but nobody else
     /// is let in before it is done, or an old record could come in after a new one.
+    /// - Returns: Whether it was done after it had been reported as failed.
+    @discardableResult
     func change(
         _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate,
         then report: @escaping @Sendable (Sighting, StorageFailure?) -> Void
-    ) async {
+    ) async -> Bool {
         let seen = Locked<StoreReading?>(nil)
         let work = Task { [store] () -> StorageFailure? in
             do {
@@ -66,16 +75,16 @@ extension TokenManager {
             }
         let reading = seen.withLock { $0 } ?? .unavailable(failure ?? tooSlow)
         report(Sighting(reading: reading, life: life(in: reading)), failure)
-        _ = await work.value
+        return await work.value == nil && failure != nil
     }
 
     private func reading(
-        since epoch: Int, then report: @escaping @Sendable (Sighting, Int) -> Void
+        then report: @escaping @Sendable (Sighting) -> Void
     ) async {
         let work = Task { [store] in await store.read() }
         let result = await storeLimits.run(within: policy.storeTimeout) { await work.value }
         let reading = (try? result.get()) ?? .unavailable(tooSlow)
-        report(Sighting(reading: reading, life: life(in: reading)), epoch)
+        report(Sighting(reading: reading, life: life(in: reading)))
         _ = await work.value
     }
 
@@ -111,14 +120,30 @@ extension TokenManager {
         }
     }
 
-    private func look() {
-        core.withLock { core in
-            let epoch = core.machine.epoch
-            storeLane.enqueue {
-                await self.reading(since: epoch) { seen, epoch in
-                    self.transition { machine in machine.looked(seen, since: epoch) }
+    /// - Parameter failures: How often in a row there was nothing to be had from it.
+    private func look(afterFailures failures: Int = 0) {
+        storeLane.enqueue {
+            let epoch = self.core.withLock { $0.machine.epoch }
+            await self.reading { seen in
+                self.transition { core in
+                    core.machine.looked(seen, since: epoch)
+                } then: { outcome in
+                    // Nobody says a second time that there is something to see.
+                    switch outcome {
+                    case .heeded: break
+                    case .outdated: self.look()
+                    case .notNow: self.lookAgain(afterFailures: failures + 1)
+                    }
                 }
             }
+        }
+    }
+
+    private func lookAgain(afterFailures failures: Int) {
+        let wait = policy.saveRetry(afterFailures: failures)
+        Task { [weak self, time] in
+            guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
+            self?.look(afterFailures: failures)
         }
     }
 }

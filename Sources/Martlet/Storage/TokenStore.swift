@@ -70,6 +70,11 @@ public enum StoreReading: Sendable, Hashable {
     case empty
     /// Nobody knows: the store cannot be read now.
     case unavailable(StorageFailure)
+
+    /// Whether it tells what there is.
+    var isTrusted: Bool {
+        if case .unavailable = self { false } else { true }
+    }
 }
 
 /// Keeps the session for the life of the process: for tests, previews and tools that sign in anew each time.

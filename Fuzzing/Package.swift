@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "martlet-fuzzing",
+    platforms: [.macOS(.v13)],
+    products: [
+        .executable(name: "martlet-fuzz", targets: ["MartletFuzz"])
+    ],
+    dependencies: [
+        .package(name: "martlet", path: "..", traits: []),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "MartletFuzz",
+            dependencies: [
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletTesting", package: "martlet"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)
