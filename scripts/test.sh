@@ -48,7 +48,7 @@ print("With all traits off swift-http-types is resolved and nothing else.")'
 
 formatting() {
     local folders=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests) folder
-    for folder in Benchmarks Examples; do
+    for folder in Benchmarks Examples Fuzzing; do
         if [[ -d "$folder" ]]; then folders+=("$folder"); fi
     done
     # Packages of their own keep what they build beside their sources.
