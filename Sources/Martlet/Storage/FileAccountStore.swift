@@ -64,6 +64,7 @@ public final class FileAccountStore: AccountStore {
         let bytes = try JSONEncoder().encode(account.map { [$0] } ?? [])
         try await perform { () throws(StorageFailure) in
             try note.makeFolder()
+            note.removeLeftovers(olderThan: 60)
             _ = try note.replace(with: bytes, if: { true })
         }
     }

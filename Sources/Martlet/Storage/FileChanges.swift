@@ -1,7 +1,8 @@
 extension FileTokenStore {
     /// One value whenever the file was replaced or deleted, by whom ever.
     ///
-    /// The folder is made where it is missing, so that it can be watched.
+    /// The folder is made where it is missing, so that it can be watched. Once it is removed, a new one in its place is
+    /// another folder, of which nothing is told.
     /// - Returns: `nil` where it cannot be watched.
     public func changes() -> AsyncStream<Void>? {
         let file = PrivateFile(path: path)

@@ -13,7 +13,11 @@
 /// It is the last of a row of files: `name`, `name.1`, `name.2` and so on. The system frees it when its holder dies, but not
 /// when its holder is stopped. Whoever takes it away then adds the next file to the row, locked already, which only one can
 /// do; a holder whose file is not the last one has lost it. The last but one stays, so that nobody who reads the folder
-/// meanwhile can find the row empty. Every call blocks, if only for a moment.
+/// meanwhile can find the row empty.
+///
+/// Who takes the lock leaves its name in it and then looks whether it is still the last one; who takes it away adds a file
+/// and then looks whether the name is still that of the old holder. One of the two sees the other, so that a lock which
+/// has just changed hands is not taken away. Every call blocks, if only for a moment.
 struct FileLock: Sendable {
     let path: String
     let steps: FileSteps
@@ -55,27 +59,23 @@ struct FileLock: Sendable {
                 return .busy(holder(descriptor, number: last ?? 0))
             }
             let claim = Claim(descriptor, number: last ?? 0, of: self)
-            guard claim.stands else {
-                claim.drop()
-                continue
-            }
             steps.reached(.locked)
             sign(descriptor)
             steps.reached(.lockSigned)
-            return .taken(claim)
+            if claim.stands { return .taken(claim) }
+            claim.drop()
         }
     }
 
     /// Takes the lock away from a holder.
-    /// - Returns: `nil` if somebody else was faster.
+    /// - Returns: `nil` if somebody else was faster, or has got it from that holder meanwhile.
     func takeAway(from holder: Holder) throws(StorageFailure) -> Claim? {
         switch try attempt() {
         case .taken(let claim): return claim
         case .busy(let current): guard current == holder else { return nil }
         }
         PrivateFile(path: path).removeLeftovers(olderThan: 60)
-        let (folder, name) = PrivateFile(path: path).place
-        let temporary = "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
+        let temporary = PrivateFile(path: path).newTemporary()
         let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure() }
         let claim = Claim(descriptor, number: holder.number + 1, of: self)
@@ -88,14 +88,20 @@ struct FileLock: Sendable {
         }
         sign(descriptor)
         steps.reached(.successorMade)
-        guard link(temporary, file(holder.number + 1)) == 0 else {
-            let error = failure()
+        let successor = file(holder.number + 1)
+        guard link(temporary, successor) == 0 else {
             let isTaken = errno == EEXIST
+            let error = failure()
             claim.drop()
             if isTaken { return nil }
             throw error
         }
         steps.reached(.takenAway)
+        guard isStill(holder) else {
+            unlink(successor)
+            claim.drop()
+            return nil
+        }
         if holder.number > 0 { unlink(file(holder.number - 1)) }
         return claim
     }
@@ -116,15 +122,25 @@ struct FileLock: Sendable {
         var last: Int?
         do {
             try Disk.forEachName(in: folder) { found in
-                guard found.hasPrefix(name) else { return }
-                let rest = found.dropFirst(name.count)
-                let number = rest.isEmpty ? 0 : rest.first == "." ? Int(rest.dropFirst()) : nil
-                if let number, number >= 0 { last = max(last ?? 0, number) }
+                if let number = Self.number(of: found, inRowOf: name) { last = max(last ?? 0, number) }
             }
         } catch {
             throw StorageFailure(.unreachable, "could not lock \(path): \(error)")
         }
         return last
+    }
+
+    /// The place of a file in the row; `nil` for others, which may lie beside it whatever they are called.
+    private static func number(of found: String, inRowOf name: String) -> Int? {
+        guard found.utf8.starts(with: name.utf8) else { return nil }
+        let rest = found.utf8.dropFirst(name.utf8.count)
+        if rest.isEmpty { return 0 }
+        let digits = rest.dropFirst()
+        // No row gets that long.
+        guard rest.first == UInt8(ascii: "."), let first = digits.first, first != UInt8(ascii: "0"),
+            digits.count <= 15, digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
+        else { return nil }
+        return Int(String(Substring(digits)))
     }
 
     /// Leaves a name that differs from that of every holder before. On a full disk the time alone must do.
@@ -133,6 +149,14 @@ struct FileLock: Sendable {
         _ = ftruncate(descriptor, 0)
         _ = pwrite(descriptor, &name, name.count, 0)
         futimens(descriptor, nil)
+    }
+
+    /// Whether nobody else has taken this holder's file.
+    private func isStill(_ holder: Holder) -> Bool {
+        let descriptor = open(file(holder.number), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return self.holder(descriptor, number: holder.number) == holder
     }
 
     private func holder(_ descriptor: Int32, number: Int) -> Holder {

@@ -69,6 +69,9 @@ public final class FileTokenStore: TokenStore {
     }
 
     /// Reads the record and changes it, with no other process in between.
+    ///
+    /// A process that is stopped in the middle is waited for five seconds. When it goes on it sees that, and begins anew.
+    /// What no lock of this kind can prevent is that it is stopped between the last look and the change itself.
     /// - Parameter decide: Called with what is there; once more where this process was stopped in between for so long
     ///   that others have gone on without it.
     /// - Returns: What was there before.
@@ -107,12 +110,14 @@ public final class FileTokenStore: TokenStore {
             return reading
         case .write(let session):
             let bytes = try StoredSessionCodec.encode(session)
+            // Where the lock is lost, what looks left behind is what its new holder is writing.
+            guard isHeld() else { return nil }
             file.removeLeftovers(olderThan: 0)
             return try file.replace(with: bytes, if: isHeld) ? reading : nil
         case .delete:
             guard isHeld() else { return nil }
-            try file.delete()
-            return reading
+            file.removeLeftovers(olderThan: 0)
+            return try file.delete(if: isHeld) ? reading : nil
         }
     }
 

@@ -19,8 +19,9 @@
         init?(_ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void) {
             let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
             guard descriptor >= 0 else { return nil }
-            // A record is replaced and deleted, and never written in place.
-            guard inotify_add_watch(descriptor, folder, UInt32(IN_MOVED_TO | IN_DELETE | IN_ONLYDIR)) >= 0 else {
+            // A record is replaced, deleted or moved away, and never written in place.
+            let mask = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
+            guard inotify_add_watch(descriptor, folder, mask) >= 0 else {
                 close(descriptor)
                 return nil
             }

@@ -73,8 +73,7 @@ struct PrivateFile {
     /// - Parameter isAllowed: Asked at the last moment. If not, nothing has changed.
     /// - Returns: Whether it was allowed.
     func replace(with bytes: Data, if isAllowed: () -> Bool) throws(StorageFailure) -> Bool {
-        let (folder, name) = place
-        let temporary = "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
+        let temporary = newTemporary()
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("write") }
         steps.reached(.temporaryMade)
@@ -106,15 +105,18 @@ struct PrivateFile {
     }
 
     /// Deletes the file; does nothing where there is none.
-    func delete() throws(StorageFailure) {
-        removeLeftovers(olderThan: 0)
+    /// - Parameter isAllowed: Asked at the last moment. If not, nothing has changed.
+    /// - Returns: Whether it was allowed.
+    func delete(if isAllowed: () -> Bool) throws(StorageFailure) -> Bool {
+        guard isAllowed() else { return false }
         guard unlink(path) == 0 else {
-            if errno == ENOENT || errno == ENOTDIR { return }
+            if errno == ENOENT || errno == ENOTDIR { return true }
             throw failure("delete")
         }
         steps.reached(.unlinked)
         try flushFolder()
         steps.reached(.folderFlushed)
+        return true
     }
 
     /// Makes the folder, and those above it, for the user alone.
@@ -125,10 +127,10 @@ struct PrivateFile {
     /// Removes what writers left behind that were killed midway. They hold tokens, old ones, but still.
     /// - Parameter age: In seconds. Zero is for those who know that nobody else is writing now.
     func removeLeftovers(olderThan age: Int) {
-        let (folder, name) = place
+        let folder = folder
         let now = time(nil)
         try? Disk.forEachName(in: folder) { found in
-            guard found.hasPrefix(".\(name)."), found.hasSuffix(".tmp") else { return }
+            guard isTemporary(found) else { return }
             var status = stat()
             let leftover = "\(folder)/\(found)"
             guard lstat(leftover, &status) == 0 else { return }
@@ -136,15 +138,34 @@ struct PrivateFile {
         }
     }
 
+    /// A name beside the file that nobody else has.
+    func newTemporary() -> String {
+        let (folder, name) = place
+        return "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
+    }
+
+    /// Whether a name is one of this file's own temporary ones, and not one of a file whose name begins with its own.
+    private func isTemporary(_ found: String) -> Bool {
+        let start = ".\(place.name)."
+        guard found.hasPrefix(start), found.hasSuffix(".tmp") else { return false }
+        let numbers = found.dropFirst(start.count).dropLast(4).split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 2 && numbers.allSatisfy { UInt64($0) != nil }
+    }
+
     private static func makeFolder(_ folder: String, for path: String) throws(StorageFailure) {
-        if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+        if make(folder) { return }
         guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else {
             throw PrivateFile(path: path).failure("make the folder of")
         }
         try makeFolder(String(folder[..<slash]), for: path)
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw PrivateFile(path: path).failure("make the folder of")
-        }
+        guard make(folder) else { throw PrivateFile(path: path).failure("make the folder of") }
+    }
+
+    /// Makes one folder; its name in the one above has to survive a crash too, where the system can see to that.
+    private static func make(_ folder: String) -> Bool {
+        guard mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
+        try? PrivateFile(path: folder).flushFolder()
+        return true
     }
 
     private func write(_ bytes: Data, to descriptor: Int32) throws(StorageFailure) {

@@ -8,7 +8,8 @@ internal import Dispatch
 ///
 /// On iOS, tvOS, watchOS and visionOS it is held within an expiring activity of the process, because the system ends a
 /// suspended app that holds a lock in a shared container: the lock is given back when the system asks, and not taken while
-/// it allows no activity.
+/// it allows no activity. App extensions have such activities too, so an app and its extensions may share a lock in the
+/// container of their group.
 ///
 /// ```swift
 /// let lock = ProcessLock(path: "/var/lib/example/session.json.refresh.lock")

@@ -184,6 +184,10 @@ import Testing
             #expect(await changes.next() != nil)
             try await other.delete()
             #expect(await changes.next() != nil)
+            try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            #expect(await changes.next() != nil)
+            try FileManager.default.moveItem(atPath: path, toPath: folder.path + "/elsewhere.json")
+            #expect(await changes.next() != nil)
         }
     }
 
