@@ -18,7 +18,8 @@ public struct AuthenticationInterceptor: RequestInterceptor {
         context.isTokenRejected = false
         guard isToBeSigned(context) else { return }
         guard let credential = try await credential(for: &context) else { return }
-        if let session = context.session, session != credential.stamp.session { throw SessionError.sessionChanged }
+        let session = context.session ?? context.owner ?? credential.stamp.session
+        guard session == credential.stamp.session else { throw SessionError.sessionChanged }
         context.session = credential.stamp.session
         context.signature = credential.stamp
         context.signedHeader = tokens.scheme.header
@@ -57,7 +58,9 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     /// Waits for a token before the request takes a place among those under way, so that nobody waits in such a place.
     func waitForToken(_ context: inout RequestContext) async {
         guard context.nextCredential == nil, isToBeSigned(context), !tokens.isRefreshingHere else { return }
-        context.nextCredential = await tokens.credential()
+        let answer = await tokens.credential()
+        if case .success(let credential) = answer, context.owner == nil { context.owner = credential.stamp.session }
+        context.nextCredential = answer
     }
 
     /// Whether the request, now that it has its place, may go out: its token may have been refused or replaced while it

@@ -106,6 +106,9 @@ public struct RequestContext: Sendable {
     var signedHeader: HTTPField.Name?
     /// The session that signed the first attempt: no other one may sign a later attempt.
     var session: SessionID?
+    /// The session whose token the call has had in hand: no other one may sign it, though it may have to wait for another
+    /// token before it goes out.
+    var owner: SessionID?
     /// Whether the attempt under way failed because the server refused its token.
     var isTokenRejected = false
     /// Whether the one replay after a refusal has been used.

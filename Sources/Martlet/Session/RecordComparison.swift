@@ -113,7 +113,7 @@ extension SessionStateMachine {
     static func delete(_ deletion: Deletion) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
             switch reading {
-            case .found(let record): deletion.scope.includes(record.id) ? .delete : .keep
+            case .found(let record): deletion.scope.includes(record) ? .delete : .keep
             case .empty: .keep
             case .unavailable: deletion.sparesUnreadable ? .keep : .delete
             }

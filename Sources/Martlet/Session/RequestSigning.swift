@@ -74,11 +74,21 @@ extension TokenManager {
         guard mayCarryToken(toURL: target), let token = scheme.token(in: fields), rejection.isRejected(answer) else {
             return false
         }
-        guard let stamp = core.withLock({ $0.signed.stamp(of: token) }) else { throw .sessionChanged }
+        guard let stamp = try await stamp(of: token) else { throw .sessionChanged }
         let credential = try await credential(inPlaceOf: stamp).get()
         guard credential.stamp.session == stamp.session else { throw .sessionChanged }
         sign(&fields, with: credential)
         return true
+    }
+
+    /// The session and rotation of a token that a request came back with.
+    private func stamp(of token: Secret) async throws(SessionError) -> SessionStamp? {
+        if let stamp = core.withLock({ $0.signed.stamp(of: token) }) { return stamp }
+        // The request may have been under way since before the app was started.
+        let state = await loadedState
+        guard !Task.isCancelled else { throw .cancelled }
+        if case .unavailable(let failure) = state { throw .unavailable(failure) }
+        return core.withLock { $0.machine.stamp(of: token) }
     }
 
     private func sign(_ fields: inout HTTPFields, with credential: Credential) {
@@ -92,7 +102,8 @@ extension TokenManager {
     }
 }
 
-/// Which sessions and rotations the tokens of the last requests were of. Other clients give nothing back but the request.
+/// Which sessions and rotations the tokens were of that went to others last. Other clients give nothing back but the
+/// request.
 struct SignedTokens: Sendable {
     private var stamps: [Secret: SessionStamp] = [:]
     private var order: [Secret] = []

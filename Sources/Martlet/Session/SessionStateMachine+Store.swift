@@ -135,17 +135,18 @@ extension SessionStateMachine {
             expire(session, because: reason)
             if let failure {
                 actions.append(.emit(.storeFailed(.delete, failure)))
-                startDeletion(.session(session.record.id), sparesUnreadable: true)
+                startDeletion(.refused(session.record), sparesUnreadable: true)
             }
         case .unreadable(let why):
             expire(session, because: reason)
             actions.append(.emit(.storeFailed(.delete, failure ?? why)))
-            startDeletion(.session(session.record.id), sparesUnreadable: true)
+            startDeletion(.refused(session.record), sparesUnreadable: true)
         }
     }
 
     /// A deletion has been done, or has failed.
-    mutating func deleted(_ id: OrderID, failure: StorageFailure?) {
+    /// - Parameter seen: What was there before.
+    mutating func deleted(_ id: OrderID, over seen: Sighting? = nil, failure: StorageFailure?) {
         guard var deletion, deletion.id == id else { return }
         if let failure {
             deletion.failures += 1
@@ -155,7 +156,17 @@ extension SessionStateMachine {
         } else {
             if deletion.failures > 0 { actions.append(.emit(.storeRecovered(nil))) }
             self.deletion = nil
+            if let seen { takeBack(seen, over: deletion) }
         }
+    }
+
+    /// The session has ended while its record could not be read, and now there is one that was not refused.
+    private mutating func takeBack(_ seen: Sighting, over deletion: Deletion) {
+        guard case .expired(_, let id) = state, case .refused(let refused) = deletion.scope, refused.id == id,
+            case .newer(let found) = RecordComparison(seen.reading, with: refused)
+        else { return }
+        ended = nil
+        takeOver(found, seen.life)
     }
 
     /// The wait after a failed deletion is over.
@@ -230,7 +241,7 @@ extension SessionStateMachine {
         session.saveFailures = 0
         session.saveRetry = nil
         actions.append(.emit(.adopted(record.stamp)))
-        resume(session.waiters, .renewed)
+        resume(session.waiters, .renewed(record.id))
         session.waiters = []
         state = .signedIn(session)
     }

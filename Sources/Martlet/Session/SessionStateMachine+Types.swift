@@ -90,12 +90,19 @@ extension SessionStateMachine {
         case everybody
         case session(SessionID)
         case everybodyBut(SessionID)
+        /// This one, whose token was refused, and none that is newer.
+        case refused(StoredSession)
 
-        func includes(_ session: SessionID) -> Bool {
+        func includes(_ record: StoredSession) -> Bool {
             switch self {
-            case .everybody: true
-            case .session(let id): id == session
-            case .everybodyBut(let id): id != session
+            case .everybody: return true
+            case .session(let id): return id == record.id
+            case .everybodyBut(let id): return id != record.id
+            case .refused(let refused):
+                switch RecordComparison(.found(record), with: refused) {
+                case .same, .older: return true
+                case .newer, .otherSession, .gone, .unreadable: return false
+                }
             }
         }
     }
@@ -121,8 +128,9 @@ extension SessionStateMachine {
         case wait
         /// What there was to wait for is over; what it means for this waiter shows when it asks anew.
         case askAgain
-        /// Others have renewed the token: whoever wanted a new one, no matter why, now wants any that is good.
-        case renewed
+        /// Others have renewed the token: whoever wanted a new one, no matter why, now wants any that is good, of this
+        /// session alone.
+        case renewed(SessionID)
     }
 
     enum RefreshOutcome: Hashable, Sendable {

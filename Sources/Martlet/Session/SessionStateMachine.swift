@@ -68,11 +68,23 @@ extension SessionStateMachine {
         return (session.credential, session.record.bundle.refreshToken == nil ? nil : session.life?.refreshAt)
     }
 
+    /// The session and rotation of a token, where it is the one that is handed out now.
+    func stamp(of token: Secret) -> SessionStamp? {
+        guard case .signedIn(let session) = state, session.isAnnounced else { return nil }
+        return session.record.bundle.accessToken == token ? session.record.stamp : nil
+    }
+
     /// The record of whoever is signed in.
     var currentRecord: StoredSession? {
         guard case .signedIn(let session) = state else { return nil }
         if case .saving(let order) = session.phase { return order.record }
         return session.record
+    }
+
+    /// Whether this refresh still waits for its turn: nobody has signed in or out since it was asked for.
+    func isPreparing(_ order: RefreshOrder) -> Bool {
+        guard case .signedIn(let session) = state, case .preparing(let current) = session.phase else { return false }
+        return current.id == order.id
     }
 
     /// Whether a request signed by this rotation may still go out: it has not been refused, and nobody else is signed in.
@@ -122,6 +134,12 @@ extension SessionStateMachine {
         }
     }
 
+    /// Somebody who has waited for a token of this session needs one, and nobody else's.
+    mutating func tokenAsked(for session: SessionID, by waiter: WaiterID, at now: Duration) -> Answer {
+        if case .signedIn(let current) = state, current.record.id != session { return .failure(.sessionChanged) }
+        return tokenAsked(by: waiter, at: now)
+    }
+
     /// Somebody needs to know what the store has, and no token.
     mutating func load(for waiter: WaiterID) -> Answer {
         switch state {
@@ -166,7 +184,7 @@ extension SessionStateMachine {
             if session.record.rotation > stamp.rotation { return tokenAsked(by: waiter, at: now) }
             guard session.record.bundle.refreshToken != nil else {
                 expire(session, because: .noRefreshToken)
-                startDeletion(.session(session.record.id), sparesUnreadable: true)
+                startDeletion(.refused(session.record), sparesUnreadable: true)
                 return .failure(.expired(.noRefreshToken))
             }
             defer { state = .signedIn(session) }

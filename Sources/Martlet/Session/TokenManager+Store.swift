@@ -41,7 +41,7 @@ extension TokenManager {
         await change(SessionStateMachine.delete(deletion)) { seen, failure in
             var failure = failure
             if deletion.sparesUnreadable, case .unavailable(let why) = seen.reading { failure = failure ?? why }
-            self.transition { [failure] machine in machine.deleted(deletion.id, failure: failure) }
+            self.transition { [failure] machine in machine.deleted(deletion.id, over: seen, failure: failure) }
         }
     }
 

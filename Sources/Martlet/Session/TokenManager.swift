@@ -228,12 +228,14 @@ extension TokenManager {
     }
 
     /// A token that is valid now, for what does not go through a client: WebSocket, server-sent events, gRPC.
+    ///
+    /// Whoever asks while it is being renewed shares that refresh. A request that is signed with it by hand can be given to
+    /// `recover(from:body:to:)` like any that `sign(_:_:)` has signed.
     /// - Throws: ``SessionError`` where there is none.
     public func validToken() async throws(SessionError) -> Secret {
-        switch await credential() {
-        case .success(let credential): return credential.accessToken
-        case .failure(let error): throw error
-        }
+        let credential = try await credential().get()
+        core.withLock { $0.signed.remember(credential) }
+        return credential.accessToken
     }
 
     /// Renews the token whatever the clock says, sharing a refresh that is under way.
@@ -313,7 +315,8 @@ extension TokenManager {
             switch await wait(ask) {
             case .token(let credential): return .success(credential)
             case .failure(let error): return .failure(error)
-            case .renewed: ask = { machine, waiter, now in machine.tokenAsked(by: waiter, at: now) }
+            case .renewed(let session):
+                ask = { machine, waiter, now in machine.tokenAsked(for: session, by: waiter, at: now) }
             case .askAgain, .wait: continue
             }
         }

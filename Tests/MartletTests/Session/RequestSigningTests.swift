@@ -61,6 +61,40 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
+    @Test("recovers a request that was signed by hand, or before the app was started") func signedElsewhere()
+        async throws
+    {
+        let store = InMemoryTokenStore()
+        let app = try await App.signedIn(store: store)
+        let token = try await app.tokens.validToken()
+        try await app.tokens.refresh()
+        var byHand = HTTPRequest.to("https://api.example.com/me")
+        byHand.headerFields[.authorization] = "Bearer \(token.reveal())"
+        #expect(try await app.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &byHand))
+        #expect(byHand.headerFields[.authorization] == "Bearer access-2")
+
+        let restarted = App(app.backend, store: store)
+        app.backend.invalidateAccessTokens()
+        #expect(try await restarted.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &byHand))
+        #expect(byHand.headerFields[.authorization] == "Bearer access-3")
+        #expect(app.backend.refreshCalls == 2 && app.backend.reuseDetected == 0)
+    }
+
+    @Test("says that nobody knows whose request it was while the store cannot be read") func unreadable() async {
+        struct Shut: TokenStore {
+            let why = StorageFailure(.locked, "locked")
+            func read() async -> StoreReading { .unavailable(why) }
+            func write(_ session: StoredSession) async throws { throw why }
+            func delete() async throws { throw why }
+        }
+        let app = App(store: Shut())
+        await #expect(throws: SessionError.unavailable(Shut().why)) { () async throws in
+            var request = HTTPRequest.to("https://api.example.com/me")
+            request.headerFields[.authorization] = "Bearer access-1"
+            _ = try await app.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &request)
+        }
+    }
+
     @Test("never signs for another user what was signed for a former one") func fenced() async throws {
         let app = try await App.signedIn()
         var request = HTTPRequest.to("https://api.example.com/me")

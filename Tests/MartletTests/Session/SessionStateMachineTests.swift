@@ -127,7 +127,7 @@ import Testing
         #expect(
             machine.takeActions() == [
                 .emit(.expired(record.id, .noRefreshToken)),
-                .delete(.init(id: 1, scope: .session(record.id), sparesUnreadable: true)),
+                .delete(.init(id: 1, scope: .refused(record), sparesUnreadable: true)),
             ])
     }
 
