@@ -16,9 +16,15 @@
 /// ```
 public final class Accounts: Sendable {
     private struct State {
-        var managers: [AccountID: TokenManager] = [:]
+        var members: [AccountID: Member] = [:]
         var current: AccountID?
         var currents = Broadcast<AccountID?>()
+    }
+
+    /// One account. It has a lock of its own, held while the app's code makes the manager, so that whoever asks meanwhile
+    /// for the same account waits, and whoever asks for another does not.
+    private final class Member: Sendable {
+        let manager = Locked<TokenManager?>(nil)
     }
 
     private let store: any AccountStore
@@ -26,11 +32,13 @@ public final class Accounts: Sendable {
     private let state = Locked(State())
     /// One note at a time, so that the last one asked for is the one that stays.
     private let notes = StoreLane()
+    private let limits = TimeLimits(time: .system)
 
     /// The accounts in a store.
     /// - Parameters:
     ///   - store: Keeps the sessions, and which account is the current one.
-    ///   - makeManager: Makes the manager of an account over the store that it is given, and over no other.
+    ///   - makeManager: Makes the manager of an account over the store that it is given, and over no other. It is called
+    ///     once for each account that is used, and must not ask for that account's manager itself.
     public init(
         store: any AccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
     ) {
@@ -44,12 +52,16 @@ public final class Accounts: Sendable {
 
     /// The manager of an account: always the same one, signed in or not.
     public func tokens(for account: AccountID) -> TokenManager {
-        if let manager = state.withLock({ $0.managers[account] }) { return manager }
-        // Outside the lock: what is the app's may come back here. A second one has done nothing yet when it is dropped.
-        let made = makeManager(account, store.store(for: account))
-        return state.withLock { state in
-            if let manager = state.managers[account] { return manager }
-            state.managers[account] = made
+        let member = state.withLock { state in
+            if let member = state.members[account] { return member }
+            let member = Member()
+            state.members[account] = member
+            return member
+        }
+        return member.manager.withLock { manager in
+            if let manager { return manager }
+            let made = makeManager(account, store.store(for: account))
+            manager = made
             return made
         }
     }
@@ -102,9 +114,9 @@ public final class Accounts: Sendable {
     public func signOut(_ account: AccountID) async throws {
         await tokens(for: account).signOut()
         try await inTurn { accounts in
-            guard accounts.current == account else { return }
-            try await accounts.store.setCurrent(nil)
-            accounts.show(nil)
+            // What is stored decides: it may not have been read yet, or another process may have changed it.
+            if try await accounts.store.current() == account { try await accounts.store.setCurrent(nil) }
+            if accounts.current == account { accounts.show(nil) }
         }
     }
 
@@ -116,17 +128,22 @@ public final class Accounts: Sendable {
         }
     }
 
+    /// A caller that is cancelled stops waiting, while the work goes on.
     private func inTurn<Value: Sendable>(
         _ work: @escaping @Sendable (Accounts) async throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            notes.enqueue { [self] in
-                do {
-                    continuation.resume(returning: try await work(self))
-                } catch {
-                    continuation.resume(throwing: error)
+        try Task.checkCancellation()
+        let outcome = await limits.run(within: nil) { [self] in
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+                notes.enqueue { [self] in
+                    do {
+                        continuation.resume(returning: try await work(self))
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
                 }
             }
         }
+        return try outcome.get()
     }
 }

@@ -22,6 +22,8 @@ public final class FileAccountStore: AccountStore {
     private let queue = DispatchQueue(label: "martlet.account-files")
 
     private static let recordName = "session.json"
+    /// In seconds. No write of a note takes as long, so what is older was left behind.
+    private static let oldestWrite = 60
 
     /// A store in a folder, which is made when it is needed.
     public init(folder: String) {
@@ -64,7 +66,7 @@ public final class FileAccountStore: AccountStore {
         let bytes = try JSONEncoder().encode(account.map { [$0] } ?? [])
         try await perform { () throws(StorageFailure) in
             try note.makeFolder()
-            note.removeLeftovers(olderThan: 60)
+            note.removeLeftovers(olderThan: Self.oldestWrite)
             _ = try note.replace(with: bytes, if: { true })
         }
     }

@@ -47,6 +47,56 @@ import Testing
         #expect(accounts.tokens(for: "grace") !== accounts.tokens(for: "ada"))
     }
 
+    @Test("are made once each, so that what the app does with a new manager is done once") func madeOnce() async throws
+    {
+        let made = Locked<[AccountID: Int]>([:])
+        let accounts = Accounts(store: .inMemory) { account, store in
+            made.withLock { $0[account, default: 0] += 1 }
+            // Whatever takes long enough for the others to come too.
+            for _ in 0..<2000 { sched_yield() }
+            return Self.manager(store, StubTransport { _ in .status(404) })
+        }
+        let ids = (0..<10).map { AccountID(rawValue: "\($0)") }
+        await withTaskGroup(of: Void.self) { group in
+            for id in ids {
+                for _ in 0..<8 { group.addTask { _ = accounts.tokens(for: id) } }
+            }
+        }
+        #expect(made.withLock { $0 } == Dictionary(uniqueKeysWithValues: ids.map { ($0, 1) }))
+    }
+
+    @Test("names that only look the same are two accounts") func lookalikes() {
+        let accounts = Accounts(store: .inMemory) { _, store in Self.manager(store, StubTransport { _ in .status(404) })
+        }
+        let (composed, decomposed): (AccountID, AccountID) = ("Ren\u{E9}", "Rene\u{301}")
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed, composed]).count == 2)
+        #expect(accounts.tokens(for: composed) !== accounts.tokens(for: decomposed))
+    }
+
+    @Test("one that signs out before the current one was read is not the current one at the next start")
+    func signOutBeforeRestore() async throws {
+        let store = InMemoryAccountStore()
+        await store.setCurrent("ada")
+        let accounts = Accounts(store: store) { _, store in Self.manager(store, StubTransport { _ in .status(404) }) }
+        try await accounts.signOut("grace")
+        #expect(await store.current() == "ada")
+        try await accounts.signOut("ada")
+        #expect(await store.current() == nil)
+        #expect(try await accounts.restore() == nil)
+    }
+
+    @Test("a switch is not waited for by who is cancelled, and is done all the same") func cancelled() async throws {
+        let store = SlowAccountStore()
+        let accounts = Accounts(store: store) { _, store in Self.manager(store, StubTransport { _ in .status(404) }) }
+        let switching = Task { try await accounts.makeCurrent("ada") }
+        await store.gate.waitForArrivals()
+        switching.cancel()
+        await #expect(throws: CancellationError.self) { try await switching.value }
+        store.gate.open()
+        #expect(try await accounts.restore() == "ada")
+    }
+
     @Test("the current one is remembered, and shown once it is stored") func current() async throws {
         try await TemporaryFolder.with { folder in
             func open() -> Accounts {
@@ -147,6 +197,20 @@ import Testing
     }
 }
 
+/// Notes the current account once its gate is open.
+private final class SlowAccountStore: AccountStore {
+    let gate = Gate()
+    private let inner = InMemoryAccountStore()
+
+    func store(for account: AccountID) -> any TokenStore { inner.store(for: account) }
+    func accounts() async -> [AccountID] { await inner.accounts() }
+    func current() async -> AccountID? { await inner.current() }
+    func setCurrent(_ account: AccountID?) async {
+        await gate.pass()
+        await inner.setCurrent(account)
+    }
+}
+
 @Suite("The files of accounts") struct FileAccountStoreTests {
     static let names = [
         "ada", "Ada", "ADA", "", "%", "%41", "../../etc/passwd", "a/b", "a.b", ".", "..", "session.json",
@@ -188,6 +252,22 @@ import Testing
             #expect(Set(listed) == Set(Self.names.map { Array($0.utf8) }))
             try await store.store(for: "ada").delete()
             #expect(try await store.accounts().count == Self.names.count - 1)
+        }
+    }
+
+    @Test("a note that was cut short leaves nothing behind for ever") func leftovers() async throws {
+        try await TemporaryFolder.with { folder in
+            try folder.file(".current.json.1.2.tmp", Data(#"["grace"]"#.utf8))
+            let leftover = folder.path + "/.current.json.1.2.tmp"
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -3600)], ofItemAtPath: leftover)
+            // Another process may be in the middle of writing this one.
+            try folder.file(".current.json.3.4.tmp")
+            let store = FileAccountStore(folder: folder.path)
+            try await store.setCurrent("ada")
+            #expect(FileManager.default.fileExists(atPath: folder.path + "/.current.json.3.4.tmp"))
+            #expect(!FileManager.default.fileExists(atPath: leftover))
+            #expect(try await store.current() == "ada")
         }
     }
 
