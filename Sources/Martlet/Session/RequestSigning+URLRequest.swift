@@ -61,6 +61,10 @@
         /// }
         /// ```
         ///
+        /// Alamofire asks its interceptor about failed requests only, so have each of them validated: `validate()`, or in
+        /// Moya `validationType = .successCodes`. It also signs anew for each retry of its own, whoever is signed in by
+        /// then: when ``states`` tells that the user has changed, call the session's `cancelAllRequests()`.
+        ///
         /// The token goes only to the base URL's origin and those that the manager trusts, over https or to this machine;
         /// a request to any other place is left as it is.
         /// - Parameters:

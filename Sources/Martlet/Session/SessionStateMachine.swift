@@ -81,12 +81,6 @@ extension SessionStateMachine {
         return session.record
     }
 
-    /// Whether this refresh still waits for its turn: nobody has signed in or out since it was asked for.
-    func isPreparing(_ order: RefreshOrder) -> Bool {
-        guard case .signedIn(let session) = state, case .preparing(let current) = session.phase else { return false }
-        return current.id == order.id
-    }
-
     /// Whether a request signed by this rotation may still go out: it has not been refused, and nobody else is signed in.
     func isGood(_ stamp: SessionStamp) -> Bool {
         guard case .signedIn(let session) = state, session.isAnnounced else { return false }

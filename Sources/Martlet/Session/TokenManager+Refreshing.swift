@@ -66,11 +66,7 @@ extension TokenManager {
         }
         let token = order.record.bundle.refreshToken ?? order.record.bundle.accessToken
         let journal = RefreshJournal(startedAt: time.wallClock, fingerprint: RefreshJournal.fingerprint(of: token))
-        let decide = SessionStateMachine.note(journal, for: order)
-        await change { [self] reading in
-            // Somebody may have signed in or out since, and what that wrote or deleted must stay so.
-            core.withLock { $0.machine.isPreparing(order) } ? decide(reading) : .keep
-        } then: { seen, failure in
+        await change(SessionStateMachine.note(journal, for: order)) { seen, failure in
             // A process that was stopped in here may have lost the lock, and then what it has seen is old.
             if let lock, !lock.isHeld { return answer.resume(returning: nil) }
             let now = self.time.uptime

@@ -139,10 +139,17 @@ extension TokenManager {
         }
     }
 
+    /// One wait is enough for all who had nothing of their look.
     private func lookAgain(afterFailures failures: Int) {
+        let isFirst = core.withLock { core in
+            defer { core.awaitsLook = true }
+            return !core.awaitsLook
+        }
+        guard isFirst else { return }
         let wait = policy.saveRetry(afterFailures: failures)
         Task { [weak self, time] in
             guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
+            self?.core.withLock { $0.awaitsLook = false }
             self?.look(afterFailures: failures)
         }
     }

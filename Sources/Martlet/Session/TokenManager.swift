@@ -63,6 +63,8 @@ public final class TokenManager: Sendable {
         var refreshLock: (any HeldStoreLock)?
         /// Looks at the record when others change it.
         var watch: Task<Void, Never>?
+        /// Another look is about to be made, because the last one gave nothing.
+        var awaitsLook = false
     }
 
     /// Owns one session.

@@ -119,6 +119,30 @@ import Testing
         _ = await slow
     }
 
+    @Test("one look at a time waits for a record that cannot be read, however often that is changed") func oneLook()
+        async throws
+    {
+        let store = SharedShelf()
+        let app = try await App.signedIn(store: store)
+        store.isLocked.withLock { $0 = true }
+        for _ in 1...20 {
+            let reads = store.reads.withLock { $0 }
+            store.somebodyChangedIt()
+            while store.reads.withLock({ $0 }) == reads { await Task.yield() }
+            await app.tokens.storeLane.flush()
+            await app.time.waitForSleepers()
+        }
+        // Each of them would go on for as long as it cannot be read.
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(app.time.sleeperCount == 1)
+
+        store.isLocked.withLock { $0 = false }
+        await store.renew(app.backend.issue())
+        let events = app.tokens.events
+        app.time.advance(by: .seconds(3600))
+        #expect(await events.first { if case .adopted = $0 { true } else { false } } != nil)
+    }
+
     @Test("C25: an end that the server declares spares a newer record of the session that can only be read later")
     func newerRecordAtTheEnd() async throws {
         let store = SharedShelf()
@@ -193,7 +217,9 @@ private final class SharedShelf: TokenStore {
     let gate = Gate()
     let isFull = Locked(false)
     let isLocked = Locked(false)
+    let reads = Locked(0)
     let memory = InMemoryTokenStore()
+    private let news = AsyncStream<Void>.makeStream()
 
     private struct Held: HeldStoreLock {
         var isHeld: Bool { true }
@@ -209,7 +235,11 @@ private final class SharedShelf: TokenStore {
 
     var lock: (any StoreLock)? { GatedLock(gate: gate) }
 
+    func changes() -> AsyncStream<Void>? { news.stream }
+    func somebodyChangedIt() { news.continuation.yield() }
+
     func read() async -> StoreReading {
+        reads.withLock { $0 += 1 }
         if isLocked.withLock({ $0 }) { return .unavailable(StorageFailure(.locked, "locked")) }
         return await memory.read()
     }
