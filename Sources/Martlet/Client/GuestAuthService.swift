@@ -8,7 +8,8 @@ internal import HTTPTypes
 
 /// Signs guests in: a name, perhaps a picture, and a session without a password.
 ///
-/// Whoever asks while a guest is being made gets the same one: a double tap makes one guest, not two.
+/// Whoever asks while a guest is being made gets the same one, by whichever service over the same ``TokenManager``: a double
+/// tap makes one guest, not two.
 ///
 /// ```swift
 /// let guests = GuestAuthService(client)
@@ -35,7 +36,7 @@ public final class GuestAuthService: Sendable {
         self.path = path
         self.nameField = nameField
         self.pictureField = pictureField
-        self.flight = SingleFlight(time: client.pipeline.time)
+        self.flight = client.tokens?.guests.registration ?? SingleFlight(time: client.pipeline.time)
     }
 
     /// A picture as it is sent.
@@ -119,36 +120,6 @@ public final class GuestAuthService: Sendable {
         return try await client.signIn(
             endpoint(session.account.userID), as: type, authentication: .required, since: epoch, session: session.id,
             account: account)
-    }
-}
-
-/// A guest as the server knows it.
-public struct Guest: Decodable, Sendable, Hashable {
-    /// The guest's id, as text whatever the server writes.
-    public let id: String
-    /// The guest's name.
-    public let name: String?
-    /// Where the guest's picture is.
-    public let profileURL: String?
-    /// The picture's key at the server.
-    public let profileImageKey: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case id, name, profileImageKey
-        case profileURL = "profileUrl"
-    }
-
-    /// Decodes `{ id, name, profileUrl, profileImageKey }`; the id may be a number.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let number = try? container.decode(Int64.self, forKey: .id) {
-            id = String(number)
-        } else {
-            id = try container.decode(String.self, forKey: .id)
-        }
-        name = try container.decodeIfPresent(String.self, forKey: .name)
-        profileURL = try container.decodeIfPresent(String.self, forKey: .profileURL)
-        profileImageKey = try container.decodeIfPresent(String.self, forKey: .profileImageKey)
     }
 }
 

@@ -27,26 +27,24 @@ public struct GuestPolicy: Sendable {
 }
 
 /// Signs a guest in for all calls that need one.
-final class GuestGate: Sendable {
+struct GuestGate: Sendable {
     private let policy: GuestPolicy
     private let tokens: TokenManager
-    private let flight: SingleFlight<Result<Void, NetworkError>>
-    /// The gates that the task is in: what signs a guest in must not wait for one.
+    /// The managers for which the task signs a guest in: what does that must not wait for it.
     @TaskLocal private static var entered: Set<ObjectIdentifier> = []
 
-    init(_ policy: GuestPolicy, tokens: TokenManager, time: any TimeSource) {
+    init(_ policy: GuestPolicy, tokens: TokenManager) {
         self.policy = policy
         self.tokens = tokens
-        self.flight = SingleFlight(time: time)
     }
 
     /// Returns once somebody is signed in, or there is another reason than that for a call to fail.
     func pass(_ client: NetworkClient, for call: FailedCall) async throws(NetworkError) {
-        guard !Self.entered.contains(ObjectIdentifier(self)), await nobodyIsSignedIn else { return }
-        let outcome = await flight.run { [self] in
+        guard !Self.entered.contains(ObjectIdentifier(tokens)), await nobodyIsSignedIn else { return }
+        let outcome = await tokens.guests.policy.run {
             // Somebody may have signed in since this was asked for.
             guard await nobodyIsSignedIn else { return .success(()) }
-            return await Self.$entered.withValue(Self.entered.union([ObjectIdentifier(self)])) {
+            return await Self.$entered.withValue(Self.entered.union([ObjectIdentifier(tokens)])) {
                 do {
                     return .success(try await policy.signIn(client))
                 } catch {

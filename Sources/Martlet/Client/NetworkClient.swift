@@ -35,7 +35,7 @@ public final class NetworkClient: APIClient {
         self.config = config
         self.pipeline = CallPipeline(
             baseURL: tokens.baseURL, tokens: tokens, config: config, transport: tokens.transport)
-        self.guests = config.guestPolicy.map { [pipeline] in GuestGate($0, tokens: tokens, time: pipeline.time) }
+        self.guests = config.guestPolicy.map { GuestGate($0, tokens: tokens) }
     }
 
     /// A client for an API without sign-in. Endpoints that require a token fail with

@@ -43,6 +43,7 @@ public final class TokenManager: Sendable {
     let limits: TimeLimits
     let storeLimits: TimeLimits
     let storeLane = StoreLane()
+    let guests: GuestFlights
     let core: Locked<Core>
     /// The managers whose refresh the task is part of, for refreshers that send through a client of their own manager.
     @TaskLocal static var refreshing: Set<ObjectIdentifier> = []
@@ -114,6 +115,7 @@ public final class TokenManager: Sendable {
             headers: headers)
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, sleepsOn: false)
+        self.guests = GuestFlights(time: time)
         self.core = Locked(Core(machine: SessionStateMachine(policy: policy, sharesStore: store.lock != nil)))
     }
 

@@ -54,6 +54,44 @@ import Testing
         #expect(await app.call().isSuccess)
     }
 
+    @Test("C48: a guest is made once, however many clients and services the app makes over one session")
+    func manyClients() async throws {
+        let app = App { $0.guestPolicy = .registering }
+        let gate = Gate()
+        app.backend.registersGuests(gate)
+        var calls: [Task<Result<Echo, NetworkError>, Never>] = []
+        var taps: [Task<Guest, any Error>] = []
+        for _ in 0..<5 {
+            let client = NetworkClient(tokens: app.tokens, config: app.client.config)
+            calls.append(Task { await app.call(over: client) })
+        }
+        await gate.waitForArrivals()
+        for _ in 0..<5 {
+            let client = NetworkClient(tokens: app.tokens, config: app.client.config)
+            taps.append(Task { try await GuestAuthService(client).register(name: "Ada") })
+        }
+        // Whoever would register a second guest has had the time for it.
+        for _ in 0..<1000 { await Task.yield() }
+        gate.open()
+        for call in calls { #expect(await call.value.isSuccess) }
+        for tap in taps { #expect(try await tap.value.id == "7") }
+        #expect(app.backend.calls(to: "/auth/guest/register") == 1)
+    }
+
+    @Test("C48: a policy that needs a token of another client over the same session does not wait for itself")
+    func recursionOverAnotherClient() async throws {
+        let app = App {
+            $0.guestPolicy = .signIn { client in
+                let other = NetworkClient(tokens: try #require(client.tokens), config: client.config)
+                let _: Echo = try await other.send(Get("/me", .required))
+            }
+        }
+        guard case .signInRequired = await app.call().error else {
+            Issue.record("nobody can be signed in by that")
+            return
+        }
+    }
+
     @Test("C48: a caller that is cancelled does not take the guest from the others") func cancelled() async throws {
         let app = App { $0.guestPolicy = .registering }
         let gate = Gate()
@@ -205,6 +243,14 @@ extension App {
         try await app.tokens.signIn(
             with: app.backend.issue(), account: SessionAccount(userID: "guest-7", isGuest: true))
         return app
+    }
+
+    fileprivate func call(over client: NetworkClient) async -> Result<Echo, NetworkError> {
+        do throws(NetworkError) {
+            return .success(try await client.send(Get("/me")))
+        } catch {
+            return .failure(error)
+        }
     }
 
     fileprivate func call(_ endpoint: Get) async -> Result<Echo, NetworkError> {

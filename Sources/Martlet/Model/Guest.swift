@@ -1,0 +1,29 @@
+/// A guest as the server knows it.
+public struct Guest: Decodable, Sendable, Hashable {
+    /// The guest's id, as text whatever the server writes.
+    public let id: String
+    /// The guest's name.
+    public let name: String?
+    /// Where the guest's picture is.
+    public let profileURL: String?
+    /// The picture's key at the server.
+    public let profileImageKey: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, name, profileImageKey
+        case profileURL = "profileUrl"
+    }
+
+    /// Decodes `{ id, name, profileUrl, profileImageKey }`; the id may be a number.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        if let number = try? container.decode(Int64.self, forKey: .id) {
+            id = String(number)
+        } else {
+            id = try container.decode(String.self, forKey: .id)
+        }
+        name = try container.decodeIfPresent(String.self, forKey: .name)
+        profileURL = try container.decodeIfPresent(String.self, forKey: .profileURL)
+        profileImageKey = try container.decodeIfPresent(String.self, forKey: .profileImageKey)
+    }
+}
