@@ -84,6 +84,11 @@ public final class SimulatedDisk: Sendable {
         var record: StoredSession?
         var listeners: [(process: String, id: Int, stream: AsyncStream<Void>.Continuation)] = []
         var lastID = 0
+    }
+
+    /// Kept apart from the record, since whoever decides on the record may ask whether the lock is still held.
+    struct Line {
+        var lastID = 0
         var holder: Holder?
         var inLine: [(id: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -95,6 +100,7 @@ public final class SimulatedDisk: Sendable {
     }
 
     let state: Guarded<State>
+    let line = Guarded(Line())
     let time: any TimeSource
     let conduct: Conducting
     let report: @Sendable (_ process: String, Incident) -> Void
@@ -145,12 +151,14 @@ public final class SimulatedDisk: Sendable {
     }
 
     func forget(_ process: String) {
-        let (streams, inLine) = state.withLock { state in
-            let streams = state.listeners.filter { $0.process == process }.map(\.stream)
-            state.listeners.removeAll { $0.process == process }
-            if state.holder?.process == process { state.holder = nil }
-            defer { state.inLine = [] }
-            return (streams, state.inLine.map(\.continuation))
+        let streams = state.withLock { state in
+            defer { state.listeners.removeAll { $0.process == process } }
+            return state.listeners.filter { $0.process == process }.map(\.stream)
+        }
+        let inLine = line.withLock { line in
+            if line.holder?.process == process { line.holder = nil }
+            defer { line.inLine = [] }
+            return line.inLine.map(\.continuation)
         }
         for stream in streams { stream.finish() }
         for continuation in inLine { continuation.resume() }

@@ -127,7 +127,7 @@ extension SimulatedTokenStore {
         let store: SimulatedTokenStore
         let id: Int
 
-        var isHeld: Bool { store.disk.state.withLock { $0.holder?.id == id } }
+        var isHeld: Bool { store.disk.line.withLock { $0.holder?.id == id } }
         func release() { store.release(id) }
     }
 
@@ -141,12 +141,12 @@ extension SimulatedTokenStore {
             try Task.checkCancellation()
             guard !hasDied.withLock({ $0 }) else { throw Self.dead }
             let now = disk.time.uptime
-            let (id, loser, deadline) = disk.state.withLock { [process] state -> (Int?, String?, Duration) in
-                if let holder = state.holder, now < holder.deadline { return (nil, nil, holder.deadline) }
-                let loser = state.holder?.process
-                state.lastID += 1
-                state.holder = SimulatedDisk.Holder(id: state.lastID, process: process, deadline: now + lease)
-                return (state.lastID, loser, .zero)
+            let (id, loser, deadline) = disk.line.withLock { [process] line -> (Int?, String?, Duration) in
+                if let holder = line.holder, now < holder.deadline { return (nil, nil, holder.deadline) }
+                let loser = line.holder?.process
+                line.lastID += 1
+                line.holder = SimulatedDisk.Holder(id: line.lastID, process: process, deadline: now + lease)
+                return (line.lastID, loser, .zero)
             }
             if let id {
                 disk.report(process, loser.map { .tookLock(from: $0) } ?? .locked)
@@ -158,9 +158,9 @@ extension SimulatedTokenStore {
 
     /// Returns when the lock is free, or its holder's lease is over, or the task is cancelled.
     private func waitInLine(until deadline: Duration) async {
-        let id = disk.state.withLock { state in
-            state.lastID += 1
-            return state.lastID
+        let id = disk.line.withLock { line in
+            line.lastID += 1
+            return line.lastID
         }
         let alarm = Task { [disk] in
             guard (try? await disk.time.sleep(until: deadline)) != nil else { return }
@@ -168,9 +168,9 @@ extension SimulatedTokenStore {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let mustWait = disk.state.withLock { state in
-                    guard state.holder != nil, !Task.isCancelled, disk.time.uptime < deadline else { return false }
-                    state.inLine.append((id, continuation))
+                let mustWait = disk.line.withLock { line in
+                    guard line.holder != nil, !Task.isCancelled, disk.time.uptime < deadline else { return false }
+                    line.inLine.append((id, continuation))
                     return true
                 }
                 if !mustWait { continuation.resume() }
@@ -183,11 +183,11 @@ extension SimulatedTokenStore {
 
     private func release(_ id: Int) {
         guard !hasDied.withLock({ $0 }) else { return }
-        let inLine = disk.state.withLock { state -> [CheckedContinuation<Void, Never>]? in
-            guard state.holder?.id == id else { return nil }
-            state.holder = nil
-            defer { state.inLine = [] }
-            return state.inLine.map(\.continuation)
+        let inLine = disk.line.withLock { line -> [CheckedContinuation<Void, Never>]? in
+            guard line.holder?.id == id else { return nil }
+            line.holder = nil
+            defer { line.inLine = [] }
+            return line.inLine.map(\.continuation)
         }
         guard let inLine else { return }
         disk.report(process, .unlocked)
@@ -197,9 +197,9 @@ extension SimulatedTokenStore {
 
 extension SimulatedDisk {
     func leaveLine(_ id: Int) {
-        let continuation = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard let index = state.inLine.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.inLine.remove(at: index).continuation
+        let continuation = line.withLock { line -> CheckedContinuation<Void, Never>? in
+            guard let index = line.inLine.firstIndex(where: { $0.id == id }) else { return nil }
+            return line.inLine.remove(at: index).continuation
         }
         continuation?.resume()
     }
