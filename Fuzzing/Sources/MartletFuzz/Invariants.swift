@@ -8,7 +8,8 @@ struct Invariant: Sendable {
     let find: @Sendable (Facts) -> String?
 
     static let all = [
-        everybodyIsAnswered, cancelledAtOnce, oneRefreshAtATime, spentTokensStayHome, reuseHasACause, lostHasACause,
+        everybodyIsAnswered, cancelledAtOnce, oneRefreshAtATime, spentTokensStayHome, reuseHasACause,
+        lateRefusalsCostNothing, lostHasACause,
         lostIsSaid, requestsKeepTheirSession, nothingComesBack, endedStaysEnded, durableBeforeVisible, endedForAReason,
         restIsTrue,
     ]
@@ -86,6 +87,30 @@ extension Invariant {
             return "refresh \(send.number) sent \(send.token.text), which was spent, and nothing explains why"
         }
         return nil
+    }
+
+    static let lateRefusalsCostNothing = Invariant(
+        rule: "A refusal of an older token starts no refresh: the newer one is there already."
+    ) { facts in
+        var refused: Set<Refused> = []
+        for entry in facts.history.entries {
+            switch entry.what {
+            case .request(let life, _, let token, false): refused.insert(Refused(life: life, token: token))
+            case .event(let life, .refreshStarted(let stamp, .rejected)):
+                guard let family = facts.family(of: stamp.session) else { continue }
+                // Here the server counts as the client does.
+                let token = TokenName(family: family, number: stamp.rotation)
+                if refused.contains(Refused(life: life, token: token)) { continue }
+                return "process \(life.process) renews \(token.text) as if it had been refused"
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private struct Refused: Hashable {
+        let life: Life
+        let token: TokenName
     }
 
     static let lostHasACause = Invariant(rule: "Whoever loses a rotation lost an answer or a process before.") {

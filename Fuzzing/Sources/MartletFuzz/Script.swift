@@ -60,7 +60,7 @@ struct Script: Sendable {
             return (0...deaths).map { life in
                 LifeScript(
                     wait: life == 0 ? dice.pick([.zero, .zero, .milliseconds(50)]) : dice.pick([.zero, .seconds(1)]),
-                    callers: (0..<dice.pick([1, 1, 2, 2, 3])).map { _ in Self.steps(&dice, hasChanges: hasChanges) },
+                    callers: (0..<dice.pick([1, 1, 1, 2, 2, 3])).map { _ in Self.steps(&dice, hasChanges: hasChanges) },
                     touches: life < deaths ? 1 + dice.number(below: 24) : nil)
             }
         }
@@ -79,7 +79,7 @@ struct Script: Sendable {
     }
 
     private static func steps(_ dice: inout SeededGenerator, hasChanges: Bool) -> [Step] {
-        (0..<dice.pick([1, 1, 2, 2, 3])).map { _ in
+        (0..<dice.pick([1, 1, 1, 2, 2, 3])).map { _ in
             let what: Step.What =
                 switch dice.number(below: 20) {
                 case 0...8: .token
