@@ -49,7 +49,8 @@ struct StateSearch {
     /// Whether to go on after a rule was broken: a test of the rules has no need to.
     var stopsAtFirst = false
 
-    func run(from starts: [World]) -> Result {
+    /// It lets others have a turn now and then: it takes seconds.
+    func run(from starts: [World]) async -> Result {
         var result = Result()
         var visited: Set<Node> = []
         var layer: [Node] = []
@@ -60,7 +61,8 @@ struct StateSearch {
         result.worldsByDepth.append(layer.count)
         for _ in 0..<depth {
             var next: [Node] = []
-            for node in layer {
+            for (index, node) in layer.enumerated() {
+                if index.isMultiple(of: 50) { await Task.yield() }
                 let wayToRest = node.world.nextOnTheWayToRest
                 for event in node.world.events(bounds) {
                     guard let reached = take(event, from: node, isOnWayToRest: event == wayToRest, &visited, &result)
@@ -74,7 +76,7 @@ struct StateSearch {
             result.worldsByDepth.append(layer.count)
         }
         result.worlds = visited.count
-        bringToRest(layer, &visited, &result)
+        await bringToRest(layer, &visited, &result)
         return result
     }
 
@@ -106,12 +108,13 @@ extension StateSearch {
     /// No way to rest is longer; a longer one never ends.
     static let longestWay = 60
 
-    private func bringToRest(_ layer: [Node], _ visited: inout Set<Node>, _ result: inout Result) {
+    private func bringToRest(_ layer: [Node], _ visited: inout Set<Node>, _ result: inout Result) async {
         var layer = layer
         var rounds = 0
         while !layer.isEmpty, rounds < Self.longestWay {
             var next: [Node] = []
-            for node in layer {
+            for (index, node) in layer.enumerated() {
+                if index.isMultiple(of: 500) { await Task.yield() }
                 guard let event = node.world.nextOnTheWayToRest,
                     let reached = take(event, from: node, isOnWayToRest: true, &visited, &result)
                 else { continue }

@@ -3,15 +3,15 @@ import Testing
 
 @testable import Martlet
 
-/// `MARTLET_SEARCH_DEPTH` makes the searches deeper by so many steps; in a release build two or three more take minutes.
+/// `MARTLET_SEARCH_DEPTH` makes the searches deeper by so many steps; two more take minutes.
 @Suite("Every state that a session can get into") struct StateSearchTests {
     @Test(
         "keeps every rule to depth 8 from each start, whoever asks, refuses, fails, signs in or out, or rotates elsewhere",
         arguments: [false, true], [false, true])
-    func deep(hasGrace: Bool, sharesStore: Bool) {
+    func deep(hasGrace: Bool, sharesStore: Bool) async {
         let starts = SearchStarts.main(hasGrace: hasGrace, sharesStore: sharesStore, isPrompt: true)
         let bounds = SearchBounds(waiters: 1, sessions: 2, tasks: 3, isBroad: true)
-        let result = search(from: starts, depth: 8, bounds, "deep, grace \(hasGrace), shared \(sharesStore)")
+        let result = await search(from: starts, depth: 8, bounds, "deep, grace \(hasGrace), shared \(sharesStore)")
         #expect(result.worlds > (sharesStore ? 30_000 : 18_000))
         #expect(result.ends > 50)
     }
@@ -19,19 +19,19 @@ import Testing
     @Test(
         "keeps every rule where every step has its shades and nobody is prompt, from the midst of things as well",
         arguments: [false, true], [false, true])
-    func wide(hasGrace: Bool, sharesStore: Bool) {
+    func wide(hasGrace: Bool, sharesStore: Bool) async {
         let starts = SearchStarts.all(hasGrace: hasGrace, sharesStore: sharesStore, isPrompt: false)
-        let result = search(
+        let result = await search(
             from: starts, depth: 3, SearchBounds(), "wide, grace \(hasGrace), shared \(sharesStore)")
         #expect(result.worlds > (sharesStore ? 4_000 : 2_000))
         #expect(result.ends > 50)
     }
 
     @Test("finds each of these faults", arguments: SearchFault.all)
-    func finds(_ fault: SearchFault) {
+    func finds(_ fault: SearchFault) async {
         let bounds = SearchBounds(waiters: 1, sessions: 2, tasks: 3, isBroad: true)
         let search = StateSearch(depth: 4, bounds: bounds, fault: fault, stopsAtFirst: true)
-        let result = search.run(from: SearchStarts.all(hasGrace: false, sharesStore: false, isPrompt: true))
+        let result = await search.run(from: SearchStarts.all(hasGrace: false, sharesStore: false, isPrompt: true))
         let found = result.findings.first { fault.breaks.contains($0.rule) }
         #expect(found != nil, "a machine that \(fault.name) was let through")
         // The story has the start, and what happened and what came of it for each step.
@@ -40,9 +40,9 @@ import Testing
 
     private func search(
         from starts: [World], depth: Int, _ bounds: SearchBounds, _ name: String
-    ) -> StateSearch.Result {
+    ) async -> StateSearch.Result {
         let extra = ProcessInfo.processInfo.environment["MARTLET_SEARCH_DEPTH"].flatMap { Int($0) } ?? 0
-        let result = StateSearch(depth: depth + extra, bounds: bounds).run(from: starts)
+        let result = await StateSearch(depth: depth + extra, bounds: bounds).run(from: starts)
         for finding in result.findings {
             Issue.record("\(finding.rule) is broken:\n\(finding.story.joined(separator: "\n"))")
         }
