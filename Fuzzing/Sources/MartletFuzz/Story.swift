@@ -98,6 +98,10 @@ struct Story {
     }
 
     private func text(_ event: SessionEvent) -> String {
+        // The id of a sign-in that was cut short is another one each time, and a story is the same each time.
+        if case .signedOut(let session?) = event, world.history.families[session] == nil {
+            return "signedOut(a session that was still being stored)"
+        }
         var text = String(describing: event)
         for (session, family) in world.history.families {
             text = text.replacing("Martlet.SessionStamp(session: \(session), rotation: ", with: "(session \(family), ")

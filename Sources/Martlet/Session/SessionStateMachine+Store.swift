@@ -129,8 +129,13 @@ extension SessionStateMachine {
         switch RecordComparison(seen.reading, with: order.record) {
         case .newer(let found):
             adopt(found, seen.life, &session)
-        case .otherSession(let found):
+        case .otherSession(let found) where session.isStored:
             switchTo(found, seen.life, from: session)
+        case .otherSession:
+            // It is there only because this one was never written: that it is to go is noted already, or others have
+            // signed in since.
+            expire(session, because: reason)
+            if deletion == nil { heed(seen) }
         case .same, .older, .gone:
             expire(session, because: reason)
             if let failure {
@@ -177,7 +182,10 @@ extension SessionStateMachine {
 
     /// - Parameter sparesUnreadable: Where nobody asked for it, and a record that cannot be read stays until it can be.
     mutating func startDeletion(_ scope: DeletionScope, sparesUnreadable: Bool = false) {
-        let order = Deletion(id: makeID(), scope: scope, sparesUnreadable: sparesUnreadable)
+        // What was to go before is still to go, and nobody is left who could stay.
+        let order = Deletion(
+            id: makeID(), scope: deletion == nil ? scope : .everybody,
+            sparesUnreadable: sparesUnreadable && deletion?.sparesUnreadable != false)
         deletion = order
         actions.append(.delete(order))
     }

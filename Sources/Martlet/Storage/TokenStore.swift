@@ -21,7 +21,8 @@ public protocol TokenStore: Sendable {
     ///
     /// Without an implementation of its own this reads, then writes or deletes, which is enough where no other process
     /// can reach the record.
-    /// - Parameter decide: Called with what is there.
+    /// - Parameter decide: Called with what is there. It may ask the store's ``lock`` whether it is still held
+    ///   (``HeldStoreLock/isHeld``), so nothing may be held meanwhile that the answer takes.
     /// - Returns: What was there before.
     /// - Throws: ``StorageFailure``, or anything else, where what was decided could not be done.
     @discardableResult

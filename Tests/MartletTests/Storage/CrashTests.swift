@@ -58,8 +58,10 @@
 
         /// Signs in, renews the tokens twice and signs out.
         func lead(_ reached: @escaping @Sendable (FileSteps.Step) -> Void) async throws {
+            // The second refresh may come to the lock a moment before the first has given it back, and must not wait for a
+            // clock that stands still.
             let store = FileTokenStore(
-                path: record, time: ManualTimeSource(), activities: nil, steps: FileSteps(reached: reached))
+                path: record, time: .system, activities: nil, steps: FileSteps(reached: reached))
             let tokens = server.manager(store)
             try begin(.signingIn)
             try await tokens.signIn(with: server.tokens(0))

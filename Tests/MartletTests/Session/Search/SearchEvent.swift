@@ -25,6 +25,8 @@ enum SearchEvent: Hashable {
     case anotherProcessSignsIn
     /// The sign of a change in the store has come.
     case noticesChange
+    /// The wait before looking once more is over.
+    case lookAgainIsDue
     case clockTicks
     /// The device slept for hours.
     case clockJumps
@@ -113,6 +115,7 @@ extension World {
         if late != nil { events.append(.lateAnswerCame) }
         if saveRetries > 0 { events.append(.saveRetryIsDue) }
         for index in deleteRetries.indices { events.append(.deleteRetryIsDue(index)) }
+        if awaitsLook { events.append(.lookAgainIsDue) }
         if machine.sharesStore { addOthers(&events, bounds) }
         events += [.clockTicks, .clockJumps]
         return bounds.isBroad ? events.filter { !$0.isShade } : events
@@ -193,6 +196,7 @@ extension World {
         if saveRetries > 0 { return .saveRetryIsDue }
         if !deleteRetries.isEmpty { return .deleteRetryIsDue(0) }
         if hasNews, isLoaded { return .noticesChange }
+        if awaitsLook { return .lookAgainIsDue }
         return nil
     }
 }
@@ -218,6 +222,7 @@ extension SearchEvent: CustomStringConvertible {
         case .anotherProcessSignsOut: "another process signs out"
         case .anotherProcessSignsIn: "another process signs somebody in"
         case .noticesChange: "a change of the record is noticed"
+        case .lookAgainIsDue: "the wait before looking again is over"
         case .clockTicks: "time passes"
         case .clockJumps: "hours pass"
         }
@@ -253,6 +258,7 @@ extension World.Ask: CustomStringConvertible {
         switch self {
         case .token: "a token"
         case .tokenInPlaceOf(let stamp): "a token in place of \(stamp)"
+        case .tokenOf(let session): "a token of \(session), which others have renewed"
         case .forcedRefresh: "a new token, in any case"
         case .signIn(let session): "to be signed in as \(session)"
         case .signOut: "to be signed out"

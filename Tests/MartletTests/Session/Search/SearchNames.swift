@@ -66,12 +66,14 @@ extension World {
         for refresh in refreshes { add(refresh.order.record.bundle) }
         for task in lane {
             switch task {
-            case .load, .look, .note, .delete, .flush: break
+            case .load, .look, .note, .flush: break
+            case .delete(let deletion): if case .refused(let record) = deletion.scope { add(record.bundle) }
             case .save(let order): add(order.record.bundle)
             case .condemn(let order): add(order.record.bundle)
             case .clearJournal(let record): add(record.bundle)
             }
         }
+        if case .refused(let record) = machine.deletion?.scope { add(record.bundle) }
         if case .signedIn(let session) = machine.state {
             add(session.record.bundle)
             if case .saving(let order) = session.phase { add(order.record.bundle) }
@@ -95,6 +97,7 @@ extension World {
             switch waiters[index].ask {
             case .token, .signIn, .signOut: break
             case .forcedRefresh: waiters[index].ask = .token
+            case .tokenOf(let other): if other == session.record.id { waiters[index].ask = .token }
             case .tokenInPlaceOf(let stamp):
                 if stamp.session == session.record.id, stamp.rotation < session.record.rotation {
                     waiters[index].ask = .token
@@ -151,6 +154,7 @@ extension World.Ask {
         switch self {
         case .token: 0
         case .tokenInPlaceOf(let stamp): 10 + Names.number(of: stamp.session) * 10 + stamp.rotation
+        case .tokenOf(let session): 500 + Names.number(of: session)
         case .forcedRefresh: 1
         case .signIn(let session): 1000 + Names.number(of: session)
         case .signOut: 2

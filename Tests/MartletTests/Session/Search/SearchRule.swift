@@ -68,7 +68,7 @@ extension SearchStep {
             else { return false }
             switch answer.ask {
             case .token, .forcedRefresh, .signOut: break
-            case .signIn(let session): if credential.stamp.session != session { return false }
+            case .signIn(let session), .tokenOf(let session): if credential.stamp.session != session { return false }
             case .tokenInPlaceOf(let stamp):
                 guard credential.stamp.session == stamp.session, credential.stamp.rotation > stamp.rotation else {
                     return false

@@ -93,8 +93,7 @@ struct SearchStep {
         case (.signOut, _): after.woken.append(.signOut)
         case (.signIn, _): answers.append(Answer(ask: ask, answer: answer, machine: after.machine))
         case (_, .askAgain): after.woken.append(ask)
-        // The caller compares the session of what it gets with that of its request.
-        case (_, .renewed): after.woken.append(.token)
+        case (_, .renewed(let session)): after.woken.append(.tokenOf(session))
         case (_, .token), (_, .failure), (_, .wait):
             answers.append(Answer(ask: ask, answer: answer, machine: after.machine))
         }
@@ -130,6 +129,8 @@ struct SearchStep {
             guard let late = after.late else { return }
             after.late = nil
             after[late.order.record.bundle].isKnownSpent = true
+            // Another process may have sent the old token as well, once the lock was given back.
+            if after.machine.sharesStore { after[late.bundle].isInDoubt = true }
             transition { machine in
                 machine.refreshedLate(late.order, .success(late.bundle), at: .zero, jitter: 1)
             }
@@ -143,6 +144,9 @@ struct SearchStep {
         case .anotherProcessSignsOut: after.signOutElsewhere()
         case .anotherProcessSignsIn: after.signInElsewhere()
         case .noticesChange: look()
+        case .lookAgainIsDue:
+            after.awaitsLook = false
+            look()
         case .clockTicks: after.tick()
         case .clockJumps: for _ in 1...3 { after.tick() }
         }
@@ -153,6 +157,8 @@ struct SearchStep {
         case .token: ask(request) { machine, id in machine.tokenAsked(by: id, at: .zero) }
         case .tokenInPlaceOf(let stamp):
             ask(request) { machine, id in machine.tokenRejected(stamp, reportedBy: id, at: .zero) }
+        case .tokenOf(let session):
+            ask(request) { machine, id in machine.tokenAsked(for: session, by: id, at: .zero) }
         case .forcedRefresh: ask(request) { machine, id in machine.refreshForced(by: id, at: .zero) }
         case .signIn: break
         case .signOut: signOut()
@@ -257,7 +263,8 @@ extension SessionStateMachine.RefreshOutcome {
 
 extension SearchStep {
     private mutating func answerOfStore(_ outcome: SearchEvent.StoreOutcome) {
-        let task = after.lane.removeFirst()
+        let first = after.lane.removeFirst()
+        guard let task = after.current(first) else { return forget(first) }
         let isReadable = outcome != .isUnavailable && outcome != .isUnreadable
         let reading: StoreReading = isReadable ? after.reading : .unavailable(.trouble)
         var failure: StorageFailure?
@@ -271,6 +278,16 @@ extension SearchStep {
             if outcome == .isSlow { failure = .trouble }
         }
         report(task, Sighting(reading: reading, policy: after.machine.policy), failure)
+        if case .save(let order) = task, outcome == .isSlow { transition { $0.savedLate(order) } }
+        settleLane()
+    }
+
+    /// What came too late to be done.
+    private mutating func forget(_ task: World.StoreTask) {
+        if case .note(let id) = task, let index = after.refreshes.firstIndex(where: { $0.order.id == id }) {
+            let order = after.refreshes.remove(at: index).order
+            transition { $0.dropped(order) }
+        }
         settleLane()
     }
 
@@ -282,10 +299,16 @@ extension SearchStep {
         case .load:
             after.hasNews = false
             transition { $0.loaded(seen) }
-        case .look(let isStale): transition { $0.looked(seen, since: isStale ? -1 : $0.epoch) }
+        case .look(let isStale):
+            switch transition({ $0.looked(seen, since: isStale ? -1 : $0.epoch) }) {
+            case .heeded: break
+            case .outdated: after.hasNews = true
+            case .notNow: after.awaitsLook = true
+            }
         case .note(let id):
             guard let index = after.refreshes.firstIndex(where: { $0.order.id == id }) else { return }
-            let order = after.refreshes[index].order
+            guard let order = after.machine.current(after.refreshes[index].order) else { return }
+            after.refreshes[index].order = order
             let isToBeSent = transition { machine in
                 machine.prepared(
                     order, over: seen, journal: World.journal(for: order.record), failure: failure, at: .zero, jitter: 1

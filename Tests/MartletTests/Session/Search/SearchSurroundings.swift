@@ -7,19 +7,31 @@ import Foundation
 extension World {
     var reading: StoreReading { stored.map { .found($0) } ?? .empty }
 
+    /// The task as it stands now that its turn has come; `nil` where it need not be done any more.
+    func current(_ task: StoreTask) -> StoreTask? {
+        switch task {
+        case .load, .look, .flush, .condemn, .clearJournal: task
+        case .note(let id): order(of: id).flatMap(machine.current).map { _ in task }
+        case .save(let order): machine.current(order).map { .save($0) }
+        case .delete(let deletion): machine.isObsolete(deletion) ? nil : task
+        }
+    }
+
     /// What a task makes of what it finds in the store.
     func change(for task: StoreTask) -> ((StoreReading) -> StoreUpdate)? {
-        switch task {
-        case .load, .look, .flush: nil
+        switch current(task) {
+        case .load, .look, .flush, nil: nil
         case .note(let id):
-            refreshes.first { $0.order.id == id }.map {
-                machine.note(World.journal(for: $0.order.record), for: $0.order)
-            }
-        case .save(let order): machine.write(order)
+            order(of: id).flatMap(machine.current).map { Machine.note(World.journal(for: $0.record), for: $0) }
+        case .save(let order): Machine.write(order)
         case .condemn(let order): Machine.condemn(order)
-        case .delete(let deletion): machine.delete(deletion)
+        case .delete(let deletion): Machine.delete(deletion)
         case .clearJournal(let record): Machine.clearJournal(of: record)
         }
+    }
+
+    func order(of id: Machine.OrderID) -> Machine.RefreshOrder? {
+        refreshes.first { $0.order.id == id }?.order
     }
 
     static func journal(for record: StoredSession) -> RefreshJournal {

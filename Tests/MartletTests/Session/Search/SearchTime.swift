@@ -40,6 +40,7 @@ extension World {
                 .filter { $0 + policy.refreshWindow > .zero }
             machine.state = .signedIn(session)
         }
+        machine.deletion = machine.deletion?.ticked
         lane = lane.map { $0.ticked(policy) }
         refreshes = refreshes.map { refresh in
             var refresh = refresh
@@ -86,6 +87,13 @@ extension SessionStateMachine.SaveOrder {
     }
 }
 
+extension SessionStateMachine.Deletion {
+    fileprivate var ticked: Self {
+        guard case .refused(let record) = scope else { return self }
+        return Self(id: id, scope: .refused(record.ticked), sparesUnreadable: sparesUnreadable, failures: failures)
+    }
+}
+
 extension SessionStateMachine.Phase {
     fileprivate func ticked(_ policy: SessionPolicy) -> Self {
         switch self {
@@ -101,7 +109,8 @@ extension SessionStateMachine.Phase {
 extension World.StoreTask {
     fileprivate func ticked(_ policy: SessionPolicy) -> Self {
         switch self {
-        case .load, .look, .note, .delete, .flush: self
+        case .load, .look, .note, .flush: self
+        case .delete(let deletion): .delete(deletion.ticked)
         case .save(let order): .save(order.ticked(policy))
         case .condemn(let order): .condemn(order.ticked)
         case .clearJournal(let record): .clearJournal(record.ticked)

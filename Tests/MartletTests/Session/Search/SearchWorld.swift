@@ -28,6 +28,8 @@ struct World: Hashable {
     var stored: StoredSession?
     /// Another process has changed the record, and this one has not looked yet.
     var hasNews = false
+    /// This process has looked in vain, and will look again.
+    var awaitsLook = false
     /// What is really so of each session: the first is session 1.
     var sessions: [Ledger] = []
     /// Whoever is told to ask again does so at once, a free lock is taken at once, and a change is noticed at once: fewer
@@ -58,6 +60,7 @@ struct World: Hashable {
         hasher.combine(saveRetries)
         hasher.combine(deleteRetries.count)
         hasher.combine(hasNews)
+        hasher.combine(awaitsLook)
         hasher.combine(late != nil)
         for waiter in waiters { hasher.combine(waiter.ask) }
         for task in lane { hasher.combine(task.tag) }
@@ -100,6 +103,8 @@ extension World {
     enum Ask: Hashable {
         case token
         case tokenInPlaceOf(SessionStamp)
+        /// Another process has renewed this session's token meanwhile.
+        case tokenOf(SessionID)
         case forcedRefresh
         case signIn(SessionID)
         case signOut
