@@ -197,6 +197,8 @@ extension FileLock {
         var stands: Bool { lock.isLast(number, inode: inode) }
 
         func drop() {
+            // A process that is being started on another thread has a copy of the descriptor for a moment.
+            flock(descriptor, LOCK_UN)
             close(descriptor)
         }
     }

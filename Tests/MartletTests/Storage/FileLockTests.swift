@@ -56,6 +56,30 @@ import Testing
         }
     }
 
+    @Test("is free at once when it is given back, whatever process is being started meanwhile") func sharedDescriptor()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/a.lock"
+            let claim = try #require(take(path))
+            // A process that is being started has copies of all descriptors until its program is loaded.
+            var file = stat()
+            lstat(path, &file)
+            let descriptor = try #require(
+                (Int32(0)..<1024).first { descriptor in
+                    var status = stat()
+                    let isOpen = fstat(descriptor, &status) == 0
+                    return isOpen && status.st_ino == file.st_ino && status.st_dev == file.st_dev
+                })
+            let copy = dup(descriptor)
+            defer { close(copy) }
+            claim.drop()
+            let next = try #require(take(path))
+            #expect(next.stands)
+            next.drop()
+        }
+    }
+
     private func take(_ path: String) -> FileLock.Claim? {
         guard case .taken(let claim) = try? FileLock(path: path, steps: .untold).attempt() else { return nil }
         return claim
