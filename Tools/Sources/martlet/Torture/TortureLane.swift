@@ -101,17 +101,25 @@ struct TortureLane {
     }
 
     private mutating func signIn(_ round: Int, using random: inout SeededGenerator) async throws {
-        guard let worker = crew.workers.randomElement(using: &random) else { return }
-        striker.sessionBegan()
-        let outcomes = await crew.ask([worker]) { _ in
-            .signIn(email: Self.credentials.email, password: Self.credentials.password)
-        }
-        guard case .report(.signedIn(let session)) = outcomes[0].outcome else {
+        while let worker = crew.workers.randomElement(using: &random) {
+            striker.sessionBegan()
+            let outcomes = await crew.ask([worker]) { _ in
+                .signIn(email: Self.credentials.email, password: Self.credentials.password)
+            }
             try Task.checkCancellation()
-            violation(\.others, "\(worker.name) did not sign in: \(outcomes[0].outcome)", in: round)
-            throw TortureBroken()
+            switch outcomes[0].outcome {
+            case .report(.signedIn(let session)):
+                self.session = session
+                return
+            case .gone where striker.hasKilled(worker.name):
+                // It was killed so late in the last round that it still looked alive when this one began.
+                await worker.waitUntilGone()
+                report(hanging: try await crew.fill(settings.processes), in: round)
+            case let outcome:
+                violation(\.others, "\(worker.name) did not sign in: \(outcome)", in: round)
+                throw TortureBroken()
+            }
         }
-        self.session = session
     }
 
     private mutating func play(_ round: Int, using random: inout SeededGenerator) async throws {
