@@ -62,6 +62,7 @@ let package = Package(
             dependencies: [
                 "ReferenceBackend",
                 .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ],
@@ -72,6 +73,7 @@ let package = Package(
             name: "MartletCommandTests",
             dependencies: [
                 "MartletCommand",
+                .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strictSettings

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MartletTesting
 internal import Testing
 
 @testable import Martlet

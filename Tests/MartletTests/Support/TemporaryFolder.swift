@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MartletTesting
 
 /// A folder of a test's own, gone when the test is.
 struct TemporaryFolder: Sendable {
@@ -35,22 +36,8 @@ struct TemporaryFolder: Sendable {
     }
 }
 
-/// Random bytes that are the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+/// Random bytes that are the same in every run.
+extension SeededGenerator {
     mutating func bytes(_ count: Int) -> Data {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 8)

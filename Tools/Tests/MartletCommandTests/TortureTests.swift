@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MartletTesting
 import Testing
 
 @testable import MartletCommand

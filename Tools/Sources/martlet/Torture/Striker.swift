@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Martlet
+internal import MartletTesting
 internal import NIOConcurrencyHelpers
 internal import ReferenceBackend
 

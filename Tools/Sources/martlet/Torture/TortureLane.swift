@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Martlet
+internal import MartletTesting
 internal import ReferenceBackend
 
 /// One record with its server and its crew, and the rounds that are played over it.

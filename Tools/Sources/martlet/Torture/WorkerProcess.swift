@@ -12,25 +12,22 @@ final class WorkerProcess: Sendable {
 
     /// Starts a worker: this very program, told to be one.
     init(_ brief: WorkerBrief) throws {
-        let process = Process()
-        process.executableURL = Self.program
-        process.arguments = ["torture-worker", String(decoding: try JSONEncoder().encode(brief), as: UTF8.self)]
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-
+        let argument = String(decoding: try JSONEncoder().encode(brief), as: UTF8.self)
+        let started = try Self.program.spawn(["torture-worker", argument])
         let (end, ending) = AsyncStream<Never>.makeStream()
         let isGone = NIOLockedValueBox(false)
-        process.terminationHandler = { _ in
-            isGone.withLockedValue { $0 = true }
+        name = brief.name
+        pid = started.pid
+        input = started.input
+        reports = Self.reports(from: started.output) { [pid = started.pid] in
+            // Its number is its own until it has been waited for.
+            isGone.withLockedValue { isGone in
+                var status: Int32 = 0
+                while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+                isGone = true
+            }
             ending.finish()
         }
-        try process.run()
-        name = brief.name
-        pid = process.processIdentifier
-        // The handles close with their pipes at the end of this scope.
-        self.input = fcntl(input.fileHandleForWriting.fileDescriptor, F_DUPFD_CLOEXEC, 0)
-        self.reports = Self.reports(from: fcntl(output.fileHandleForReading.fileDescriptor, F_DUPFD_CLOEXEC, 0))
         self.end = end
         self.isGone = isGone
     }
@@ -63,9 +60,10 @@ final class WorkerProcess: Sendable {
         for await _ in end {}
     }
 
-    /// What comes until the worker's end. A thread waits for it: handlers of file handles have crashed here where many
-    /// workers came and went.
-    private static func reports(from output: Int32) -> AsyncStream<WorkerReport> {
+    /// What comes until the worker's end, which a thread waits for.
+    private static func reports(
+        from output: Int32, then end: @escaping @Sendable () -> Void
+    ) -> AsyncStream<WorkerReport> {
         let (reports, reporting) = AsyncStream<WorkerReport>.makeStream()
         Thread.detachNewThread {
             let decoder = JSONDecoder()
@@ -80,14 +78,14 @@ final class WorkerProcess: Sendable {
                 }
             }
             close(output)
+            end()
             reporting.finish()
         }
         return reports
     }
 
-    private static var program: URL {
-        let path = Bundle.main.executablePath ?? CommandLine.arguments[0]
-        return URL(filePath: path)
+    private static var program: Program {
+        Program(path: Bundle.main.executablePath ?? CommandLine.arguments[0])
     }
 }
 
