@@ -74,7 +74,6 @@ extension SessionStateMachine {
         _ order: SaveOrder, doubtfulSince: @escaping @Sendable () -> Date? = { nil }
     ) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
-            guard order.isStored else { return .write(order.record) }
             switch RecordComparison(reading, with: order.record) {
             case .same(let found):
                 var record = doubtfulSince().map { order.record.doubted(since: $0) } ?? order.record
@@ -82,7 +81,9 @@ extension SessionStateMachine {
                 record.journal = record.journal ?? found.journal
                 return .write(record)
             case .older: return .write(doubtfulSince().map { order.record.doubted(since: $0) } ?? order.record)
-            case .newer, .otherSession, .gone, .unreadable: return .keep
+            // A write that was reported as failed may have been done, and others have gone on from there.
+            case .newer: return .keep
+            case .otherSession, .gone, .unreadable: return order.isStored ? .keep : .write(order.record)
             }
         }
     }

@@ -27,9 +27,11 @@ extension SessionStateMachine {
         let isFirstTry = session.isSaving(order)
         guard isFirstTry || session.saveRetry == order.id else { return }
         var failure = failure
-        if failure == nil, order.isStored {
+        if failure == nil {
             switch RecordComparison(seen.reading, with: order.record) {
             case .same, .older: break
+            case .unreadable where !order.isStored, .otherSession where !order.isStored, .gone where !order.isStored:
+                break
             case .unreadable(let why): failure = why
             case .newer(let found):
                 if isFirstTry { actions.append(.emit(.refreshDiscarded(session.record.stamp, .superseded))) }

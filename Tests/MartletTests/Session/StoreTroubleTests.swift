@@ -43,6 +43,20 @@ import Testing
         }
     }
 
+    @Test("a second try to write a new session leaves what another process has made of it") func retryOverNewer() {
+        var machine = unwritten(bob, over: ada)
+        machine.saveRetryDue()
+        // The first try was done after all.
+        var newer = bob
+        newer.rotation = 1
+        newer.bundle = .pair("bob-1")
+        for case .save(let order) in machine.takeActions() {
+            #expect(Machine.write(order)(.found(newer)) == .keep)
+            machine.saved(order, over: .init(reading: .found(newer)), failure: nil)
+        }
+        #expect(machine.currentRecord == newer)
+    }
+
     @Test("what was to go is settled once it has been written over") func settledDeletion() throws {
         var machine = unwritten(bob, over: ada)
         let deletion = try #require(machine.deletion)
