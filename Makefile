@@ -17,6 +17,8 @@ ROUNDS ?= 1000
 SECONDS := 60
 # Which rounds, or which of the fuzzer's schedules; a random seed is taken, and named, without one.
 SEED ?=
+# The first of the fuzzer's seeds; random without one.
+FIRST ?=
 
 SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests $(wildcard Benchmarks Examples Fuzzing)
 
@@ -57,7 +59,7 @@ bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" f
 	@Benchmarks/.build/release/martlet-bench $(BENCH)
 
 fuzz: ## Runs the session engine in random schedules (SECONDS=60), or tells the story of one of them (SEED=…).
-	@scripts/fuzz.sh "$(SECONDS)" "$(SEED)"
+	@scripts/fuzz.sh "$(SECONDS)" "$(SEED)" "$(FIRST)"
 
 fuzz-faults: ## Puts deliberate faults into a copy of the engine and demands that the fuzzer finds each within 60 s.
 	@scripts/fuzz-faults.sh "$(SECONDS)"

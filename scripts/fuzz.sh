@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Runs the session engine in random schedules and looks for what must never happen.
 #
-# usage: scripts/fuzz.sh [SECONDS [SEED]]     with a seed: tells the story of its schedule
+# usage: scripts/fuzz.sh [SECONDS [SEED [FIRST]]]     with a seed: tells the story of its schedule
+#
+# The seeds are random ones, or those from FIRST on.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-duration=${1:-60} seed=${2:-}
+duration=${1:-60} seed=${2:-} first=${3:-}
 fuzzer=Fuzzing/.build/release/martlet-fuzz
 
 swift build --package-path Fuzzing -c release --product martlet-fuzz --quiet
@@ -22,7 +24,7 @@ if [[ -n "$seed" ]]; then exec "$fuzzer" --seed "$seed"; fi
 
 # A schedule runs on one thread, so each core has a process of its own, with seeds of its own.
 cores=$(getconf _NPROCESSORS_ONLN)
-first=$((RANDOM * 1000000 + 1))
+first=${first:-$((RANDOM * 1000000 + 1))}
 reports=$(mktemp -d)
 trap 'rm -rf "$reports"' EXIT
 runs=()
