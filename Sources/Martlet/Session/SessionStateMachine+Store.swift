@@ -164,6 +164,8 @@ extension SessionStateMachine {
             if deletion.failures > 0 { actions.append(.emit(.storeRecovered(nil))) }
             self.deletion = nil
             if let seen { takeBack(seen, over: deletion) }
+            // Until now no look at the store counted, since what was to go could still have been there.
+            if let seen, case .found(let record) = seen.reading, !deletion.scope.includes(record) { heed(seen) }
         }
     }
 
