@@ -92,6 +92,14 @@ import Testing
         #expect(machine.currentRecord == bob)
     }
 
+    @Test("whoever signed in over a deletion that was pending is there as soon as it is done") func leftByDeletion() {
+        var machine = restored(ada)
+        machine.signedOut()
+        machine.deleted(machine.deletion?.id ?? 0, over: .init(reading: .found(bob)), failure: nil)
+        #expect(machine.deletion == nil)
+        #expect(machine.currentRecord == bob)
+    }
+
     // MARK: - Setup
 
     private func restored(_ record: StoredSession) -> Machine {
