@@ -1,5 +1,3 @@
-internal import Dispatch
-
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -19,7 +17,7 @@ internal import Dispatch
 public final class FileAccountStore: AccountStore {
     /// Where everything is.
     public let folder: String
-    private let queue = DispatchQueue(label: "martlet.account-files")
+    private let queue = BlockingQueue("martlet.account-files")
 
     private static let recordName = "session.json"
     /// In seconds. No write of a note takes as long, so what is older was left behind.
@@ -38,7 +36,7 @@ public final class FileAccountStore: AccountStore {
     /// The accounts that have a record, by name.
     /// - Throws: ``StorageFailure``.
     public func accounts() async throws -> [AccountID] {
-        let paths = try await perform { [folder] () throws(StorageFailure) in
+        let paths = try await queue.run { [folder] () throws(StorageFailure) in
             var paths: [String] = []
             try Self.findRecords(in: folder, at: "", &paths)
             return paths
@@ -50,7 +48,7 @@ public final class FileAccountStore: AccountStore {
     /// - Throws: ``StorageFailure``.
     public func current() async throws -> AccountID? {
         let note = PrivateFile(path: folder + "/current.json")
-        return try await perform { () throws(StorageFailure) in
+        return try await queue.run { () throws(StorageFailure) in
             guard let bytes = try note.read() else { return nil }
             guard let account = try? JSONDecoder().decode([AccountID].self, from: bytes) else {
                 throw StorageFailure(.corrupt, "\(note.path) does not name an account")
@@ -64,22 +62,11 @@ public final class FileAccountStore: AccountStore {
     public func setCurrent(_ account: AccountID?) async throws {
         let note = PrivateFile(path: folder + "/current.json")
         let bytes = try JSONEncoder().encode(account.map { [$0] } ?? [])
-        try await perform { () throws(StorageFailure) in
+        try await queue.run { () throws(StorageFailure) in
             try note.makeFolder()
             note.removeLeftovers(olderThan: Self.oldestWrite)
             _ = try note.replace(with: bytes, if: { true })
         }
-    }
-
-    private func perform<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(StorageFailure) -> Value
-    ) async throws(StorageFailure) -> Value {
-        let result = await withCheckedContinuation { continuation in
-            queue.async {
-                continuation.resume(returning: Result { () throws(StorageFailure) -> Value in try work() })
-            }
-        }
-        return try result.get()
     }
 }
 

@@ -5,10 +5,17 @@ extension FileTokenStore {
     /// another folder, of which nothing is told.
     /// - Returns: `nil` where it cannot be watched.
     public func changes() -> AsyncStream<Void>? {
-        let file = PrivateFile(path: path)
-        guard (try? file.makeFolder()) != nil else { return nil }
+        PrivateFile(path: path).changes()
+    }
+}
+
+extension PrivateFile {
+    /// One value whenever the file was replaced or deleted, in a folder that is made where it is missing; `nil` where that
+    /// cannot be watched.
+    func changes() -> AsyncStream<Void>? {
+        guard (try? makeFolder()) != nil else { return nil }
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let (folder, name) = file.place
+        let (folder, name) = place
         guard let watch = FolderWatch(folder, reportChangesOf: name, to: { continuation.yield() }) else { return nil }
         continuation.onTermination = { _ in watch.cancel() }
         return stream

@@ -1,5 +1,3 @@
-internal import Dispatch
-
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -25,8 +23,8 @@ internal import Dispatch
 public final class FileTokenStore: TokenStore {
     /// Where the record is.
     public let path: String
-    private let queue = DispatchQueue(label: "martlet.token-file")
-    private let steps: FileSteps
+    private let queue = BlockingQueue("martlet.token-file")
+    private let file: PrivateFile
     /// Held by whoever changes the record, for no longer than that takes.
     private let updateLock: ProcessLock
     private let refreshLock: ProcessLock
@@ -43,7 +41,7 @@ public final class FileTokenStore: TokenStore {
         path: String, time: any TimeSource, activities: ExpiringActivities? = .platform, steps: FileSteps = .untold
     ) {
         self.path = path
-        self.steps = steps
+        self.file = PrivateFile(path: path, steps: steps)
         self.updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
         self.refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
     }
@@ -53,7 +51,7 @@ public final class FileTokenStore: TokenStore {
 
     /// Reads the record.
     public func read() async -> StoreReading {
-        await perform { Self.reading(of: $0) }
+        await queue.run { [file] in Self.reading(of: file) }
     }
 
     /// Writes the record; returns once it is on the disk.
@@ -79,7 +77,7 @@ public final class FileTokenStore: TokenStore {
     @discardableResult
     public func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
         // Nothing that could be deleted is a reason to make a folder and a lock in it.
-        if !PrivateFile(path: path).hasFolder {
+        if !file.hasFolder {
             guard case .write = decide(.empty) else { return .empty }
         }
         while true {
@@ -93,10 +91,10 @@ public final class FileTokenStore: TokenStore {
                 return reading
             }
             defer { held.release() }
-            let outcome = await perform { file in
-                Result { try Self.change(file, while: { held.isHeld }, decide) }
+            let reading = try await queue.run { [file] in
+                try Self.change(file, while: { held.isHeld }, decide)
             }
-            if let reading = try outcome.get() { return reading }
+            if let reading { return reading }
         }
     }
 
@@ -127,14 +125,6 @@ public final class FileTokenStore: TokenStore {
             return .found(try StoredSessionCodec.decode(bytes))
         } catch {
             return .unavailable(error)
-        }
-    }
-
-    private func perform<Outcome: Sendable>(_ work: @escaping @Sendable (PrivateFile) -> Outcome) async -> Outcome {
-        await withCheckedContinuation { continuation in
-            queue.async { [path, steps] in
-                continuation.resume(returning: work(PrivateFile(path: path, steps: steps)))
-            }
         }
     }
 }

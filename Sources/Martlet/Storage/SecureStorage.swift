@@ -33,6 +33,14 @@ public protocol SecureStorage: Sendable {
     /// The keys that have a value, sorted.
     /// - Throws: ``StorageFailure`` where that cannot be told now.
     func keys() async throws(StorageFailure) -> [String]
+    /// One value whenever what could not be read may be readable again, or somebody else has changed something; `nil`
+    /// where neither is ever known.
+    func changes() -> AsyncStream<Void>?
+}
+
+extension SecureStorage {
+    /// None: nothing is ever known.
+    public func changes() -> AsyncStream<Void>? { nil }
 }
 
 /// Keeps secrets for the life of the process: for tests and previews.

@@ -1,0 +1,39 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// How processes take turns at a record that is not in a file, and hear of each other's changes: by way of files that
+/// hold nothing.
+struct StoreTurns: Sendable {
+    /// Held by whoever changes the record, for no longer than that takes.
+    let updateLock: ProcessLock
+    let refreshLock: ProcessLock
+    private let note: PrivateFile
+    private let queue = BlockingQueue("martlet.store-turns")
+
+    /// A change takes milliseconds, or as long as the storage waits for a service that does not answer. Whoever is in
+    /// the middle of one for longer was stopped there.
+    static let lease = Duration.seconds(15)
+
+    /// - Parameters:
+    ///   - folder: Where the files are, made when they are needed.
+    ///   - key: What the record is called; each has files of its own.
+    init(folder: String, key: String, time: any TimeSource, activities: ExpiringActivities? = .platform) {
+        let path = folder + "/" + FileAccountStore.path(of: AccountID(rawValue: key))
+        updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities)
+        refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities)
+        note = PrivateFile(path: path + ".changed")
+    }
+
+    /// Tells all processes that the record has changed. Where that fails they notice at their next refresh.
+    func tell() async {
+        await queue.run { [note] in _ = try? note.replace(with: Data(), if: { true }) }
+    }
+
+    /// One value whenever somebody has told of a change; `nil` where the folder cannot be watched.
+    func changes() -> AsyncStream<Void>? {
+        note.changes()
+    }
+}
