@@ -14,9 +14,9 @@ import Testing
         var ledger = RefreshLedger()
         ledger.arrived(id: "a", from: first, at: .milliseconds(100))
         strikes(&ledger)
-        ledger.handled(id: "a", status: 200)
+        ledger.handled(id: "a", status: 200, at: .milliseconds(105))
         ledger.arrived(id: "b", from: second, at: .milliseconds(900))
-        ledger.handled(id: "b", status: 401)
+        ledger.handled(id: "b", status: 401, at: .milliseconds(905))
         afterwards(&ledger)
         return ledger
     }
@@ -51,9 +51,9 @@ import Testing
         ledger.struck(first, .stop, at: .milliseconds(10))
         ledger.wentOn(first, at: .milliseconds(90))
         ledger.arrived(id: "a", from: first, at: .milliseconds(100))
-        ledger.handled(id: "a", status: 200)
+        ledger.handled(id: "a", status: 200, at: .milliseconds(105))
         ledger.arrived(id: "b", from: second, at: .milliseconds(900))
-        ledger.handled(id: "b", status: 401)
+        ledger.handled(id: "b", status: 401, at: .milliseconds(905))
         #expect(ledger.explanation() == nil)
     }
 
@@ -70,11 +70,32 @@ import Testing
     @Test("Not a strike at a worker whose tokens were written") func written() {
         var ledger = RefreshLedger()
         ledger.arrived(id: "a", from: first, at: .milliseconds(100))
-        ledger.handled(id: "a", status: 200)
+        ledger.handled(id: "a", status: 200, at: .milliseconds(105))
         ledger.stored(rotation: 1)
         #expect(ledger.struck(first, .kill, at: .milliseconds(200)) == false)
         ledger.arrived(id: "b", from: second, at: .milliseconds(900))
-        ledger.handled(id: "b", status: 401)
+        ledger.handled(id: "b", status: 401, at: .milliseconds(905))
+        #expect(ledger.explanation() == nil)
+    }
+
+    @Test("A stop in the middle of sending a token that was replaced before the rest of it came") func sentInTwo() {
+        var ledger = RefreshLedger()
+        ledger.arrived(id: "a", from: first, at: .milliseconds(10))
+        ledger.struck(first, .stop, at: .milliseconds(11))
+        ledger.arrived(id: "b", from: second, at: .milliseconds(1020))
+        ledger.handled(id: "b", status: 200, at: .milliseconds(1025))
+        ledger.stored(rotation: 1)
+        ledger.wentOn(first, at: .milliseconds(1400))
+        ledger.handled(id: "a", status: 401, at: .milliseconds(1410))
+        #expect(ledger.explanation() == .struckBeforeSending(ledger.strikes[0]))
+    }
+
+    @Test("Not a stop that began when all of the refused token had been there") func stoppedAfterwards() {
+        var ledger = RefreshLedger()
+        ledger.arrived(id: "a", from: first, at: .milliseconds(10))
+        ledger.handled(id: "a", status: 401, at: .milliseconds(12))
+        ledger.struck(first, .stop, at: .milliseconds(13))
+        ledger.wentOn(first, at: .milliseconds(1400))
         #expect(ledger.explanation() == nil)
     }
 
@@ -82,11 +103,11 @@ import Testing
         var ledger = RefreshLedger()
         ledger.struck(first, .stop, at: .milliseconds(10))
         ledger.arrived(id: "a", from: second, at: .milliseconds(900))
-        ledger.handled(id: "a", status: 200)
+        ledger.handled(id: "a", status: 200, at: .milliseconds(905))
         ledger.stored(rotation: 1)
         ledger.wentOn(first, at: .milliseconds(1000))
         ledger.arrived(id: "b", from: first, at: .milliseconds(1003))
-        ledger.handled(id: "b", status: 401)
+        ledger.handled(id: "b", status: 401, at: .milliseconds(1008))
         #expect(ledger.explanation() == .struckBeforeSending(ledger.strikes[0]))
     }
 }

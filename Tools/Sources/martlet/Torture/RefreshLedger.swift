@@ -10,6 +10,8 @@ struct RefreshLedger: Sendable {
         let storedRotation: Int
         /// `nil` until the server has dealt with it.
         var status: Int?
+        /// When the server had dealt with it: once all of it was there.
+        var handledAt: Duration?
     }
 
     /// One worker killed or stopped.
@@ -32,7 +34,8 @@ struct RefreshLedger: Sendable {
     enum Explanation: Sendable, Hashable {
         /// The worker that was given the last tokens was killed or stopped before they were on the disk.
         case struckBeforeWrite(Strike)
-        /// A worker that had been stopped sent a token that had been replaced meanwhile.
+        /// A worker that had been stopped, before it sent a token or in the middle of that, sent one that had been
+        /// replaced meanwhile.
         case struckBeforeSending(Strike)
     }
 
@@ -52,9 +55,10 @@ struct RefreshLedger: Sendable {
         refreshes.append(Refresh(id: id, worker: worker, arrivedAt: now, storedRotation: storedRotation))
     }
 
-    mutating func handled(id: String, status: Int) {
+    mutating func handled(id: String, status: Int, at now: Duration) {
         guard let index = refreshes.firstIndex(where: { $0.id == id }) else { return }
         refreshes[index].status = status
+        refreshes[index].handledAt = now
         if status == 401, refusal == nil { refusal = (refreshes[index], unwrittenGrant) }
     }
 
@@ -105,8 +109,10 @@ struct RefreshLedger: Sendable {
             if let strike { return .struckBeforeWrite(strike) }
         }
         let strike = strikes.last { strike in
-            guard strike.worker == refusal.refused.worker, let until = strike.until else { return false }
-            return until <= refusal.refused.arrivedAt && refusal.refused.arrivedAt - until < .seconds(1)
+            guard strike.worker == refusal.refused.worker, let until = strike.until,
+                let handledAt = refusal.refused.handledAt
+            else { return false }
+            return until <= handledAt && refusal.refused.arrivedAt - until < .seconds(1)
         }
         return strike.map { .struckBeforeSending($0) }
     }

@@ -131,8 +131,9 @@ final class Striker: Sendable {
         guard moment.path == "/auth/refresh", let worker = moment.userAgent.flatMap(WorkerName.init(userAgent:)) else {
             return
         }
-        let now = now
         state.withLockedValue { state in
+            // With the lock held, so that what comes later has a later time.
+            let now = now
             switch moment.stage {
             case .arrived:
                 state.ledger.arrived(id: moment.id, from: worker, at: now)
@@ -140,7 +141,7 @@ final class Striker: Sendable {
                 state.ordinals[moment.id] = ordinal
                 act(on: worker, &state) { $0 == .arrival(refresh: ordinal) }
             case .handled(let status):
-                state.ledger.handled(id: moment.id, status: status)
+                state.ledger.handled(id: moment.id, status: status, at: now)
                 guard let ordinal = state.ordinals[moment.id] else { return }
                 act(on: worker, &state) { $0 == .handled(refresh: ordinal) }
             case .answered:
