@@ -51,7 +51,8 @@ public struct StoredSession: Sendable, Hashable, Codable {
     func doubted(since date: Date) -> StoredSession {
         guard let token = bundle.refreshToken else { return self }
         var record = self
-        record.journal = RefreshJournal(startedAt: date, fingerprint: RefreshJournal.fingerprint(of: token))
+        record.journal = RefreshJournal(
+            startedAt: date, fingerprint: RefreshJournal.fingerprint(of: token), isInherited: true)
         return record
     }
 
@@ -81,11 +82,28 @@ public struct RefreshJournal: Sendable, Hashable, Codable {
     public var startedAt: Date
     /// A short fingerprint of the refresh token that was sent, from which the token cannot be had.
     public var fingerprint: String
+    /// Whether the token itself was not sent, but the one before it was sent twice, or may have been: once the server sees
+    /// the second one, it may take it for a thief's and end the session.
+    public var isInherited: Bool
 
     /// A note that a refresh token is about to be spent.
-    public init(startedAt: Date, fingerprint: String) {
+    public init(startedAt: Date, fingerprint: String, isInherited: Bool = false) {
         self.startedAt = startedAt
         self.fingerprint = fingerprint
+        self.isInherited = isInherited
+    }
+
+    /// A note from bytes; older ones do not say whether it is inherited.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        startedAt = try values.decode(Date.self, forKey: .startedAt)
+        fingerprint = try values.decode(String.self, forKey: .fingerprint)
+        isInherited = try values.decodeIfPresent(Bool.self, forKey: .isInherited) ?? false
+    }
+
+    /// The same, once the token has been sent after all.
+    var ofSentToken: RefreshJournal {
+        RefreshJournal(startedAt: startedAt, fingerprint: fingerprint)
     }
 
     /// Four bytes of FNV-1a: enough to tell one token from the next, and far too few to find a token by.

@@ -55,12 +55,12 @@ extension SessionStateMachine {
             switch RecordComparison(reading, with: order.record) {
             case .same(var found):
                 // The first time counts: it is since then that nobody knows.
-                if found.journal == nil { found.journal = order.record.journal ?? journal }
+                found.journal = (found.journal ?? order.record.journal ?? journal).ofSentToken
                 return .write(found)
             case .gone where order.isStored, .otherSession where order.isStored: return .keep
             case .older, .gone, .otherSession:
                 var record = order.record
-                record.journal = record.journal ?? journal
+                record.journal = (record.journal ?? journal).ofSentToken
                 return .write(record)
             case .newer, .unreadable: return .keep
             }

@@ -45,8 +45,9 @@ extension SessionStateMachine {
         // The note has brought the record there, if nothing had before.
         if failure == nil, seen.reading.isTrusted { session.isStored = true }
         let earlier = order.record.doubt ?? found?.doubt
-        session.record.journal = earlier ?? journal
+        session.record.journal = earlier?.ofSentToken ?? journal
         current.firstSentAt = current.firstSentAt ?? now
+        current.mayHaveBeenSent = earlier?.isInherited == false
         session.phase = .sending(current, isDoubtful: earlier != nil)
         state = .signedIn(session)
         return true
@@ -78,7 +79,10 @@ extension SessionStateMachine {
         }
         switch outcome {
         case .success(let bundle, let known, let freshUntil):
-            save(&session, bundle, known, freshUntil: freshUntil, at: now, jitter: jitter)
+            // What was sent before may yet come to the server, which then takes it for a thief's.
+            let isSpentTwice = current.mayHaveBeenSent && policy.rotationGrace == .zero
+            save(
+                &session, bundle, known, freshUntil: freshUntil, isInDoubt: isSpentTwice, at: now, jitter: jitter)
         case .transient(let failure):
             if failure.mayHaveSpentToken, let sentAt = current.firstSentAt, now - sentAt < policy.rotationGrace,
                 current.replays < policy.lostAnswerReplays
@@ -114,7 +118,9 @@ extension SessionStateMachine {
         }
         switch session.phase {
         case .settled, .preparing, .sending:
-            save(&session, bundle, known, freshUntil: freshUntil, isLate: true, at: now, jitter: jitter)
+            // The lock was let go meanwhile, and another process may have sent the same token.
+            save(
+                &session, bundle, known, freshUntil: freshUntil, isInDoubt: sharesStore, at: now, jitter: jitter)
         case .saving, .condemning:
             actions.append(.emit(.refreshDiscarded(order.stamp, .superseded)))
         }
@@ -122,7 +128,7 @@ extension SessionStateMachine {
 
     private mutating func save(
         _ session: inout ActiveSession, _ bundle: TokenBundle, _ known: TokenLifetime?, freshUntil: Date?,
-        isLate: Bool = false, at now: Duration, jitter: Double
+        isInDoubt: Bool, at now: Duration, jitter: Double
     ) {
         let journal = session.record.journal
         var record = session.record
@@ -133,8 +139,7 @@ extension SessionStateMachine {
         record.lifetime = known?.lifetime
         record.freshUntil = freshUntil
         record.journal = nil
-        // The lock was let go meanwhile, and another process may have sent the same token.
-        if isLate, sharesStore, let journal { record = record.doubted(since: journal.startedAt) }
+        if isInDoubt, let journal { record = record.doubted(since: journal.startedAt) }
         let life = known.map {
             TokenLife(obtainedAt: now, lasting: $0.remaining, lifetime: $0.lifetime, policy: policy, jitter: jitter)
         }

@@ -8,7 +8,7 @@ extension SessionStateMachine {
         case .found(let record):
             state = .signedIn(ActiveSession(record: record, life: seen.life))
             actions.append(.emit(.restored(record.stamp)))
-            if record.doubt != nil { actions.append(.emit(.refreshWasCutShort(record.stamp))) }
+            if record.doubt?.isInherited == false { actions.append(.emit(.refreshWasCutShort(record.stamp))) }
             resume(waiters, .askAgain)
         case .empty:
             state = .signedOut
@@ -224,8 +224,12 @@ extension SessionStateMachine {
 
     private mutating func heed(_ seen: Sighting) {
         switch state {
-        case .notLoaded, .loading, .unavailable:
+        case .notLoaded, .loading:
             break
+        case .unavailable:
+            // It can be read again: a device was unlocked, say.
+            state = .loading(waiters: [])
+            loaded(seen)
         case .signedOut, .expired:
             if case .found(let record) = seen.reading, record.id != ended { takeOver(record, seen.life) }
         case .signedIn(var session):

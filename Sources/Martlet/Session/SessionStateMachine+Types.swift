@@ -71,6 +71,8 @@ extension SessionStateMachine {
         var firstSentAt: Duration?
         /// How often it went out again after an answer was lost.
         var replays = 0
+        /// Whether it may have gone out before, in an earlier try or from another process, and its answer was lost.
+        var mayHaveBeenSent = false
 
         var stamp: SessionStamp { record.stamp }
     }

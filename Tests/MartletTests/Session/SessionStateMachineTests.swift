@@ -170,13 +170,51 @@ import Testing
         #expect(machine.takeActions() == [.emit(.storeRecovered(SessionStamp(session: record.id, rotation: 1)))])
     }
 
+    @Test("doubts a pair that was bought with a token which may have been sent before: what was lost may come later")
+    func doubtfulPair() {
+        for (grace, isDoubted) in [(Duration.zero, true), (.seconds(60), false)] {
+            var (machine, record) = signedIn(grace: grace, isCutShort: true)
+            let bought = buy(&machine, record, waiter: 1)
+            #expect(bought.journal?.isInherited == (isDoubted ? true : nil))
+            #expect((bought.doubt != nil) == isDoubted)
+            // That is over with the next one, which was bought with a token that was sent once.
+            #expect(buy(&machine, bought, waiter: 2).journal == nil)
+        }
+    }
+
+    @Test("blames a lost answer for the end of a session whose token had been sent twice") func endOfDoubtfulPair() {
+        var (machine, record) = signedIn(isCutShort: true)
+        let bought = buy(&machine, record, waiter: 1)
+        let order = sentOrder(in: reject(&machine, bought, waiter: 2), &machine)
+        _ = machine.refreshFinished(
+            order, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
+        machine.condemned(order, over: .init(reading: .found(bought)), failure: nil)
+        #expect(machine.state == .expired(.rotationLost, record.id))
+    }
+
     // MARK: - Setup
 
+    /// Renews the tokens, well after the last try.
+    private func buy(_ machine: inout SessionStateMachine, _ record: StoredSession, waiter: Int) -> StoredSession {
+        let now = Duration.seconds(3600 * waiter)
+        let order = sentOrder(in: reject(&machine, record, waiter: waiter, at: now), &machine, at: now)
+        _ = machine.refreshFinished(
+            order, .success(.pair(record.rotation + 2), nil, freshUntil: nil), at: now, jitter: 0)
+        let save = saveOrder(in: machine.takeActions())
+        store(save, &machine)
+        _ = machine.takeActions()
+        return save.record
+    }
+
     private func signedIn(
-        _ bundle: TokenBundle = .pair(1), life: TokenLife? = nil
+        _ bundle: TokenBundle = .pair(1), life: TokenLife? = nil, grace: Duration = .zero,
+        isCutShort: Bool = false
     ) -> (SessionStateMachine, StoredSession) {
-        var machine = SessionStateMachine(policy: SessionPolicy())
-        let record = StoredSession(id: SessionID(), bundle: bundle)
+        var policy = SessionPolicy()
+        policy.rotationGrace = grace
+        var machine = SessionStateMachine(policy: policy)
+        var record = StoredSession(id: SessionID(), bundle: bundle)
+        if isCutShort { record.journal = journal(of: record) }
         _ = machine.tokenAsked(by: 0, at: .zero)
         machine.loaded(.init(reading: .found(record), life: life))
         _ = machine.takeActions()

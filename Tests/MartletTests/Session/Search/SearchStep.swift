@@ -215,6 +215,10 @@ extension SearchStep {
         case .answers:
             if let bundle = after.rotate(token) {
                 after[token].isKnownSpent = true
+                // The one that was lost on the way may come to the server later.
+                if before[token].mayHaveBeenSent, after.machine.policy.rotationGrace == .zero {
+                    after[bundle].isInDoubt = true
+                }
                 result = .success(bundle)
             } else {
                 after[order.record.id].isAlive = false
@@ -223,9 +227,11 @@ extension SearchStep {
         case .isOffline: result = .transient(RefreshFailure(.offline, description: ""))
         case .isCutOffBefore:
             after[token].isInDoubt = true
+            after[token].mayHaveBeenSent = true
             result = .transient(RefreshFailure(.connection, description: ""))
         case .isCutOffAfter:
             after[token].isInDoubt = true
+            after[token].mayHaveBeenSent = true
             let bundle = after.rotate(token)
             if after.late == nil, let bundle { after.late = World.LateAnswer(order: order, bundle: bundle) }
             result = .transient(RefreshFailure(.connection, description: ""))
@@ -317,7 +323,10 @@ extension SearchStep {
             if isToBeSent {
                 after.refreshes[index].stage = .sending
                 sent = order
-                if case .found(let found) = seen.reading, found.doubt != nil { after[found.bundle].isInDoubt = true }
+                if case .found(let found) = seen.reading, let doubt = found.doubt {
+                    after[found.bundle].isInDoubt = true
+                    if !doubt.isInherited { after[found.bundle].mayHaveBeenSent = true }
+                }
             } else {
                 after.refreshes.remove(at: index)
             }

@@ -167,8 +167,10 @@ extension World {
         var fate = Fate.unspent
         /// This process has seen a successor.
         var isKnownSpent = false
-        /// It was sent, and what became of it is not known.
+        /// What became of it, or of the one before it, is not known.
         var isInDoubt = false
+        /// It was sent, and no answer came.
+        var mayHaveBeenSent = false
     }
 }
 
