@@ -73,22 +73,7 @@ struct PrivateFile {
     /// - Parameter isAllowed: Asked at the last moment. If not, nothing has changed.
     /// - Returns: Whether it was allowed.
     func replace(with bytes: Data, if isAllowed: () -> Bool) throws(StorageFailure) -> Bool {
-        let temporary = newTemporary()
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("write") }
-        steps.reached(.temporaryMade)
-        do throws(StorageFailure) {
-            defer { close(descriptor) }
-            // The umask can only take permissions away, but it may take the owner's.
-            guard fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
-            try write(bytes, to: descriptor)
-            steps.reached(.written)
-            guard Disk.flush(descriptor) else { throw failure("write") }
-            steps.reached(.flushed)
-        } catch {
-            unlink(temporary)
-            throw error
-        }
+        let temporary = try writeTemporary(bytes)
         guard isAllowed() else {
             unlink(temporary)
             return false
@@ -102,6 +87,16 @@ struct PrivateFile {
         try flushFolder()
         steps.reached(.folderFlushed)
         return true
+    }
+
+    /// Makes the file, and its folder, unless there is one, of which nothing is changed.
+    func create(with bytes: Data) throws(StorageFailure) {
+        try makeFolder()
+        let temporary = try writeTemporary(bytes)
+        defer { unlink(temporary) }
+        // Unlike a rename, of several who do this at once only one succeeds.
+        guard link(temporary, path) == 0 || errno == EEXIST else { throw failure("write") }
+        try flushFolder()
     }
 
     /// Deletes the file; does nothing where there is none.
@@ -166,6 +161,28 @@ struct PrivateFile {
         guard mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
         try? PrivateFile(path: folder).flushFolder()
         return true
+    }
+
+    /// Writes the bytes to a file beside this one, where they survive a crash.
+    /// - Returns: Its path.
+    private func writeTemporary(_ bytes: Data) throws(StorageFailure) -> String {
+        let temporary = newTemporary()
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("write") }
+        steps.reached(.temporaryMade)
+        do throws(StorageFailure) {
+            defer { close(descriptor) }
+            // The umask can only take permissions away, but it may take the owner's.
+            guard fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
+            try write(bytes, to: descriptor)
+            steps.reached(.written)
+            guard Disk.flush(descriptor) else { throw failure("write") }
+            steps.reached(.flushed)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        return temporary
     }
 
     private func write(_ bytes: Data, to descriptor: Int32) throws(StorageFailure) {
