@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test conformance torture bench fuzz fuzz-faults format lint docs clean
+.PHONY: help demo serve test apple-check conformance torture bench fuzz fuzz-faults format lint docs clean
 
 # The picture that the demo's guest registers with, the server's port and dialect; say e.g. `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -20,7 +20,8 @@ SEED ?=
 # The first of the fuzzer's seeds; random without one.
 FIRST ?=
 
-SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests $(wildcard Benchmarks Examples Fuzzing)
+SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests \
+	$(wildcard AppleStubs Benchmarks Examples Fuzzing)
 
 # Debug: from nothing it is there in two thirds of the time of a release build, and `make test` uses the same objects. The
 # first build shows how it gets on; later ones have nothing to say.
@@ -44,6 +45,9 @@ serve: ## Runs the reference backend until Ctrl-C, for curl or for an app (PORT=
 test: ## Builds the library in every combination of traits, runs all tests and checks.
 	@scripts/install-dependencies.sh
 	@scripts/test.sh
+
+apple-check: ## Typechecks on Linux what only Apple's platforms compile, against declarations of their API.
+	@scripts/apple-check.sh
 
 conformance: ## Runs the conformance cases C01 to C65 and prints a table of them (MARKDOWN=file writes it there too).
 	@scripts/install-dependencies.sh

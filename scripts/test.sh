@@ -48,7 +48,7 @@ print("With all traits off swift-http-types is resolved and nothing else.")'
 
 formatting() {
     local folders=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests) folder
-    for folder in Benchmarks Examples Fuzzing; do
+    for folder in AppleStubs Benchmarks Examples Fuzzing; do
         if [[ -d "$folder" ]]; then folders+=("$folder"); fi
     done
     # Packages of their own keep what they build beside their sources.
@@ -65,6 +65,7 @@ done
 
 step "dependencies without traits" only_http_types
 step "library without traits, build" swift build --disable-default-traits --scratch-path "$core" --build-tests
+step "apple-check" scripts/apple-check.sh
 step "library without traits, tests" scripts/within.py 900 swift test --disable-default-traits --scratch-path "$core" --skip-build
 step "library with default traits, build" swift build
 step "library with default traits, warnings" scripts/compiler-warnings.py .build

@@ -1,0 +1,24 @@
+@_exported public import Darwin
+@_exported public import Dispatch
+
+// https://developer.apple.com/documentation/corefoundation/cftyperef
+public typealias CFTypeRef = AnyObject
+
+// https://developer.apple.com/documentation/corefoundation/cfstring
+public final class CFString: Sendable {}
+
+// https://developer.apple.com/documentation/corefoundation/cfdictionary
+public class CFDictionary {}
+
+// https://developer.apple.com/documentation/corefoundation/cfwritestream
+public class CFWriteStream {}
+
+// https://developer.apple.com/documentation/corefoundation/cfwritestreamsetdispatchqueue(_:_:)
+public func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream!, _ q: dispatch_queue_t!) { fatalError() }
+
+// https://developer.apple.com/documentation/swift/hashable
+// Every type of Core Foundation is.
+extension CFString: Hashable {
+    public static func == (left: CFString, right: CFString) -> Bool { fatalError() }
+    public func hash(into hasher: inout Hasher) { fatalError() }
+}

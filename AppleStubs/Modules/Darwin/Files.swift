@@ -1,0 +1,82 @@
+@_exported public import _DarwinTypes
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/open.2.html
+public func open(_ path: UnsafePointer<CChar>, _ oflag: Int32) -> Int32 { fatalError() }
+public func open(_ path: UnsafePointer<CChar>, _ oflag: Int32, _ mode: mode_t) -> Int32 { fatalError() }
+public var O_RDONLY: Int32 { fatalError() }
+public var O_WRONLY: Int32 { fatalError() }
+public var O_RDWR: Int32 { fatalError() }
+public var O_NONBLOCK: Int32 { fatalError() }
+public var O_CREAT: Int32 { fatalError() }
+public var O_EXCL: Int32 { fatalError() }
+public var O_NOFOLLOW: Int32 { fatalError() }
+public var O_CLOEXEC: Int32 { fatalError() }
+public var O_DIRECTORY: Int32 { fatalError() }
+public var O_EVTONLY: Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/close.2.html
+@discardableResult public func close(_: Int32) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/read.2.html
+@discardableResult public func pread(
+    _ __fd: Int32, _ __buf: UnsafeMutableRawPointer!, _ __nbyte: Int, _ __offset: off_t
+) -> Int { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/write.2.html
+@discardableResult public func pwrite(
+    _ __fd: Int32, _ __buf: UnsafeRawPointer!, _ __nbyte: Int, _ __offset: off_t
+) -> Int { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/fcntl.2.html
+public func fcntl(_ fd: Int32, _ cmd: Int32) -> Int32 { fatalError() }
+public var F_FULLFSYNC: Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/fsync.2.html
+@discardableResult public func fsync(_: Int32) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/flock.2.html
+@discardableResult public func flock(_: Int32, _: Int32) -> Int32 { fatalError() }
+public var LOCK_EX: Int32 { fatalError() }
+public var LOCK_NB: Int32 { fatalError() }
+public var LOCK_UN: Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/stat.2.html
+@discardableResult public func stat(
+    _: UnsafePointer<CChar>!, _: UnsafeMutablePointer<_DarwinTypes.stat>!
+) -> Int32 { fatalError() }
+@discardableResult public func lstat(
+    _: UnsafePointer<CChar>!, _: UnsafeMutablePointer<_DarwinTypes.stat>!
+) -> Int32 { fatalError() }
+@discardableResult public func fstat(
+    _: Int32, _: UnsafeMutablePointer<_DarwinTypes.stat>!
+) -> Int32 { fatalError() }
+public var S_IFMT: mode_t { fatalError() }
+public var S_IFREG: mode_t { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/chmod.2.html
+@discardableResult public func fchmod(_: Int32, _: mode_t) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/truncate.2.html
+@discardableResult public func ftruncate(_: Int32, _: off_t) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/utimes.2.html
+// It has the older `futimes` only; `futimens(_:_:)` came with macOS 10.13 and iOS 11, as in POSIX.
+@discardableResult public func futimens(_ __fd: Int32, _ __times: UnsafePointer<timespec>!) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/access.2.html
+@discardableResult public func access(_: UnsafePointer<CChar>!, _: Int32) -> Int32 { fatalError() }
+public var F_OK: Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/link.2.html
+@discardableResult public func link(_: UnsafePointer<CChar>!, _: UnsafePointer<CChar>!) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/unlink.2.html
+@discardableResult public func unlink(_: UnsafePointer<CChar>!) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/rename.2.html
+@discardableResult public func rename(
+    _ __old: UnsafePointer<CChar>!, _ __new: UnsafePointer<CChar>!
+) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/mkdir.2.html
+@discardableResult public func mkdir(_: UnsafePointer<CChar>!, _: mode_t) -> Int32 { fatalError() }

@@ -1,0 +1,15 @@
+public import _DarwinTypes
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/directory.3.html
+public struct DIR {}
+@discardableResult public func opendir(_: UnsafePointer<CChar>!) -> UnsafeMutablePointer<DIR>! { fatalError() }
+@discardableResult public func readdir(_: UnsafeMutablePointer<DIR>!) -> UnsafeMutablePointer<dirent>! { fatalError() }
+@discardableResult public func closedir(_: UnsafeMutablePointer<DIR>!) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man5/dir.5.html
+public struct dirent {
+    public typealias Four<Piece> = (Piece, Piece, Piece, Piece)
+    public var d_ino: ino_t = 0
+    // 1024 characters in a row, of which nobody uses a single one; nested here, to be short.
+    public var d_name: Four<Four<Four<Four<Four<CChar>>>>>
+}

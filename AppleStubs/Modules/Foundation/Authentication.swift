@@ -1,0 +1,21 @@
+// https://developer.apple.com/documentation/foundation/urlauthenticationchallenge
+open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
+    open var protectionSpace: URLProtectionSpace { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/urlprotectionspace
+open class URLProtectionSpace: NSObject, @unchecked Sendable {
+    open var authenticationMethod: String { fatalError() }
+    open func isProxy() -> Bool { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/urlcredential
+open class URLCredential: NSObject, @unchecked Sendable {}
+
+// https://developer.apple.com/documentation/foundation/nsurlprotectionspace-authentication-methods
+public let NSURLAuthenticationMethodDefault = ""
+public let NSURLAuthenticationMethodHTMLForm = ""
+public let NSURLAuthenticationMethodHTTPBasic = ""
+public let NSURLAuthenticationMethodHTTPDigest = ""
+public let NSURLAuthenticationMethodNTLM = ""
+public let NSURLAuthenticationMethodNegotiate = ""

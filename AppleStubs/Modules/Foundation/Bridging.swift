@@ -1,0 +1,24 @@
+public import CoreFoundation
+
+// Without Objective-C there is no `as` between these types. The check reads `value as CFDictionary` and
+// `kSecClass as String` as calls of these, which are Foundation's as the bridging is.
+
+// https://developer.apple.com/documentation/swift/dictionary
+extension Dictionary {
+    public func _bridged(to type: CFDictionary.Type) -> CFDictionary { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swift/string
+extension String {
+    public func _bridged(to type: CFString.Type) -> CFString { fatalError() }
+}
+
+// https://developer.apple.com/documentation/corefoundation/cfstring
+extension CFString {
+    public func _bridged(to type: String.Type) -> String { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/outputstream
+extension OutputStream {
+    public func _bridged(to type: CFWriteStream.Type) -> CFWriteStream { fatalError() }
+}

@@ -1,0 +1,51 @@
+public import ObjectiveC
+
+// https://developer.apple.com/documentation/foundation/stream
+open class Stream: NSObject {
+    public enum Status: UInt, Sendable {
+        case notOpen = 0
+        case opening
+        case open
+        case reading
+        case writing
+        case atEnd
+        case closed
+        case error
+    }
+
+    public struct Event: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static var openCompleted: Event { fatalError() }
+        public static var hasBytesAvailable: Event { fatalError() }
+        public static var hasSpaceAvailable: Event { fatalError() }
+        public static var errorOccurred: Event { fatalError() }
+        public static var endEncountered: Event { fatalError() }
+    }
+
+    open func open() { fatalError() }
+    open func close() { fatalError() }
+    unowned(unsafe) open var delegate: (any StreamDelegate)?
+    open var streamStatus: Stream.Status { fatalError() }
+
+    // https://developer.apple.com/documentation/foundation/stream/getboundstreams(withbuffersize:inputstream:outputstream:)
+    // With `AutoreleasingUnsafeMutablePointer`, which only Objective-C has; `&stream` makes either.
+    open class func getBoundStreams(
+        withBufferSize bufferSize: Int, inputStream: UnsafeMutablePointer<InputStream?>?,
+        outputStream: UnsafeMutablePointer<OutputStream?>?
+    ) { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/inputstream
+open class InputStream: Stream {}
+
+// https://developer.apple.com/documentation/foundation/outputstream
+open class OutputStream: Stream {
+    open func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int { fatalError() }
+    open var hasSpaceAvailable: Bool { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/streamdelegate
+public protocol StreamDelegate: NSObjectProtocol {
+    func stream(_ aStream: Stream, handle eventCode: Stream.Event)
+}

@@ -1,0 +1,33 @@
+public import FoundationEssentials
+
+// https://developer.apple.com/documentation/foundation/nsurlrequest
+open class NSURLRequest: NSObject, @unchecked Sendable {
+    public enum CachePolicy: UInt, Sendable {
+        case useProtocolCachePolicy = 0
+        case reloadIgnoringLocalCacheData = 1
+    }
+}
+
+// https://developer.apple.com/documentation/foundation/urlrequest
+public struct URLRequest: Hashable, Sendable {
+    public typealias CachePolicy = NSURLRequest.CachePolicy
+
+    public init(
+        url: URL, cachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
+    ) { fatalError() }
+
+    public var url: URL?
+    public var httpMethod: String?
+    public var httpShouldHandleCookies: Bool
+    public func value(forHTTPHeaderField field: String) -> String? { fatalError() }
+    public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/urlresponse
+open class URLResponse: NSObject, @unchecked Sendable {}
+
+// https://developer.apple.com/documentation/foundation/httpurlresponse
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    open var statusCode: Int { fatalError() }
+    open var allHeaderFields: [AnyHashable: Any] { fatalError() }
+}

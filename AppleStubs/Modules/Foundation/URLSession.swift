@@ -1,0 +1,80 @@
+public import FoundationEssentials
+
+// https://developer.apple.com/documentation/foundation/urlsession
+open class URLSession: NSObject, @unchecked Sendable {
+    public enum ResponseDisposition: Int, Sendable {
+        case cancel = 0
+        case allow
+        case becomeDownload
+        case becomeStream
+    }
+
+    public enum AuthChallengeDisposition: Int, Sendable {
+        case useCredential = 0
+        case performDefaultHandling
+        case cancelAuthenticationChallenge
+        case rejectProtectionSpace
+    }
+
+    public init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
+    ) { fatalError() }
+
+    open var delegateQueue: OperationQueue { fatalError() }
+    open var configuration: URLSessionConfiguration { fatalError() }
+    open func finishTasksAndInvalidate() { fatalError() }
+    open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
+    open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask { fatalError() }
+    open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/urlsessiontask
+open class URLSessionTask: NSObject, @unchecked Sendable {
+    open var taskIdentifier: Int { fatalError() }
+    open var response: URLResponse? { fatalError() }
+    open func resume() { fatalError() }
+    open func suspend() { fatalError() }
+    open func cancel() { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/urlsessiondatatask
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+
+// https://developer.apple.com/documentation/foundation/urlsessionuploadtask
+open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
+
+// https://developer.apple.com/documentation/foundation/urlsessionconfiguration
+open class URLSessionConfiguration: NSObject, @unchecked Sendable {
+    // Of one's own it has no initializer any more.
+    override init() { fatalError() }
+    open class var ephemeral: URLSessionConfiguration { fatalError() }
+    open var requestCachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
+    open var timeoutIntervalForRequest: TimeInterval
+    open var timeoutIntervalForResource: TimeInterval
+    open var waitsForConnectivity: Bool
+    open var httpMaximumConnectionsPerHost: Int
+    open var httpShouldSetCookies: Bool
+    open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy
+    open var httpCookieStorage: HTTPCookieStorage?
+    open var urlCredentialStorage: URLCredentialStorage?
+    open var urlCache: URLCache?
+}
+
+// https://developer.apple.com/documentation/foundation/httpcookie
+open class HTTPCookie: NSObject, @unchecked Sendable {
+    public enum AcceptPolicy: UInt, Sendable {
+        case always = 0
+        case never
+        case onlyFromMainDocumentDomain
+    }
+}
+
+// https://developer.apple.com/documentation/foundation/httpcookiestorage
+open class HTTPCookieStorage: NSObject, @unchecked Sendable {}
+
+// https://developer.apple.com/documentation/foundation/urlcredentialstorage
+open class URLCredentialStorage: NSObject, @unchecked Sendable {}
+
+// https://developer.apple.com/documentation/foundation/urlcache
+open class URLCache: NSObject, @unchecked Sendable {}

@@ -1,0 +1,2 @@
+// https://developer.apple.com/documentation/objectivec/nsobjectprotocol
+public protocol NSObjectProtocol: AnyObject {}

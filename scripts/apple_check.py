@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Typechecks on Linux what only Apple's systems compile, against the declarations in AppleStubs.
+
+usage: apple_check.py [--unused]
+
+Copies the sources, decides each #if as a compiler for iOS would, then as one for macOS, and compiles the copies with the
+modules of AppleStubs in the place of Apple's. Before that it makes sure that it can fail: the compiler must find each
+mistake of AppleStubs/Mistakes, and each of those that are put into a copy of the sources. --unused lists what the stubs
+declare and no source of ours mentions.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from apple_places import (
+    SHAPES, STUB_MODULES, STUBS, TARGETS, UPCOMING_FEATURES, count_apple_files, place, resolved, stub_modules,
+)
+from swift_source import ROOT, code_of, shown, swift_files
+
+SOURCES = ROOT / "Sources"
+MISTAKES = ROOT / "AppleStubs" / "Mistakes"
+OUTPUT = ROOT / ".build" / "apple-check"
+# Where the library without traits was built, and with it the one package that it needs.
+BUILT = ROOT / ".build" / "core" / "debug" / "Modules"
+PACKAGE = "HTTPTypes"
+
+# Put into a copy of the sources, each on a shape whose compiler must object: file, what stands there, and what then does.
+PLANTED = {
+    "iOS": (
+        ("Transport/URLSessionUpload+Apple.swift", "uploadTask(withStreamedRequest:", "uploadTask(withStream:"),
+        ("Storage/Disk.swift", "st_mtimespec.tv_nsec", "st_mtim.tv_nsec"),
+    ),
+    "macOS": (
+        ("Storage/ExpiringActivity+Apple.swift", "#if os(iOS) ||", "#if os(macOS) ||"),
+        ("Model/PlatformLock.swift", "os_unfair_lock_unlock(lock)", "pthread_mutex_unlock(lock)"),
+    ),
+}
+
+# What Objective-C does for `as`, a method does here: see Bridging.swift of the stubs. `CFTypeRef` is AnyObject.
+BRIDGED = re.compile(r"\s+as (CF(?!TypeRef)[A-Z]\w*)\b")
+BRIDGED_CONSTANT = re.compile(r"\b(k[A-Z]\w+)\s+as String\b")
+
+
+def rewritten(path, text, shape):
+    """A source as it is compiled for a shape: line for line the same, with its conditions and bridging resolved."""
+    text, _ = resolved(path, text, place(shape))
+    text = BRIDGED_CONSTANT.sub(r"\1._bridged(to: String.self)", text)
+    return BRIDGED.sub(r"._bridged(to: \1.self)", text)
+
+
+def copy(sources, folder, shape, edit=lambda path, text: text):
+    """Copies sources, rewritten, to a folder. Returns their paths there, which are those that they have here."""
+    paths = [source.relative_to(ROOT) for source in sources]
+    for path, source in zip(paths, sources):
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(rewritten(source, edit(source, source.read_text()), shape))
+    return paths
+
+
+def compile(folder, shape, module, sources, *arguments):
+    """Compiles copies in a folder, so that messages name them as the originals. Returns what the compiler says."""
+    command = ["swiftc", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors"]
+    command += ["-diagnostic-style", "llvm", "-no-color-diagnostics", "-module-cache-path", OUTPUT / "cache"]
+    command += [word for feature in UPCOMING_FEATURES for word in ("-enable-upcoming-feature", feature)]
+    command += ["-package-name", "martlet", "-module-name", module, "-I", OUTPUT / shape, "-I", OUTPUT / "packages"]
+    result = subprocess.run(
+        [*command, *arguments, *sources], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if result.returncode < 0:
+        sys.exit(f"error: the compiler crashed:\n{result.stdout}")
+    if result.returncode and "error:" not in result.stdout:
+        sys.exit(f"error: the compiler failed:\n{result.stdout}")
+    return result.stdout if result.returncode else ""
+
+
+# The check itself
+
+
+def build_stubs(shape):
+    """Makes the stub modules of a shape, each after those that it imports."""
+    folder = OUTPUT / shape
+    waiting = {}
+    for name in stub_modules(shape):
+        text = "".join(path.read_text() for path in swift_files(STUBS / name))
+        waiting[name] = {found for found in re.findall(r"\bimport (\w+)", text) if found in STUB_MODULES}
+    while waiting:
+        ready = [name for name, imports in waiting.items() if not imports & waiting.keys()]
+        if not ready:
+            sys.exit(f"error: these stub modules import each other: {', '.join(waiting)}")
+        for name in ready:
+            sources = copy(swift_files(STUBS / name), folder, shape)
+            said = compile(folder, shape, name, sources, "-emit-module", "-emit-module-path", f"{name}.swiftmodule")
+            if said:
+                sys.exit(f"error: the stubs of {name} do not compile for {shape}:\n{said}")
+            del waiting[name]
+
+
+def check(shape):
+    """Compiles our modules for a shape, as far as the compiler may have something to say."""
+    folder = OUTPUT / shape
+    for target in TARGETS:
+        sources = copy(swift_files(SOURCES / target), folder, shape)
+        # Lowered, because some of what is wrong with concurrency shows no earlier.
+        result = ("-emit-sil", "-o", os.devnull, "-emit-module", "-emit-module-path", f"{target}.swiftmodule")
+        said = compile(folder, shape, target, sources, *result)
+        if said:
+            sys.exit(f"{said}error: {target} does not compile for {shape}.")
+
+
+# Whether it can fail
+
+
+def errors(said):
+    """The errors that the compiler told of: file, line and message."""
+    return [
+        (path, int(line), message)
+        for path, line, message in re.findall(r"^([^\s:]+):(\d+):\d+: error: (.*)$", said, re.MULTILINE)
+    ]
+
+
+def check_mistakes(shape):
+    """Demands that the compiler finds the lines of AppleStubs/Mistakes that are marked, and no others."""
+    count = 0
+    for path in swift_files(MISTAKES):
+        text, branches = resolved(path, path.read_text(), place(shape))
+        absent = {branch.line + 1 + index for branch in branches if not branch.is_compiled for index in range(len(branch.code))}
+        marks = {
+            number: match.group(1)
+            for number, line in enumerate(text.split("\n"), 1)
+            if number not in absent and (match := re.search(rf"// mistake(?: on {shape})?: (.*)$", line))
+        }
+        said = compile(OUTPUT / shape, shape, "Mistakes", copy([path], OUTPUT / shape, shape), "-emit-sil", "-o", os.devnull)
+        found = errors(said)
+        for number, mark in marks.items():
+            if not any(line == number and mark in message for _, line, message in found):
+                sys.exit(f"{said}error: {shown(path)}:{number}: the compiler for {shape} does not find this mistake.")
+        if any(line not in marks for _, line, _ in found):
+            sys.exit(f"{said}error: {shown(path)}: there are mistakes without a mark for {shape}.")
+        count += len(marks)
+    return count
+
+
+def check_planted(shape):
+    """Demands that the compiler finds mistakes in a copy of our own sources."""
+    waiting = {SOURCES / "Martlet" / path: (right, wrong) for path, right, wrong in PLANTED[shape]}
+
+    def edit(path, text):
+        right, wrong = waiting.get(path, ("", ""))
+        if right not in text:
+            sys.exit(f"error: {shown(path)} has no “{right}” any more; let PLANTED plant something else there.")
+        return text.replace(right, wrong, 1) if right else text
+
+    folder = OUTPUT / f"{shape}-planted"
+    sources = copy(swift_files(SOURCES / "Martlet"), folder, shape, edit)
+    found = {path for path, _, _ in errors(compile(folder, shape, "Martlet", sources, "-typecheck"))}
+    for path, (_, wrong) in waiting.items():
+        if shown(path) not in found:
+            sys.exit(f"error: {shown(path)}: the compiler for {shape} does not object to “{wrong}”.")
+    return len(waiting)
+
+
+# The stubs
+
+
+def check_citations():
+    """Demands that each paragraph of declarations names a page of Apple's."""
+    uncited = []
+    for path in swift_files(STUBS):
+        is_cited = False
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            if re.match(r"\s*// https://developer\.apple\.com/", line):
+                is_cited = True
+            elif not line:
+                is_cited = False
+            elif re.match(r"(@.+ )?(public|open|extension) (?!import)", line) and not is_cited:
+                uncited.append(f"error: {shown(path)}:{number}: which page of developer.apple.com says so?")
+    if uncited:
+        sys.exit("\n".join(uncited))
+
+
+def print_unused():
+    """Lists what the stubs declare and our sources do not mention."""
+    sources = [path for target in TARGETS for path in swift_files(SOURCES / target)]
+    words = {word for path in sources for word in re.findall(r"\w+", code_of(path.read_text()))}
+    for path in swift_files(STUBS):
+        for number, line in enumerate(code_of(path.read_text()).split("\n"), 1):
+            match = re.match(r".*?\b(?:func|var|let|class|struct|enum|protocol|case|typealias) `?([A-Za-z]\w*)", line)
+            if match and match.group(1) not in words:
+                print(f"{shown(path)}:{number}: {match.group(1)}")
+
+
+def main():
+    if sys.argv[1:] == ["--unused"]:
+        return print_unused()
+    start = time.monotonic()
+    check_citations()
+    counts = count_apple_files()
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    (OUTPUT / "packages").mkdir(parents=True)
+    for part in BUILT.glob(f"{PACKAGE}.*"):
+        shutil.copy(part, OUTPUT / "packages")
+    mistakes = 0
+    for shape in SHAPES:
+        build_stubs(shape)
+        mistakes += check_mistakes(shape) + check_planted(shape)
+        print(f"{shape}: its stubs compile, and mistakes are found ({time.monotonic() - start:.0f} s).", flush=True)
+        check(shape)
+        print(f"{shape}: {' and '.join(TARGETS)} compile ({time.monotonic() - start:.0f} s).", flush=True)
+    print(f"{mistakes} mistakes that were put in were found.")
+    files = ", ".join(f"{shape} {count} files" for shape, count in counts.items())
+    print(f"Apple's branches typecheck: {files}, against {len(STUB_MODULES)} modules of stubs.")
+
+
+main()

@@ -1,0 +1,109 @@
+"""Where our sources are compiled: on Apple's systems, on the others, and in the shapes of scripts/apple_check.py."""
+
+import itertools
+import re
+import sys
+
+from apple_conditions import Place, Unclear, resolve
+from swift_source import ROOT, shown, swift_files
+
+STUBS = ROOT / "AppleStubs" / "Modules"
+# Our modules, each after those that it imports.
+TARGETS = ("Martlet", "MartletTesting")
+# Apple's systems, as the check plays them.
+SHAPES = ("iOS", "macOS")
+APPLE = ("iOS", "macOS", "tvOS", "watchOS", "visionOS")
+OTHERS = ("Linux", "Linux with Musl", "Android")
+
+# Stub modules that only some of Apple's systems have.
+ONLY_ON = {
+    "AppKit": {"macOS"},
+    "LocalAuthentication": {"iOS", "macOS", "watchOS", "visionOS"},
+    "UIKit": {"iOS", "tvOS", "watchOS", "visionOS"},
+}
+# Modules of the toolchain or of a package, with the same face on all systems.
+EVERYWHERE = {"HTTPTypes", "Observation", "RegexBuilder", "Synchronization"}
+# Modules that Apple's systems lack, and where they are.
+ELSEWHERE = {
+    "Android": {"Android"},
+    "FoundationEssentials": set(OTHERS),
+    "FoundationNetworking": set(OTHERS),
+    "Glibc": {"Linux"},
+    "Musl": {"Linux with Musl"},
+}
+
+_MANIFEST = (ROOT / "Package.swift").read_text()
+UPCOMING_FEATURES = re.findall(r'enableUpcomingFeature\("(\w+)"\)', _MANIFEST)
+TRAITS = re.findall(r'\.trait\(\s*name: "(\w+)"', _MANIFEST)
+STUB_MODULES = sorted(folder.name for folder in STUBS.iterdir() if any(folder.glob("*.swift")))
+KNOWN = frozenset({*STUB_MODULES, *EVERYWHERE, *ELSEWHERE, *ONLY_ON, *TRAITS, "DEBUG"})
+
+
+def stub_modules(system):
+    """The stub modules that one of Apple's systems has."""
+    return [name for name in STUB_MODULES if system in ONLY_ON.get(name, APPLE)]
+
+
+def place(system, traits=()):
+    """A system, with some traits on."""
+    if system in APPLE:
+        modules = {*EVERYWHERE, *stub_modules(system)}
+    else:
+        modules = {*EVERYWHERE, "Dispatch", "Foundation"}
+        modules |= {name for name, systems in ELSEWHERE.items() if system in systems}
+    return Place(system.split()[0], frozenset(modules), frozenset({*traits, "DEBUG"}), KNOWN)
+
+
+def resolved(path, text, somewhere):
+    """`resolve`, for a file of ours."""
+    try:
+        return resolve(text, somewhere)
+    except Unclear as condition:
+        sys.exit(f"error: {shown(path)}: nobody has told scripts/apple_places.py what “{condition}” means in an #if.")
+
+
+def count_apple_files():
+    """How many files of each shape have something in them that only Apple's systems compile.
+
+    Ends the script if there is something that no shape compiles, and no other system either.
+    """
+    combinations = [
+        traits for size in range(len(TRAITS) + 1) for traits in itertools.combinations(TRAITS, size)
+    ]
+    others = [place(system, traits) for system in OTHERS for traits in combinations]
+    # With traits of theirs, Apple's systems compile what the shapes cannot: the packages behind them are not there.
+    with_traits = [place(system, traits) for system in APPLE for traits in combinations if traits]
+    counts = dict.fromkeys(SHAPES, 0)
+    lost = []
+    for path in (path for target in TARGETS for path in swift_files(ROOT / "Sources" / target)):
+        text = path.read_text()
+        if "#if" not in text:
+            continue
+
+        def compiled(places):
+            answers = [[branch.is_compiled for branch in resolved(path, text, each)[1]] for each in places]
+            return [any(column) for column in zip(*answers)]
+
+        by_others = compiled(others)
+        by_apple = compiled([place(system) for system in APPLE])
+        by_shapes = compiled([place(shape) for shape in SHAPES])
+        by_traits = compiled(with_traits)
+        for index, branch in enumerate(resolved(path, text, others[0])[1]):
+            if by_others[index] or by_shapes[index] or not any(line.strip() for line in branch.code):
+                continue
+            if by_apple[index]:
+                lost.append(f"error: {shown(path)}:{branch.line}: Apple's systems compile this, and no shape does.")
+            elif not by_traits[index]:
+                lost.append(f"error: {shown(path)}:{branch.line}: no system compiles this.")
+        for shape in SHAPES:
+            own = [
+                line.strip()
+                for branch, is_others in zip(resolved(path, text, place(shape))[1], by_others)
+                if branch.is_compiled and not is_others
+                for line in branch.code
+            ]
+            # In nearly every file there is Foundation in the place of FoundationEssentials.
+            counts[shape] += any(line and not re.fullmatch(r"\w+ import Foundation", line) for line in own)
+    if lost:
+        sys.exit("\n".join(lost))
+    return counts
