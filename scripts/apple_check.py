@@ -3,8 +3,8 @@
 
 usage: apple_check.py [--unused]
 
-Copies the sources, decides each #if as a compiler for iOS would, then as one for macOS, and compiles the copies with the
-modules of AppleStubs in the place of Apple's. Before that it makes sure that it can fail: the compiler must find each
+Copies the sources, decides each #if as a compiler for iOS would, then as one for macOS, and compiles the copies with
+the modules of AppleStubs in the place of Apple's. Before that it makes sure that it can fail: the compiler must find each
 mistake of AppleStubs/Mistakes, and each of those that are put into a copy of the sources. --unused lists what the stubs
 declare and no source of ours mentions.
 """
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 
+from apple_availability import TOOLCHAIN, newer_symbols, too_new
 from apple_places import (
     SHAPES, STUB_MODULES, STUBS, TARGETS, UPCOMING_FEATURES, count_apple_files, place, resolved, stub_modules,
 )
@@ -28,7 +29,7 @@ OUTPUT = ROOT / ".build" / "apple-check"
 BUILT = ROOT / ".build" / "core" / "debug" / "Modules"
 PACKAGE = "HTTPTypes"
 
-# Put into a copy of the sources, each on a shape whose compiler must object: file, what stands there, and what then does.
+# Put into a copy of the sources, each for a shape whose compiler must object: file, what stands there, what then does.
 PLANTED = {
     "iOS": (
         ("Transport/URLSessionUpload+Apple.swift", "uploadTask(withStreamedRequest:", "uploadTask(withStream:"),
@@ -65,7 +66,7 @@ def copy(sources, folder, shape, edit=lambda path, text: text):
 def compile(folder, shape, module, sources, *arguments):
     """Compiles copies in a folder, so that messages name them as the originals. Returns what the compiler says."""
     command = ["swiftc", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors"]
-    command += ["-diagnostic-style", "llvm", "-no-color-diagnostics", "-module-cache-path", OUTPUT / "cache"]
+    command += ["-diagnostic-style", "llvm", "-no-color-diagnostics"]
     command += [word for feature in UPCOMING_FEATURES for word in ("-enable-upcoming-feature", feature)]
     command += ["-package-name", "martlet", "-module-name", module, "-I", OUTPUT / shape, "-I", OUTPUT / "packages"]
     result = subprocess.run(
@@ -99,8 +100,16 @@ def build_stubs(shape):
             del waiting[name]
 
 
-def check(shape):
-    """Compiles our modules for a shape, as far as the compiler may have something to say."""
+def dated_stubs(shape):
+    """The stub modules of a shape that say when something came."""
+    return [
+        name for name in stub_modules(shape)
+        if any(re.search(r"@available\((?!\*)", path.read_text()) for path in swift_files(STUBS / name))
+    ]
+
+
+def check(shape, newer):
+    """Compiles our modules for a shape, as far as the compiler may have something to say, and judges what they use."""
     folder = OUTPUT / shape
     for target in TARGETS:
         sources = copy(swift_files(SOURCES / target), folder, shape)
@@ -109,6 +118,12 @@ def check(shape):
         said = compile(folder, shape, target, sources, *result)
         if said:
             sys.exit(f"{said}error: {target} does not compile for {shape}.")
+        found = [
+            f"error: {path}: {name} needs {', '.join(f'{system} {major}' for system, (major, _) in needs.items())}."
+            for path, name, needs in too_new(folder, target, sources, OUTPUT / "packages", newer)
+        ]
+        if found:
+            sys.exit("\n".join(found))
 
 
 # Whether it can fail
@@ -122,18 +137,24 @@ def errors(said):
     ]
 
 
-def check_mistakes(shape):
-    """Demands that the compiler finds the lines of AppleStubs/Mistakes that are marked, and no others."""
+def check_mistakes(shape, newer):
+    """Demands that the lines of AppleStubs/Mistakes that are marked are found, and no others."""
     count = 0
     for path in swift_files(MISTAKES):
         text, branches = resolved(path, path.read_text(), place(shape))
-        absent = {branch.line + 1 + index for branch in branches if not branch.is_compiled for index in range(len(branch.code))}
+        absent = {
+            branch.line + 1 + index
+            for branch in branches
+            if not branch.is_compiled
+            for index in range(len(branch.code))
+        }
         marks = {
             number: match.group(1)
             for number, line in enumerate(text.split("\n"), 1)
             if number not in absent and (match := re.search(rf"// mistake(?: on {shape})?: (.*)$", line))
         }
-        said = compile(OUTPUT / shape, shape, "Mistakes", copy([path], OUTPUT / shape, shape), "-emit-sil", "-o", os.devnull)
+        sources = copy([path], OUTPUT / shape, shape)
+        said = compile(OUTPUT / shape, shape, "Mistakes", sources, "-emit-sil", "-o", os.devnull)
         found = errors(said)
         for number, mark in marks.items():
             if not any(line == number and mark in message for _, line, message in found):
@@ -141,6 +162,13 @@ def check_mistakes(shape):
         if any(line not in marks for _, line, _ in found):
             sys.exit(f"{said}error: {shown(path)}: there are mistakes without a mark for {shape}.")
         count += len(marks)
+        if not said:
+            marked = set(re.findall(r"// too new: (.*)", text))
+            judged = too_new(OUTPUT / shape, "Mistakes", sources, OUTPUT / "packages", newer)
+            unseen = marked - {name for _, name, _ in judged}
+            if unseen:
+                sys.exit(f"error: {shown(path)}: {', '.join(unseen)} should have been found too new for {shape}.")
+            count += len(marked)
     return count
 
 
@@ -203,12 +231,14 @@ def main():
     (OUTPUT / "packages").mkdir(parents=True)
     for part in BUILT.glob(f"{PACKAGE}.*"):
         shutil.copy(part, OUTPUT / "packages")
+    newer_everywhere = newer_symbols(TOOLCHAIN, OUTPUT)
     mistakes = 0
     for shape in SHAPES:
         build_stubs(shape)
-        mistakes += check_mistakes(shape) + check_planted(shape)
+        newer = newer_everywhere | newer_symbols(dated_stubs(shape), OUTPUT / shape)
+        mistakes += check_mistakes(shape, newer) + check_planted(shape)
         print(f"{shape}: its stubs compile, and mistakes are found ({time.monotonic() - start:.0f} s).", flush=True)
-        check(shape)
+        check(shape, newer)
         print(f"{shape}: {' and '.join(TARGETS)} compile ({time.monotonic() - start:.0f} s).", flush=True)
     print(f"{mistakes} mistakes that were put in were found.")
     files = ", ".join(f"{shape} {count} files" for shape, count in counts.items())

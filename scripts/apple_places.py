@@ -33,6 +33,8 @@ ELSEWHERE = {
 }
 
 _MANIFEST = (ROOT / "Package.swift").read_text()
+# The oldest versions that the package runs on.
+PROMISED = {system: (int(major), 0) for system, major in re.findall(r"\.(\w+OS)\(\.v(\d+)\)", _MANIFEST)}
 UPCOMING_FEATURES = re.findall(r'enableUpcomingFeature\("(\w+)"\)', _MANIFEST)
 TRAITS = re.findall(r'\.trait\(\s*name: "(\w+)"', _MANIFEST)
 STUB_MODULES = sorted(folder.name for folder in STUBS.iterdir() if any(folder.glob("*.swift")))

@@ -8,8 +8,7 @@ public struct DIR {}
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man5/dir.5.html
 public struct dirent {
-    public typealias Four<Piece> = (Piece, Piece, Piece, Piece)
     public var d_ino: ino_t = 0
-    // 1024 characters in a row, of which nobody uses a single one; nested here, to be short.
-    public var d_name: Four<Four<Four<Four<Four<CChar>>>>>
+    // Of 1024 characters in a row, which take the compiler very long, and of which nobody uses a single one.
+    public var d_name: (CChar, CChar, CChar, CChar)
 }

@@ -108,9 +108,9 @@ extension FileAccountStore {
             bytes.append(byte)
             rest = rest.dropFirst(2)
         }
-        let account = String(validating: bytes, as: UTF8.self).map(AccountID.init(rawValue:))
-        // Somebody else's folder may look like one of ours, and is none.
-        return account.flatMap { Self.path(of: $0) == path ? $0 : nil }
+        let account = AccountID(rawValue: String(decoding: bytes, as: UTF8.self))
+        // Somebody else's folder may look like one of ours, and is none; so is one whose bytes are no text.
+        return Self.path(of: account) == path ? account : nil
     }
 
     private static func findRecords(in folder: String, at path: String, _ found: inout [String]) throws(StorageFailure)

@@ -1,0 +1,16 @@
+// What a compiler for Apple's systems would refuse because the oldest of them that we run on lack it.
+
+internal import Foundation
+internal import Synchronization
+
+func text(_ bytes: [UInt8]) -> String? {
+    String(validating: bytes, as: UTF8.self)  // too new: String.init(validating:as:)
+}
+
+func counter() -> Bool {
+    Atomic(0).load(ordering: .relaxed) == 0  // too new: Atomic.init(_:)
+}
+
+func textOrNothing(_ bytes: [UInt8]) -> String? {
+    String(bytes: bytes, encoding: .utf8)
+}
