@@ -41,16 +41,17 @@ PLANTED = {
     ),
 }
 
-# What Objective-C does for `as`, a method does here: see Bridging.swift of the stubs. `CFTypeRef` is AnyObject.
-BRIDGED = re.compile(r"\s+as (CF(?!TypeRef)[A-Z]\w*)\b")
-BRIDGED_CONSTANT = re.compile(r"\b(k[A-Z]\w+)\s+as String\b")
+# What Objective-C does for `as`, a method does here: see Bridging.swift of the stubs. `CFTypeRef` is AnyObject, and in a
+# pattern `as` is another one.
+BRIDGED = re.compile(r"(?<=[\w)\]}\"])\s+as (CF(?!TypeRef)[A-Z]\w*|String)\b")
+PATTERN = re.compile(r"\bcase\b")
 
 
 def rewritten(path, text, shape):
     """A source as it is compiled for a shape: line for line the same, with its conditions and bridging resolved."""
     text, _ = resolved(path, text, place(shape))
-    text = BRIDGED_CONSTANT.sub(r"\1._bridged(to: String.self)", text)
-    return BRIDGED.sub(r"._bridged(to: \1.self)", text)
+    return "\n".join(
+        line if PATTERN.search(line) else BRIDGED.sub(r"._bridged(to: \1.self)", line) for line in text.split("\n"))
 
 
 def copy(sources, folder, shape, edit=lambda path, text: text):

@@ -1,6 +1,6 @@
 public import CoreFoundation
 
-// Without Objective-C there is no `as` between these types. The check reads `value as CFDictionary` and
+// Without Objective-C there is no `as` between these types. The check reads `query as CFDictionary` and
 // `kSecClass as String` as calls of these, which are Foundation's as the bridging is.
 
 // https://developer.apple.com/documentation/swift/dictionary
@@ -11,6 +11,7 @@ extension Dictionary {
 // https://developer.apple.com/documentation/swift/string
 extension String {
     public func _bridged(to type: CFString.Type) -> CFString { fatalError() }
+    public func _bridged(to type: String.Type) -> String { fatalError() }
 }
 
 // https://developer.apple.com/documentation/corefoundation/cfstring
