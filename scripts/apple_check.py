@@ -115,7 +115,7 @@ def check(shape, newer):
     for target in TARGETS:
         sources = copy(swift_files(SOURCES / target), folder, shape)
         # Lowered, because some of what is wrong with concurrency shows no earlier.
-        result = ("-emit-sil", "-o", os.devnull, "-emit-module", "-emit-module-path", f"{target}.swiftmodule")
+        result = ("-emit-sil", "-o", f"{target}.sil", "-emit-module", "-emit-module-path", f"{target}.swiftmodule")
         said = compile(folder, shape, target, sources, *result)
         if said:
             sys.exit(f"{said}error: {target} does not compile for {shape}.")
@@ -155,7 +155,7 @@ def check_mistakes(shape, newer):
             if number not in absent and (match := re.search(rf"// mistake(?: on {shape})?: (.*)$", line))
         }
         sources = copy([path], OUTPUT / shape, shape)
-        said = compile(OUTPUT / shape, shape, "Mistakes", sources, "-emit-sil", "-o", os.devnull)
+        said = compile(OUTPUT / shape, shape, "Mistakes", sources, "-emit-sil", "-o", "Mistakes.sil")
         found = errors(said)
         for number, mark in marks.items():
             if not any(line == number and mark in message for _, line, message in found):
