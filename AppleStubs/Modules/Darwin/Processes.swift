@@ -52,5 +52,5 @@ public typealias pthread_key_t = UInt
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/pthread_getspecific.3.html
 @discardableResult public func pthread_getspecific(_: pthread_key_t) -> UnsafeMutableRawPointer? { fatalError() }
 
-// https://developer.apple.com/documentation/kernel/osstatus
+// https://developer.apple.com/documentation/security/security-framework-result-codes
 public typealias OSStatus = Int32

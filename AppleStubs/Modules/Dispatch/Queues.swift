@@ -32,7 +32,7 @@ open class DispatchQueue: DispatchObject, @unchecked Sendable {
     public func sync<T>(execute work: () throws -> T) rethrows -> T { fatalError() }
 }
 
-// https://developer.apple.com/documentation/coreservices/dispatch_queue_t
+// https://developer.apple.com/documentation/dispatch/dispatch_queue_t
 public typealias dispatch_queue_t = DispatchQueue
 
 // https://developer.apple.com/documentation/dispatch/dispatchgroup

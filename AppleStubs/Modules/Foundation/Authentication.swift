@@ -12,7 +12,7 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
 // https://developer.apple.com/documentation/foundation/urlcredential
 open class URLCredential: NSObject, @unchecked Sendable {}
 
-// https://developer.apple.com/documentation/foundation/nsurlprotectionspace-authentication-methods
+// https://developer.apple.com/documentation/foundation/nsurlauthenticationmethoddefault, and so on
 public let NSURLAuthenticationMethodDefault = ""
 public let NSURLAuthenticationMethodHTMLForm = ""
 public let NSURLAuthenticationMethodHTTPBasic = ""
