@@ -50,7 +50,7 @@
                 await withCheckedContinuation { continuation in
                     queue.async { [load, connection] in
                         let result = Result { () throws(StorageFailure) in
-                            try connection.perform(work, load(), until: stop)
+                            try connection.perform(work, load, until: stop)
                         }
                         continuation.resume(returning: result)
                     }
@@ -97,11 +97,15 @@
         private var context: LibSecret.Pointer?
 
         func perform<Outcome>(
-            _ work: (SecretServiceCall) throws(StorageFailure) -> Outcome, _ library: LibSecret, until stop: Stop
+            _ work: (SecretServiceCall) throws(StorageFailure) -> Outcome,
+            _ load: () throws(StorageFailure) -> LibSecret, until stop: Stop
         ) throws(StorageFailure) -> Outcome {
+            let outOfTime = StorageFailure(.unreachable, "there was no time left to ask the Secret Service")
+            if stop.isCalled { throw outOfTime }
+            let library = try load()
             guard let cancellable = GLibObject(library.makeCancellable(), library),
                 stop.onCall({ cancellable.use { library.cancel($0) } })
-            else { throw StorageFailure(.unreachable, "there was no time left to ask the Secret Service") }
+            else { throw outOfTime }
             do throws(StorageFailure) {
                 return try attempt(work, library, cancellable)
             } catch {
