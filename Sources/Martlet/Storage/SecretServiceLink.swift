@@ -120,14 +120,16 @@
             _ work: (SecretServiceCall) throws(StorageFailure) -> Outcome, _ library: LibSecret,
             _ cancellable: GLibObject
         ) throws(StorageFailure) -> Outcome {
-            try openBus(library, cancellable)
             if context == nil { context = library.makeContext() }
-            // Without a context of our own GLib would keep what it has to tell for the main one, which may never run.
+            // Without a context of our own GLib would keep what it has to tell for the main one, which may never run; and
+            // with it a connection that is closed, which it would then give us again.
             library.pushContext(context)
             defer {
-                if let context { while library.iterateContext(context, 0) != 0 {} }
+                tellAll(library)
                 library.popContext(context)
             }
+            tellAll(library)
+            try openBus(library, cancellable)
             return try work(
                 SecretServiceCall(
                     library: library, service: openService(library, cancellable), cancellable: cancellable))
@@ -161,6 +163,12 @@
                 throw StorageFailure(connecting: error)
             }
             throw StorageFailure(.unreachable, "there is no session bus to reach the Secret Service on")
+        }
+
+        /// Lets GLib tell whoever listens what has happened since the last time.
+        private func tellAll(_ library: LibSecret) {
+            guard let context else { return }
+            while library.iterateContext(context, 0) != 0 {}
         }
 
         private func close() {

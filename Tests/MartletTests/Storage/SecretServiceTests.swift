@@ -14,11 +14,16 @@
     private enum Keyring {
         /// Calls `body` with a desktop that has a bus and an unlocked keyring.
         static func with(_ folder: String, _ body: (Desktop) async throws -> Void) async throws {
-            let desktop = try Desktop(folder)
-            try await desktop.startBus()
-            try await desktop.startKeyring()
-            try await body(desktop)
-            await desktop.stop()
+            do {
+                let desktop = try Desktop(folder)
+                try await desktop.startBus()
+                try await desktop.startKeyring()
+                try await body(desktop)
+                await desktop.stop()
+            } catch {
+                // An error that leaves the process tells nobody what it was.
+                Issue.record(error)
+            }
         }
 
         /// Expects all calls to fail, in the same way and without telling the secret.
