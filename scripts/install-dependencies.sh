@@ -3,6 +3,7 @@
 #
 #   libsqlite3-dev   the reference backend keeps its data in SQLite (Linux; part of macOS)
 #   werkzeug         a multipart parser that the tests hold ours against (Python, in .venv)
+#   gnome-keyring    a keyring that the tests save secrets in, on a bus of their own (Linux; with dbus and libsecret)
 #
 # usage: scripts/install-dependencies.sh [tools|all]     tools: only what the backend and the command need
 set -euo pipefail
@@ -73,4 +74,15 @@ if ! has_werkzeug python3 && ! has_werkzeug .venv/bin/python3; then
         echo "install-dependencies: werkzeug could not be installed into .venv (apt: python3-venv); the tests that" \
             "compare with it are skipped." >&2
     fi
+fi
+
+has_keyring() {
+    command -v gnome-keyring-daemon >/dev/null && command -v dbus-daemon >/dev/null &&
+        command -v dbus-send >/dev/null && python3 -c 'import ctypes; ctypes.CDLL("libsecret-1.so.0")' 2>/dev/null
+}
+
+if ! has_keyring; then
+    apt_install gnome-keyring dbus libsecret-1-0 || true
+    has_keyring || echo "install-dependencies: there is no keyring to test with; the tests that need one are skipped." \
+        "Install gnome-keyring, dbus and libsecret (apt: gnome-keyring dbus libsecret-1-0) to run them." >&2
 fi

@@ -208,7 +208,8 @@
         init(connecting error: GLibError) {
             self.init(
                 .unreachable,
-                "there is no session bus to reach the Secret Service on: \(error.message) (\(error.domain) \(error.code))")
+                "there is no session bus to reach the Secret Service on: \(error.message) "
+                    + "(\(error.domain) \(error.code))")
         }
     }
 

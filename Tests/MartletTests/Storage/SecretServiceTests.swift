@@ -193,7 +193,8 @@
             }
         }
 
-        @Test("does not end a process whose bus goes away, and is found on the next one") func restartedBus() async throws {
+        @Test("does not end a process whose bus goes away, and is found on the next one")
+        func restartedBus() async throws {
             try await Desktop.withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     try await Keyring.with(folder) { desktop in
@@ -252,7 +253,8 @@
             }
         }
 
-        @Test("is given up when it hangs, by whoever waits, and serves again when it goes on") func hanging() async throws {
+        @Test("is given up when it hangs, by whoever waits, and serves again when it goes on")
+        func hanging() async throws {
             try await Desktop.withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     try await Keyring.with(folder) { desktop in

@@ -156,6 +156,7 @@
             id = process.processIdentifier
             try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
             try standardInput.fileHandleForWriting.close()
+            try standardInput.fileHandleForReading.close()
         }
 
         var isRunning: Bool { !hasEnded.withLock { $0 } }
@@ -163,7 +164,9 @@
         /// Waits for its end; for little output, which nobody reads before.
         func output() async -> String {
             await ended.pass()
-            return String(decoding: standardOutput.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let output = standardOutput.fileHandleForReading.readDataToEndOfFile()
+            try? standardOutput.fileHandleForReading.close()
+            return String(decoding: output, as: UTF8.self)
         }
 
         func signal(_ signal: Int32) {
@@ -173,6 +176,7 @@
         func kill() async {
             signal(SIGKILL)
             await ended.pass()
+            try? standardOutput.fileHandleForReading.close()
         }
 
         /// Ends what was started with a text in its environment, and what that has started.
