@@ -12,6 +12,8 @@
         let library: LibSecret
         let service: GLibObject
         let cancellable: GLibObject
+        /// The keyring that new items go to, by the name of its role.
+        var keyring = "default"
 
         /// An item that matches some attributes.
         private struct Item {
@@ -108,7 +110,7 @@
         func defaultCollection() throws(StorageFailure) -> GLibObject {
             let found = try perform { place in
                 service.use { service in
-                    cancellable.use { library.collectionForAlias(service, "default", 0, $0, place) }
+                    cancellable.use { library.collectionForAlias(service, keyring, 0, $0, place) }
                 }
             }
             guard let collection = GLibObject(found, library) else {

@@ -46,6 +46,20 @@
             }
         }
 
+        /// Whether GLib would raise SIGTERM where the bus goes away. It does so on the thread that hears of it, which may
+        /// have that signal blocked.
+        static func busEndsProcess(_ call: SecretServiceCall) -> Bool? {
+            typealias Getter = @convention(c) (LibSecret.Pointer) -> Int32
+            let getter = dlopen("libgio-2.0.so.0", RTLD_NOW).flatMap {
+                dlsym($0, "g_dbus_connection_get_exit_on_close").map { unsafeBitCast($0, to: Getter.self) }
+            }
+            let bus = call.cancellable.use { cancellable in
+                try? call.library.check { call.library.connectToBus(2, cancellable, $0) }
+            }
+            guard let getter, let bus = GLibObject(bus ?? nil, call.library) else { return nil }
+            return bus.use { getter($0) != 0 }
+        }
+
         private static func failure(_ body: () async throws(StorageFailure) -> Void) async -> StorageFailure? {
             do throws(StorageFailure) {
                 try await body()
@@ -199,6 +213,9 @@
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     try await Keyring.with(folder) { desktop in
                         try await storage.save(secret, for: "key")
+                        try await SecretServiceLink.shared.run(within: .seconds(30)) { call throws(StorageFailure) in
+                            #expect(Keyring.busEndsProcess(call) == false)
+                        }
                         await desktop.stopBus()
                         await Keyring.expectFailure(.unreachable, mentioning: "no session bus")
                         await desktop.stopKeyring()
@@ -227,6 +244,26 @@
                         try await desktop.startKeyring()
                         #expect(try await storage.read("key") == secret)
                         #expect(try await storage.keys() == ["key"])
+                    }
+                }
+            }
+        }
+
+        @Test("does not take a copy that is open for what is locked") func halfLocked() async throws {
+            try await Desktop.withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    try await Keyring.with(folder) { desktop in
+                        try await storage.save(secret, for: "key")
+                        var copy = storage.attributes("key")
+                        copy["copy"] = "1"
+                        try await SecretServiceLink.shared.run(within: .seconds(30)) {
+                            [copy] call throws(StorageFailure) in
+                            var call = call
+                            call.keyring = "session"
+                            try call.save(Data("copy".utf8), copy, label: "a copy")
+                        }
+                        try await desktop.lockKeyring()
+                        await Keyring.expectFailure(.locked, mentioning: "unlock it")
                     }
                 }
             }
@@ -270,6 +307,8 @@
                             }
                         }
                         #expect(await impatient.availability()?.kind == .unreachable)
+                        // Nobody is in the way of what needs no answer.
+                        try await SecretServiceLink.shared.run(within: .seconds(10)) { _ in }
                         desktop.thawKeyring()
                         // The daemon never got as far as to saving or deleting anything.
                         #expect(try await storage.read("key") == secret)
