@@ -10,6 +10,15 @@ public final class CFString: Sendable {}
 // https://developer.apple.com/documentation/corefoundation/cfdictionary
 public class CFDictionary {}
 
+// https://developer.apple.com/documentation/corefoundation/cfallocator
+public class CFAllocator {}
+
+// https://developer.apple.com/documentation/corefoundation/cferror
+public class CFError {}
+
+// https://developer.apple.com/documentation/corefoundation/cfoptionflags
+public typealias CFOptionFlags = UInt
+
 // https://developer.apple.com/documentation/corefoundation/cfwritestream
 public class CFWriteStream {}
 

@@ -7,5 +7,9 @@ open class LAContext: NSObject {
         get { fatalError() }
         set { fatalError() }
     }
+    open var localizedReason: String {
+        get { fatalError() }
+        set { fatalError() }
+    }
     open func invalidate() { fatalError() }
 }

@@ -13,6 +13,7 @@ public var kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly: CFString { fatalErro
 public var kSecAttrAccessibleWhenUnlocked: CFString { fatalError() }
 public var kSecAttrAccessibleWhenUnlockedThisDeviceOnly: CFString { fatalError() }
 public var kSecAttrAccount: CFString { fatalError() }
+public var kSecAttrAccessControl: CFString { fatalError() }
 public var kSecAttrComment: CFString { fatalError() }
 public var kSecAttrCreationDate: CFString { fatalError() }
 public var kSecAttrDescription: CFString { fatalError() }

@@ -38,20 +38,21 @@
     }
 
     /// Turns attributes into what the system wants, and keeps the context in which the person was recognised.
-    private final class RecognisedPeople: Sendable {
+    ///
+    /// `@unchecked Sendable` is right because it is used in the calls of one storage alone, which makes them one after the
+    /// other on its queue.
+    private final class RecognisedPeople: @unchecked Sendable {
         #if canImport(LocalAuthentication)
-            private let latest = Locked<(generation: Int, context: LAContext)?>(nil)
+            private var latest: (generation: Int, context: LAContext)?
 
             /// The context of a generation; those before it are of no use any more.
             private func context(_ wanted: KeychainAuthenticationContext) -> LAContext {
-                latest.withLock { latest in
-                    if let latest, latest.generation == wanted.generation { return latest.context }
-                    latest?.context.invalidate()
-                    let context = LAContext()
-                    context.localizedReason = wanted.reason
-                    latest = (wanted.generation, context)
-                    return context
-                }
+                if let latest, latest.generation == wanted.generation { return latest.context }
+                latest?.context.invalidate()
+                let context = LAContext()
+                context.localizedReason = wanted.reason
+                latest = (wanted.generation, context)
+                return context
             }
         #endif
 
@@ -72,7 +73,10 @@
         }
 
         private func value(_ value: KeychainValue) -> Any? {
-            switch value {
+            #if canImport(LocalAuthentication)
+                if case .authenticationContext(let wanted) = value { return context(wanted) }
+            #endif
+            return switch value {
             case .text(let text): text
             case .bytes(let bytes): bytes
             case .flag(let flag): flag
@@ -80,12 +84,7 @@
             case .accessible(let accessibility): accessibility.name
             case .accessControl(let accessibility, let requirement):
                 SecAccessControlCreateWithFlags(nil, accessibility.name, requirement.flags, nil)
-            case .authenticationContext(let wanted):
-                #if canImport(LocalAuthentication)
-                    context(wanted)
-                #else
-                    nil
-                #endif
+            case .authenticationContext: nil
             }
         }
     }

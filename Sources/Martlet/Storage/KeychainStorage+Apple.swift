@@ -92,7 +92,7 @@
             #if canImport(UIKit) && !os(watchOS)
                 let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
                 let watch = Task {
-                    let name = await UIApplication.protectedDataDidBecomeAvailableNotification
+                    let name = UIApplication.protectedDataDidBecomeAvailableNotification
                     for await _ in NotificationCenter.default.notifications(named: name).map({ _ in () }) {
                         continuation.yield()
                     }

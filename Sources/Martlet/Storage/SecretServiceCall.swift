@@ -1,9 +1,5 @@
 #if os(Linux)
-    #if canImport(FoundationEssentials)
-        internal import FoundationEssentials
-    #else
-        internal import Foundation
-    #endif
+    internal import FoundationEssentials
 
     /// What one call does with the Secret Service. Every function blocks, for as long as `cancellable` lets it.
     ///

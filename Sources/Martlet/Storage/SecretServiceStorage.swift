@@ -1,9 +1,5 @@
 #if os(Linux)
-    #if canImport(FoundationEssentials)
-        public import FoundationEssentials
-    #else
-        public import Foundation
-    #endif
+    public import FoundationEssentials
 
     /// Keeps an app's secrets in the desktop's keyring: GNOME Keyring, KeePassXC, KWallet or another that offers the
     /// [Secret Service](https://specifications.freedesktop.org/secret-service-spec/latest/).
