@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test apple-check conformance torture bench fuzz fuzz-faults format lint docs clean
+.PHONY: help demo serve test apple-check conformance torture kills bench fuzz fuzz-faults format lint docs clean
 
 # The picture that the demo's guest registers with, the server's port and dialect; say e.g. `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -57,6 +57,11 @@ torture: ## Lets processes share a session, and kills and stops them at it (ROUN
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
 	@$(COMMAND) torture --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
+
+kills: ## Kills a process 1,000 times while it writes to the file stores (ROUNDS=1000 SEED=a number).
+	@scripts/install-dependencies.sh tools
+	@$(BUILD_COMMAND)
+	@$(COMMAND) kills --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
 
 bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" for a few seconds of it).
 	@swift build --package-path Benchmarks -c release

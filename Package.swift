@@ -16,6 +16,7 @@ let settings: [SwiftSetting] = [
 ]
 
 let asyncHTTPClient: TargetDependencyCondition? = .when(traits: ["AsyncHTTPClient"])
+let encryption: TargetDependencyCondition? = .when(traits: ["Encryption"])
 
 let package = Package(
     name: "martlet",
@@ -34,9 +35,14 @@ let package = Package(
             name: "URLSession",
             description: "On Linux, URLSessionTransport beside async-http-client. Elsewhere it is always there."
         ),
+        .trait(
+            name: "Encryption",
+            description: "EncryptedFileTokenStore and EncryptedFileStorage over apple/swift-crypto."
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
@@ -53,6 +59,8 @@ let package = Package(
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: asyncHTTPClient),
                 .product(name: "NIOPosix", package: "swift-nio", condition: asyncHTTPClient),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: asyncHTTPClient),
+                .product(name: "Crypto", package: "swift-crypto", condition: encryption),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: encryption),
             ],
             swiftSettings: settings
         ),

@@ -16,7 +16,7 @@ let package = Package(
         .executable(name: "martlet", targets: ["MartletCommand"]),
     ],
     dependencies: [
-        .package(name: "martlet", path: "..", traits: ["AsyncHTTPClient", "URLSession"]),
+        .package(name: "martlet", path: "..", traits: ["AsyncHTTPClient", "URLSession", "Encryption"]),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),

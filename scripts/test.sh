@@ -73,6 +73,7 @@ step "library with all traits, build" swift build --enable-all-traits --build-te
 step "library with all traits, tests" scripts/within.py 900 swift test --enable-all-traits --skip-build
 step "tools, build" swift build --package-path Tools --build-tests
 step "tools, tests" scripts/within.py 900 swift test --package-path Tools --skip-build
+step "kill -9 while a store writes" scripts/within.py 300 Tools/.build/debug/martlet kills --rounds 1000
 step "warnings" scripts/compiler-warnings.py .build Tools/.build
 if [[ -x scripts/check-readme.sh ]]; then step "check-readme.sh" scripts/check-readme.sh; fi
 

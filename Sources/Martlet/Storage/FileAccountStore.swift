@@ -38,7 +38,9 @@ public final class FileAccountStore: AccountStore {
     public func accounts() async throws -> [AccountID] {
         let paths = try await queue.run { [folder] () throws(StorageFailure) in
             var paths: [String] = []
-            try Self.findRecords(in: folder, at: "", &paths)
+            try EscapedName.forEachFolder(below: folder) { path, names in
+                if names.contains(Self.recordName), !path.isEmpty { paths.append(path) }
+            }
             return paths
         }
         return paths.compactMap(Self.account(at:)).sorted { $0.rawValue < $1.rawValue }
@@ -70,63 +72,13 @@ public final class FileAccountStore: AccountStore {
     }
 }
 
-// MARK: - Names
-
 extension FileAccountStore {
-    /// Names of files end at 255 bytes; a long account goes on in a folder below.
-    private static let longestName = 200
-
     static func path(of account: AccountID) -> String {
-        var name: [UInt8] = []
-        for byte in account.rawValue.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                name.append(byte)
-            default:
-                name += "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
-            }
-        }
-        // An account without a name would have no folder of its own.
-        guard !name.isEmpty else { return "%" }
-        let parts = stride(from: 0, to: name.count, by: longestName).map { start in
-            String(decoding: name[start..<min(start + longestName, name.count)], as: UTF8.self)
-        }
-        return parts.joined(separator: "/")
+        EscapedName.path(of: account.rawValue)
     }
 
     static func account(at path: String) -> AccountID? {
-        guard path != "%" else { return "" }
-        var bytes: [UInt8] = []
-        var rest = Substring(path.replacing("/", with: ""))
-        while let next = rest.popFirst() {
-            guard next == "%" else {
-                bytes += String(next).utf8
-                continue
-            }
-            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
-        }
-        let account = AccountID(rawValue: String(decoding: bytes, as: UTF8.self))
-        // Somebody else's folder may look like one of ours, and is none; so is one whose bytes are no text.
-        return Self.path(of: account) == path ? account : nil
-    }
-
-    private static func findRecords(in folder: String, at path: String, _ found: inout [String]) throws(StorageFailure)
-    {
-        var names: [String] = []
-        do {
-            try Disk.forEachName(in: folder) { names.append($0) }
-        } catch {
-            // What is not there, or no folder, has no accounts in it.
-            if error.isForWantOfFolder { return }
-            throw StorageFailure(.unreachable, "could not read \(folder): \(error.description)")
-        }
-        if names.contains(recordName), !path.isEmpty { found.append(path) }
-        for name in names where !name.contains(".") {
-            try findRecords(in: "\(folder)/\(name)", at: path.isEmpty ? name : "\(path)/\(name)", &found)
-        }
+        EscapedName.text(at: path).map(AccountID.init(rawValue:))
     }
 }
 

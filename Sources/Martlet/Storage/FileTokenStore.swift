@@ -25,6 +25,7 @@ public final class FileTokenStore: TokenStore {
     public let path: String
     private let queue = BlockingQueue("martlet.token-file")
     private let file: PrivateFile
+    private let coding: any FileCoding
     /// Held by whoever changes the record, for no longer than that takes.
     private let updateLock: ProcessLock
     private let refreshLock: ProcessLock
@@ -38,10 +39,12 @@ public final class FileTokenStore: TokenStore {
     }
 
     init(
-        path: String, time: any TimeSource, activities: ExpiringActivities? = .platform, steps: FileSteps = .untold
+        path: String, time: any TimeSource, activities: ExpiringActivities? = .platform, steps: FileSteps = .untold,
+        coding: any FileCoding = PlainCoding()
     ) {
         self.path = path
         self.file = PrivateFile(path: path, steps: steps)
+        self.coding = coding
         self.updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
         self.refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
     }
@@ -51,7 +54,7 @@ public final class FileTokenStore: TokenStore {
 
     /// Reads the record.
     public func read() async -> StoreReading {
-        await queue.run { [file] in Self.reading(of: file) }
+        await queue.run { [self] in reading() }
     }
 
     /// Writes the record; returns once it is on the disk.
@@ -80,6 +83,8 @@ public final class FileTokenStore: TokenStore {
         if !file.hasFolder {
             guard case .write = decide(.empty) else { return .empty }
         }
+        // Reading may teach how to seal, which can take long and is better done before others have to wait.
+        if coding.isFresh { _ = await read() }
         while true {
             let held: any HeldStoreLock
             do {
@@ -91,23 +96,21 @@ public final class FileTokenStore: TokenStore {
                 return reading
             }
             defer { held.release() }
-            let reading = try await queue.run { [file] in
-                try Self.change(file, while: { held.isHeld }, decide)
-            }
+            let reading = try await queue.run { [self] in try change(while: { held.isHeld }, decide) }
             if let reading { return reading }
         }
     }
 
     /// - Returns: `nil` where the lock was lost before anything was changed.
-    private static func change(
-        _ file: PrivateFile, while isHeld: () -> Bool, _ decide: (StoreReading) -> StoreUpdate
+    private func change(
+        while isHeld: () -> Bool, _ decide: (StoreReading) -> StoreUpdate
     ) throws -> StoreReading? {
-        let reading = reading(of: file)
+        let reading = reading()
         switch decide(reading) {
         case .keep:
             return reading
         case .write(let session):
-            let bytes = try StoredSessionCodec.encode(session)
+            let bytes = try coding.seal(try StoredSessionCodec.encode(session), as: Self.contents)
             // Where the lock is lost, what looks left behind is what its new holder is writing.
             guard isHeld() else { return nil }
             file.removeLeftovers(olderThan: 0)
@@ -119,14 +122,16 @@ public final class FileTokenStore: TokenStore {
         }
     }
 
-    private static func reading(of file: PrivateFile) -> StoreReading {
+    private func reading() -> StoreReading {
         do throws(StorageFailure) {
             guard let bytes = try file.read() else { return .empty }
-            return .found(try StoredSessionCodec.decode(bytes))
+            return .found(try StoredSessionCodec.decode(try coding.open(bytes, as: Self.contents, at: path)))
         } catch {
             return .unavailable(error)
         }
     }
+
+    private static let contents = "session"
 }
 
 extension TokenStore where Self == FileTokenStore {

@@ -35,7 +35,8 @@ struct InstallMarker: Sendable {
     func make() -> Data? {
         if case .number(let number) = read() { return number }
         let number = Data((0..<16).map { _ in UInt8.random(in: 0 ... .max) })
-        try? file.create(with: number)
+        try? file.makeFolder()
+        _ = try? file.create(with: number)
         // Another process may have been faster.
         if case .number(let number) = read() { return number }
         return nil

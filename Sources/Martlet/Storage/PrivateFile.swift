@@ -18,8 +18,30 @@ struct PrivateFile {
     let path: String
     var steps = FileSteps.untold
 
-    /// A record is far smaller; whatever is larger is not one.
-    private static let largest = 1 << 20
+    /// A record is far smaller, a value of a megabyte with what sealing adds to it is not larger; whatever is, is
+    /// neither.
+    private static let largest = 1 << 20 + 1 << 10
+
+    /// Whom a file may belong to, and who else may read it.
+    enum Trust {
+        /// It is the user's, and nobody else can do anything with it.
+        case user
+        /// As with systemd's credentials: it may also be root's, who lets a group or, by an access control list, whose
+        /// mask looks like a group's permissions, a user read it (`write_credential` in systemd's `exec-credential.c`).
+        case userOrRoot
+
+        /// What root has put there is not the user's to change.
+        fileprivate func advice(_ path: String) -> String {
+            self == .user ? " Run: chmod 600 \(path)" : ""
+        }
+
+        fileprivate func covers(_ status: stat) -> Bool {
+            switch self {
+            case .user: status.st_uid == geteuid() && status.st_mode & 0o077 == 0
+            case .userOrRoot: [geteuid(), 0].contains(status.st_uid) && status.st_mode & 0o037 == 0
+            }
+        }
+    }
 
     /// The folder it is in, and its name there.
     var place: (folder: String, name: String) {
@@ -34,7 +56,7 @@ struct PrivateFile {
     var hasFolder: Bool { access(folder, F_OK) == 0 || errno != ENOENT }
 
     /// The bytes, or `nil` where there is no file.
-    func read() throws(StorageFailure) -> Data? {
+    func read(_ trust: Trust = .user) throws(StorageFailure) -> Data? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -46,14 +68,13 @@ struct PrivateFile {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StorageFailure(.corrupt, "\(path) is not a regular file")
         }
-        guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+        guard trust.covers(status) else {
             throw StorageFailure(
                 .unsafePermissions,
-                "\(path) belongs to another user or can be read by others, so it is not trusted. Run: chmod 600 \(path)"
-            )
+                "\(path) belongs to another user or can be read by others, so it is not trusted.\(trust.advice(path))")
         }
         guard status.st_size <= Self.largest else {
-            throw StorageFailure(.corrupt, "\(path) has \(status.st_size) bytes, too many for a session")
+            throw StorageFailure(.corrupt, "\(path) has \(status.st_size) bytes, too many to be one of Martlet's")
         }
         var bytes = Data(count: Int(status.st_size))
         var count = 0
@@ -69,11 +90,24 @@ struct PrivateFile {
         return bytes.prefix(count)
     }
 
+    /// Makes the file with these bytes unless there is one; whoever sees it sees all of it.
+    /// - Returns: Whether there was none.
+    func create(with bytes: Data) throws(StorageFailure) -> Bool {
+        let temporary = try makeTemporary(with: bytes)
+        defer { unlink(temporary) }
+        guard link(temporary, path) == 0 else {
+            if errno == EEXIST { return false }
+            throw failure("write")
+        }
+        try flushFolder()
+        return true
+    }
+
     /// Puts the bytes in the file's place; once this returns they survive a crash.
     /// - Parameter isAllowed: Asked at the last moment. If not, nothing has changed.
     /// - Returns: Whether it was allowed.
     func replace(with bytes: Data, if isAllowed: () -> Bool) throws(StorageFailure) -> Bool {
-        let temporary = try writeTemporary(bytes)
+        let temporary = try makeTemporary(with: bytes)
         guard isAllowed() else {
             unlink(temporary)
             return false
@@ -87,16 +121,6 @@ struct PrivateFile {
         try flushFolder()
         steps.reached(.folderFlushed)
         return true
-    }
-
-    /// Makes the file, and its folder, unless there is one, of which nothing is changed.
-    func create(with bytes: Data) throws(StorageFailure) {
-        try makeFolder()
-        let temporary = try writeTemporary(bytes)
-        defer { unlink(temporary) }
-        // Unlike a rename, of several who do this at once only one succeeds.
-        guard link(temporary, path) == 0 || errno == EEXIST else { throw failure("write") }
-        try flushFolder()
     }
 
     /// Deletes the file; does nothing where there is none.
@@ -122,50 +146,24 @@ struct PrivateFile {
     /// Removes what writers left behind that were killed midway. They hold tokens, old ones, but still.
     /// - Parameter age: In seconds. Zero is for those who know that nobody else is writing now.
     func removeLeftovers(olderThan age: Int) {
-        let folder = folder
+        var names: [String] = []
+        try? Disk.forEachName(in: folder) { names.append($0) }
+        Self.removeLeftovers(names.filter { Self.file(ofTemporary: $0) == place.name }, in: folder, olderThan: age)
+    }
+
+    /// Removes what writers of any file left behind, of these names in a folder.
+    static func removeLeftovers(_ names: [String], in folder: String, olderThan age: Int) {
         let now = time(nil)
-        try? Disk.forEachName(in: folder) { found in
-            guard isTemporary(found) else { return }
+        for name in names where file(ofTemporary: name) != nil {
             var status = stat()
-            let leftover = "\(folder)/\(found)"
-            guard lstat(leftover, &status) == 0 else { return }
+            let leftover = "\(folder)/\(name)"
+            guard lstat(leftover, &status) == 0 else { continue }
             if now - status.modificationTime >= age { unlink(leftover) }
         }
     }
 
-    /// A name beside the file that nobody else has.
-    func newTemporary() -> String {
-        let (folder, name) = place
-        return "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
-    }
-
-    /// Whether a name is one of this file's own temporary ones, and not one of a file whose name begins with its own.
-    private func isTemporary(_ found: String) -> Bool {
-        let start = ".\(place.name)."
-        guard found.hasPrefix(start), found.hasSuffix(".tmp") else { return false }
-        let numbers = found.dropFirst(start.count).dropLast(4).split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 2 && numbers.allSatisfy { UInt64($0) != nil }
-    }
-
-    private static func makeFolder(_ folder: String, for path: String) throws(StorageFailure) {
-        if make(folder) { return }
-        guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else {
-            throw PrivateFile(path: path).failure("make the folder of")
-        }
-        try makeFolder(String(folder[..<slash]), for: path)
-        guard make(folder) else { throw PrivateFile(path: path).failure("make the folder of") }
-    }
-
-    /// Makes one folder; its name in the one above has to survive a crash too, where the system can see to that.
-    private static func make(_ folder: String) -> Bool {
-        guard mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
-        try? PrivateFile(path: folder).flushFolder()
-        return true
-    }
-
-    /// Writes the bytes to a file beside this one, where they survive a crash.
-    /// - Returns: Its path.
-    private func writeTemporary(_ bytes: Data) throws(StorageFailure) -> String {
+    /// A file beside this one, with its bytes on the disk.
+    private func makeTemporary(with bytes: Data) throws(StorageFailure) -> String {
         let temporary = newTemporary()
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("write") }
@@ -183,6 +181,36 @@ struct PrivateFile {
             throw error
         }
         return temporary
+    }
+
+    /// A name beside the file that nobody else has.
+    func newTemporary() -> String {
+        let (folder, name) = place
+        return "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
+    }
+
+    /// The name of the file that a temporary one was to become; `nil` where a name is not that of a temporary one.
+    private static func file(ofTemporary name: String) -> String? {
+        guard name.hasPrefix("."), name.hasSuffix(".tmp") else { return nil }
+        let parts = name.dropFirst().dropLast(4).split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count > 2, parts.suffix(2).allSatisfy({ UInt64($0) != nil }) else { return nil }
+        return parts.dropLast(2).joined(separator: ".")
+    }
+
+    private static func makeFolder(_ folder: String, for path: String) throws(StorageFailure) {
+        if make(folder) { return }
+        guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else {
+            throw PrivateFile(path: path).failure("make the folder of")
+        }
+        try makeFolder(String(folder[..<slash]), for: path)
+        guard make(folder) else { throw PrivateFile(path: path).failure("make the folder of") }
+    }
+
+    /// Makes one folder; its name in the one above has to survive a crash too, where the system can see to that.
+    private static func make(_ folder: String) -> Bool {
+        guard mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
+        try? PrivateFile(path: folder).flushFolder()
+        return true
     }
 
     private func write(_ bytes: Data, to descriptor: Int32) throws(StorageFailure) {

@@ -21,7 +21,7 @@ struct StoreTurns: Sendable {
     ///   - folder: Where the files are, made when they are needed.
     ///   - key: What the record is called; each has files of its own.
     init(folder: String, key: String, time: any TimeSource, activities: ExpiringActivities? = .platform) {
-        let path = folder + "/" + FileAccountStore.path(of: AccountID(rawValue: key))
+        let path = folder + "/" + EscapedName.path(of: key)
         updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities)
         refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities)
         note = PrivateFile(path: path + ".changed")

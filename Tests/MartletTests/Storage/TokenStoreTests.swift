@@ -207,11 +207,19 @@ import Testing
 enum StoreKind: CaseIterable, Sendable {
     case inMemory
     case file
+    #if Encryption
+        case encryptedFile
+    #endif
 
     func make(in folder: String) -> any TokenStore {
         switch self {
         case .inMemory: InMemoryTokenStore()
         case .file: FileTokenStore(path: folder + "/session.json")
+        #if Encryption
+            case .encryptedFile:
+                EncryptedFileTokenStore(
+                    path: folder + "/session.sealed", key: .file(path: folder + "/key", createIfMissing: true))
+        #endif
         }
     }
 

@@ -5,5 +5,8 @@ internal import ArgumentParser
     static let configuration = CommandConfiguration(
         commandName: "martlet",
         abstract: "Martlet keeps an app signed in. See it at work, or start a server to try it with.",
-        subcommands: [DemoCommand.self, ServeCommand.self, TortureCommand.self, TortureWorkerCommand.self])
+        subcommands: [
+            DemoCommand.self, ServeCommand.self, TortureCommand.self, TortureWorkerCommand.self, KillsCommand.self,
+            KillsWorkerCommand.self,
+        ])
 }

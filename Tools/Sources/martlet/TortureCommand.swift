@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Dispatch
 internal import Foundation
 
 /// `martlet torture`: many processes share one session, and are killed and stopped at it.
@@ -46,24 +45,12 @@ struct TortureCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // A worker that dies takes its end of the pipe along.
-        signal(SIGPIPE, SIG_IGN)
         let seed = seed ?? UInt64(UInt32.random(in: 1 ... .max))
         var settings = TortureSettings(
             rounds: rounds, seed: seed, processes: processes, lease: .milliseconds(lease))
         settings.hidesLock = withoutLock
         let torture = Torture(settings: settings, modes: mode.modes, console: Console(allowsColour: !noColour))
-        let run = Task { await torture.run() }
-        let signals = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { run.cancel() }
-            source.resume()
-            return source
-        }
-        let isRight = await run.value
-        for source in signals { source.cancel() }
-        if run.isCancelled { throw ExitCode(130) }
+        let isRight = try await untilInterrupted { await torture.run() }
         if !isRight { throw ExitCode.failure }
     }
 }

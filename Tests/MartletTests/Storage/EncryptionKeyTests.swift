@@ -1,0 +1,204 @@
+#if Encryption
+    import Foundation
+    import MartletTesting
+    import Testing
+
+    @testable import Martlet
+
+    @Suite("The key of encrypted files") struct EncryptionKeyTests {
+        private static let bytes = Data((0..<32).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) })
+
+        @Test(
+            "is 32 bytes in a file, as they are or as text",
+            arguments: [
+                bytes, Data(bytes.base64EncodedString().utf8), Data((bytes.base64EncodedString() + "\r\n").utf8),
+                Data(bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").dropLast().utf8),
+                Data((hexadecimal(bytes) + "\n").utf8), Data(hexadecimal(bytes).uppercased().utf8),
+            ])
+        func formats(content: Data) throws {
+            #expect(KeyText.key(in: content) == Self.bytes)
+        }
+
+        @Test(
+            "is nothing else",
+            arguments: [
+                Data(), bytes.dropLast(), bytes + [0], Data(String(repeating: "a", count: 32).utf8),
+                Data(hexadecimal(bytes).dropLast().utf8), Data(String(repeating: "g", count: 64).utf8),
+                Data((String(repeating: "a", count: 31) + "\n").utf8), Data("correct horse battery staple".utf8),
+            ])
+        func notKeys(content: Data) async throws {
+            #expect(KeyText.key(in: content) == nil)
+            try await TemporaryFolder.with { folder in
+                try write(content, to: folder.path + "/key")
+                let failure = await failure(of: .file(path: folder.path + "/key"), in: folder)
+                #expect(failure?.kind == .unreachable)
+                #expect(failure?.description.contains("\(folder.path)/key") == true)
+                #expect(failure?.description.contains("is not a key") == true)
+            }
+        }
+
+        @Test("is not trusted in a file that others can read, nor behind a link") func unsafeFile() async throws {
+            try await TemporaryFolder.with { folder in
+                try write(Self.bytes, to: folder.path + "/key", mode: 0o640)
+                let key = EncryptionKey.file(path: folder.path + "/key")
+                #expect(await failure(of: key, in: folder)?.kind == .unsafePermissions)
+                chmod(folder.path + "/key", 0o600)
+                #expect(await failure(of: key, in: folder) == nil, "it is looked for again")
+                symlink("key", folder.path + "/link")
+                #expect(await failure(of: .file(path: folder.path + "/link"), in: folder) != nil)
+            }
+        }
+
+        @Test("that is missing is a failure that says what to do, for reading and writing") func missing() async throws
+        {
+            try await TemporaryFolder.with { folder in
+                let failure = await failure(of: .file(path: folder.path + "/key"), in: folder)
+                #expect(failure?.kind == .unreachable)
+                #expect(failure?.description.contains("head -c 32 /dev/urandom") == true)
+                let store = EncryptedFileTokenStore(path: folder.path + "/kept", key: .file(path: folder.path + "/key"))
+                #expect(await store.read() == .empty, "a record that is not there needs no key")
+            }
+        }
+
+        @Test("is made when it is first needed, by one of many, and never to open what is there") func made()
+            async throws
+        {
+            try await TemporaryFolder.with { folder in
+                let path = folder.path + "/deep/key"
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<20 {
+                        group.addTask {
+                            let key = EncryptionKey.file(path: path, createIfMissing: true)
+                            let storage = EncryptedFileStorage(folder: folder.path + "/values", key: key)
+                            try await storage.save(Data("\(number)".utf8), for: "\(number)")
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let storage = EncryptedFileStorage(folder: folder.path + "/values", key: .file(path: path))
+                for number in 0..<20 { #expect(try await storage.read("\(number)") == Data("\(number)".utf8)) }
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/deep") == ["key"])
+                var status = stat()
+                stat(path, &status)
+                #expect(status.st_mode & 0o777 == 0o600)
+
+                try FileManager.default.removeItem(atPath: path)
+                let later = EncryptedFileStorage(
+                    folder: folder.path + "/values", key: .file(path: path, createIfMissing: true))
+                await #expect(throws: StorageFailure.self) { try await later.read("1") }
+                #expect(!FileManager.default.fileExists(atPath: path))
+            }
+        }
+
+        @Test("is a credential of systemd's, which may be root's and readable by a list", arguments: [0o400, 0o440])
+        func credential(mode: mode_t) async throws {
+            try await TemporaryFolder.with { folder in
+                try write(Self.bytes, to: folder.path + "/example.key", mode: mode)
+                let key = credential("example.key", folder.path)
+                #expect(await failure(of: key, in: folder) == nil)
+                chmod(folder.path + "/example.key", 0o444)
+                #expect(
+                    await failure(of: credential("example.key", folder.path), in: folder)?.kind == .unsafePermissions)
+            }
+        }
+
+        @Test("that should be a credential and is none says what the unit lacks") func noCredential() async throws {
+            try await TemporaryFolder.with { folder in
+                let unset = await failure(of: credential("example.key", nil), in: folder)
+                #expect(unset?.kind == .unreachable)
+                #expect(unset?.description.contains("CREDENTIALS_DIRECTORY is not set") == true)
+                let missing = await failure(of: credential("example.key", folder.path), in: folder)
+                #expect(missing?.kind == .unreachable)
+                #expect(missing?.description.contains("LoadCredential=example.key") == true)
+                for name in ["", ".", "..", "../key", "a/b"] {
+                    #expect(await failure(of: credential(name, folder.path), in: folder)?.kind == .unreachable)
+                }
+            }
+        }
+
+        @Test("is in an environment variable, or a passphrase is, without the line break at its end")
+        func environment() async throws {
+            try await TemporaryFolder.with { folder in
+                func key(_ content: EncryptionKey.Content, _ value: String?) -> EncryptionKey {
+                    EncryptionKey(
+                        .environment("EXAMPLE_KEY", content), environment: { value.map { ["EXAMPLE_KEY": $0] } ?? [:] },
+                        cost: ScryptCost(logN: 14, r: 8, p: 1))
+                }
+                #expect(await failure(of: key(.key, Self.bytes.base64EncodedString()), in: folder) == nil)
+                #expect(await failure(of: key(.key, nil), in: folder)?.description.contains("EXAMPLE_KEY") == true)
+                #expect(await failure(of: key(.passphrase, "\n"), in: folder)?.description.contains("empty") == true)
+                let path = folder.path + "/session"
+                let session = StoredSession(id: SessionID(), bundle: .fresh())
+                try await EncryptedFileTokenStore(path: path, key: key(.passphrase, "secret\n")).write(session)
+                #expect(await EncryptedFileTokenStore(path: path, key: .words("secret")).read() == .found(session))
+                try write(Data("secret\r\n".utf8), to: folder.path + "/passphrase")
+                let file = EncryptionKey.file(path: folder.path + "/passphrase", holding: .passphrase)
+                #expect(await EncryptedFileTokenStore(path: path, key: file).read() == .found(session))
+            }
+        }
+
+        @Test("is not an empty passphrase") func emptyPassphrase() async throws {
+            try await TemporaryFolder.with { folder in
+                #expect(await failure(of: .passphrase(""), in: folder)?.kind == .unreachable)
+            }
+        }
+
+        @Test("is made from a passphrase at the cost that is recommended") func cost() throws {
+            let coding = SealedCoding(ring: EncryptionKey.passphrase("secret").ring)
+            let sealed = try coding.seal(Data("4711".utf8), as: "session")
+            #expect(sealed[9..<13].elementsEqual([2, 17, 8, 1]))
+            #expect(try coding.open(sealed, as: "session", at: "file") == Data("4711".utf8))
+        }
+
+        @Test("never shows itself, nor does what holds it") func dumps() async throws {
+            try await TemporaryFolder.with { folder in
+                let text = Self.bytes.base64EncodedString()
+                let keys: [EncryptionKey] = [
+                    .words("correct horse"),
+                    EncryptionKey(.environment("KEY", .key), environment: { ["KEY": text] }, cost: .standard),
+                ]
+                for key in keys {
+                    let store = EncryptedFileTokenStore(path: folder.path + "/session", key: key)
+                    let storage = EncryptedFileStorage(folder: folder.path + "/values", key: key)
+                    try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+                    try await storage.save(Data("4711".utf8), for: "pin")
+                    var shown = "\(key) \(String(reflecting: key)) \(key.ring) \(String(reflecting: key.ring))"
+                    dump(key, to: &shown)
+                    dump(key.ring, to: &shown)
+                    dump(store, to: &shown)
+                    dump(storage, to: &shown)
+                    shown += "\(Mirror(reflecting: key).children.count)"
+                    for secret in ["correct", "horse", text, "\(Self.bytes[0]), ", "- \(Self.bytes[0])\n"] {
+                        #expect(!shown.contains(secret), "\(secret)")
+                    }
+                }
+            }
+        }
+
+        private func credential(_ name: String, _ folder: String?) -> EncryptionKey {
+            EncryptionKey(
+                .systemdCredential(name, .key),
+                environment: { folder.map { ["CREDENTIALS_DIRECTORY": $0] } ?? [:] }, cost: .standard)
+        }
+
+        /// What becomes of a write with a key.
+        private func failure(of key: EncryptionKey, in folder: TemporaryFolder) async -> StorageFailure? {
+            do {
+                try await EncryptedFileStorage(folder: folder.path + "/\(UUID())", key: key)
+                    .save(Data("4711".utf8), for: "pin")
+                return nil
+            } catch {
+                return error
+            }
+        }
+
+        private func write(_ content: Data, to path: String, mode: mode_t = 0o600) throws {
+            try content.write(to: URL(filePath: path))
+            chmod(path, mode)
+        }
+
+        private static func hexadecimal(_ bytes: Data) -> String {
+            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+    }
+#endif

@@ -1,0 +1,73 @@
+internal import Dispatch
+internal import Foundation
+internal import Martlet
+internal import MartletTesting
+
+/// Kills writers, and judges what they have left.
+struct Kills: Sendable {
+    let rounds: Int
+    let seed: UInt64
+    let writesInPlace: Bool
+    let console: Console
+
+    /// Whoever writes in one folder has nothing to do with those in another, so that all cores have something to do.
+    private static let lanes = 2
+
+    /// Plays all rounds.
+    /// - Returns: Whether no record was torn or lost.
+    func run() async -> Bool {
+        console.line(console.paint("Martlet: a process that writes to the file stores is killed", .title))
+        console.line("\(rounds.grouped) rounds, seed \(seed)")
+        let tallies = await withTaskGroup { group in
+            for lane in 0..<Self.lanes {
+                group.addTask { await KillLane.play(stride(from: lane, to: rounds, by: Self.lanes), of: self) }
+            }
+            return await group.reduce(into: [KilledStore: KillTally]()) { sum, lane in
+                sum.merge(lane) { $0 + $1 }
+            }
+        }
+        if Task.isCancelled {
+            console.line("Stopped before the end.")
+            return false
+        }
+        for store in KilledStore.allCases {
+            let tally = tallies[store] ?? KillTally()
+            let looks: Console.Style = tally.isRight(after: rounds) ? .good : .bad
+            console.line(
+                console.paint(
+                    "\(store.name): \(tally.kills.grouped) kills, \(tally.torn.grouped) torn,"
+                        + " \(tally.lost.grouped) lost", looks)
+                    + " (\(tally.stored.grouped) records; \(tally.caught.grouped) kills in the middle of a write)")
+            for trouble in tally.trouble.prefix(4) { console.line("  \(trouble)") }
+        }
+        let all = tallies.values.reduce(KillTally(), +)
+        let isRight = KilledStore.allCases.allSatisfy { tallies[$0]?.isRight(after: rounds) == true }
+        console.line(
+            "\(isRight ? "✓" : "✗") \(KilledStore.allCases.count) stores, each with \(rounds.grouped) kills,"
+                + " \(all.torn.grouped) torn, \(all.lost.grouped) lost")
+        return isRight
+    }
+}
+
+/// What became of one store.
+struct KillTally: Sendable {
+    var kills = 0
+    var torn = 0
+    var lost = 0
+    /// How many records were said to be stored.
+    var stored = 0
+    /// How many kills left a file behind that was to take the record's place.
+    var caught = 0
+    var trouble: [String] = []
+
+    func isRight(after rounds: Int) -> Bool {
+        kills == rounds && torn == 0 && lost == 0 && trouble.isEmpty
+    }
+
+    static func + (first: KillTally, second: KillTally) -> KillTally {
+        KillTally(
+            kills: first.kills + second.kills, torn: first.torn + second.torn, lost: first.lost + second.lost,
+            stored: first.stored + second.stored, caught: first.caught + second.caught,
+            trouble: first.trouble + second.trouble)
+    }
+}
