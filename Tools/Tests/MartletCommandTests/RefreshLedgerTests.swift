@@ -90,6 +90,18 @@ import Testing
         #expect(ledger.explanation() == .struckBeforeSending(ledger.strikes[0]))
     }
 
+    @Test("A kill, though a token of the session before was refused earlier") func refusalOfAnother() {
+        var ledger = RefreshLedger()
+        ledger.arrived(id: "old", from: first, at: .milliseconds(1))
+        ledger.handled(id: "old", status: 401, at: .milliseconds(2))
+        ledger.arrived(id: "a", from: first, at: .milliseconds(100))
+        ledger.struck(first, .kill, at: .milliseconds(101))
+        ledger.handled(id: "a", status: 200, at: .milliseconds(105))
+        ledger.arrived(id: "b", from: second, at: .milliseconds(900))
+        ledger.handled(id: "b", status: 401, at: .milliseconds(905))
+        #expect(ledger.explanation() == .struckBeforeWrite(ledger.strikes[0]))
+    }
+
     @Test("Not a stop that began when all of the refused token had been there") func stoppedAfterwards() {
         var ledger = RefreshLedger()
         ledger.arrived(id: "a", from: first, at: .milliseconds(10))

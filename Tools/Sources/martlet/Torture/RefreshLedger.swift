@@ -41,7 +41,7 @@ struct RefreshLedger: Sendable {
 
     private(set) var refreshes: [Refresh] = []
     private(set) var strikes: [Strike] = []
-    /// The refresh that was the first to be refused, and with it the session; and what had been granted by then and not
+    /// The refresh with which the session was refused; and what had been granted by then and not
     /// written.
     private var refusal: (refused: Refresh, unwritten: Refresh?)?
     /// The highest rotation that is known to have been on the disk.
@@ -59,6 +59,8 @@ struct RefreshLedger: Sendable {
         guard let index = refreshes.firstIndex(where: { $0.id == id }) else { return }
         refreshes[index].status = status
         refreshes[index].handledAt = now
+        // A token of the session before may be refused late; whatever is granted after that shows that this one lives.
+        if status == 200 { refusal = nil }
         if status == 401, refusal == nil { refusal = (refreshes[index], unwrittenGrant) }
     }
 
