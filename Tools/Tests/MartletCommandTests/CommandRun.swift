@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import MartletCommand
+
 /// The command, run as a process of its own to its end, with a folder of its own for what it puts aside.
 struct CommandRun {
     let status: Int32
@@ -13,35 +15,34 @@ struct CommandRun {
         let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-command-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let process = Process()
-        process.executableURL = Self.command
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
-        let pipe = Pipe()
-        process.standardOutput = pipe
+        let process = try Program(path: Self.command.path).spawn(
+            arguments, environment: ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 })
         let (pieces, printing) = AsyncStream<Data>.makeStream()
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let bytes = handle.availableData
-            guard bytes.isEmpty else {
-                printing.yield(bytes)
-                return
-            }
-            handle.readabilityHandler = nil
-            printing.finish()
-        }
         let (ends, end) = AsyncStream<Int32>.makeStream()
-        process.terminationHandler = { process in
-            end.yield(process.terminationStatus)
+        Thread.detachNewThread {
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(process.output, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { break }
+                printing.yield(Data(buffer[..<count]))
+            }
+            printing.finish()
+            close(process.output)
+            close(process.input)
+            var status: Int32 = 0
+            while waitpid(process.pid, &status, 0) < 0, errno == EINTR {}
+            // The lower bits are the signal that has ended it, the upper ones what it has returned.
+            end.yield(status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F))
             end.finish()
         }
-        try process.run()
         var printed = Data()
         var text = text
         for await piece in pieces {
             printed += piece
             if let awaited = text, String(decoding: printed, as: UTF8.self).contains(awaited) {
                 text = nil
-                kill(process.processIdentifier, SIGINT)
+                kill(process.pid, SIGINT)
             }
         }
         status = try #require(await ends.first { _ in true })

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MartletCommand
 
-// In the torture's suite, since one process at a time is enough for a machine, and for Foundation's `Process`.
+// In the torture's suite, since one of them at a time is enough for a machine.
 extension TortureTests {
     @Test("A writer that is killed leaves no torn record, and none is lost that it has said to be stored")
     func kills() async throws {

@@ -29,7 +29,9 @@ struct Program: Sendable {
     private static let turn = NIOLock()
 
     /// Starts it in a process group of its own.
-    func spawn(_ arguments: [String]) throws -> Started {
+    func spawn(
+        _ arguments: [String], environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> Started {
         try Self.turn.withLock {
             let input = try Pipe()
             let output = try Pipe()
@@ -39,8 +41,8 @@ struct Program: Sendable {
             }
             do {
                 return Started(
-                    pid: try start(arguments, reading: input.reading, writing: output.writing), input: input.writing,
-                    output: output.reading)
+                    pid: try start(arguments, environment, reading: input.reading, writing: output.writing),
+                    input: input.writing, output: output.reading)
             } catch {
                 close(input.writing)
                 close(output.reading)
@@ -49,7 +51,9 @@ struct Program: Sendable {
         }
     }
 
-    private func start(_ arguments: [String], reading: Int32, writing: Int32) throws -> Int32 {
+    private func start(
+        _ arguments: [String], _ environment: [String: String], reading: Int32, writing: Int32
+    ) throws -> Int32 {
         #if canImport(Darwin)
             var actions: posix_spawn_file_actions_t?
             var attributes: posix_spawnattr_t?
@@ -69,7 +73,7 @@ struct Program: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
 
         var words = ([path] + arguments).map { strdup($0) } + [nil]
-        var environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+        var environment = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + environment { free(text) } }
         var pid: pid_t = 0
         let status = posix_spawn(&pid, path, &actions, &attributes, &words, &environment)
