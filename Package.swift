@@ -9,6 +9,14 @@ import PackageDescription
     let defaultTraits: Set<String> = []
 #endif
 
+// What Apple asks libraries to declare. Elsewhere nobody reads it, and the code that finds resources would bring all of
+// Foundation along.
+#if os(Linux)
+    let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#else
+    let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#endif
+
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -62,6 +70,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto", condition: encryption),
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: encryption),
             ],
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources,
             swiftSettings: settings
         ),
         .target(name: "MartletTesting", dependencies: ["Martlet"], swiftSettings: settings),

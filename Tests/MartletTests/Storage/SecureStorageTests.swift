@@ -142,8 +142,7 @@ import Testing
 }
 
 enum StorageKind: CaseIterable, Sendable {
-    case inMemory
-    case files
+    case inMemory, files, keychain, platform
     #if Encryption
         case encryptedFiles
     #endif
@@ -152,6 +151,8 @@ enum StorageKind: CaseIterable, Sendable {
         switch self {
         case .inMemory: InMemoryStorage()
         case .files: FileStorage(folder: folder)
+        case .keychain: KeychainApp(keychain: FakeKeychain(), folder: folder).storage()
+        case .platform: PlatformStorage.withoutKeyring(in: folder)
         #if Encryption
             case .encryptedFiles:
                 EncryptedFileStorage(folder: folder, key: .file(path: folder + ".key", createIfMissing: true))
@@ -160,6 +161,6 @@ enum StorageKind: CaseIterable, Sendable {
     }
 
     func reopen(_ storage: any SecureStorage, in folder: String) -> any SecureStorage {
-        self == .inMemory ? storage : make(in: folder)
+        [.inMemory, .keychain].contains(self) ? storage : make(in: folder)
     }
 }

@@ -1,29 +1,15 @@
 import Foundation
-import Martlet
 import MartletTesting
 import Testing
 
+@testable import Martlet
+
 @Suite("Every token store") struct TokenStoreTests {
-    @Test("has what was written last, until it is deleted", arguments: StoreKind.allCases)
-    func contract(kind: StoreKind) async throws {
+    @Test("keeps the contract", arguments: StoreKind.allCases) func contract(kind: StoreKind) async throws {
         try await TemporaryFolder.with { folder in
-            let store = kind.make(in: folder.path)
-            #expect(await store.read() == .empty)
-            try await store.delete()
-            var record = StoredSession(
-                id: SessionID(), bundle: .fresh(1), freshUntil: Date(timeIntervalSince1970: 1_790_000_000.25),
-                lifetime: .seconds(3600), account: SessionAccount(userID: "7", isGuest: true),
-                journal: RefreshJournal(startedAt: Date(timeIntervalSince1970: 1_790_000_000), fingerprint: "f"))
-            try await store.write(record)
-            #expect(await store.read() == .found(record))
-            record.rotation = 1
-            record.bundle = .fresh(2)
-            record.journal = nil
-            try await store.write(record)
-            #expect(await store.read() == .found(record))
-            #expect(await kind.reopen(store, in: folder.path).read() == .found(record))
-            try await store.delete()
-            #expect(await store.read() == .empty)
+            let contract = kind.contract(in: folder.path)
+            try await contract.hold()
+            kind.removeTraces(of: folder.path)
         }
     }
 }
@@ -205,25 +191,85 @@ import Testing
 }
 
 enum StoreKind: CaseIterable, Sendable {
-    case inMemory
-    case file
+    case inMemory, file, secure, keychain, platform
+    #if !os(Linux) || URLSession || !AsyncHTTPClient
+        case userDefaults
+    #endif
     #if Encryption
         case encryptedFile
     #endif
 
-    func make(in folder: String) -> any TokenStore {
+    func contract(in folder: String) -> TokenStoreContract {
         switch self {
-        case .inMemory: InMemoryTokenStore()
-        case .file: FileTokenStore(path: folder + "/session.json")
+        case .inMemory:
+            let store = InMemoryTokenStore()
+            return TokenStoreContract { store }
+        case .file:
+            let path = folder + "/session.json"
+            return TokenStoreContract {
+                FileTokenStore(path: path)
+            } put: { bytes in
+                _ = try PrivateFile(path: path).replace(with: bytes, if: { true })
+            }
+        case .secure:
+            let storage = InMemoryStorage()
+            return TokenStoreContract {
+                SecureTokenStore(storage: storage, key: "a key/of mine", folder: folder)
+            } put: { bytes in
+                await storage.save(bytes, for: "a key/of mine")
+            }
+        case .keychain:
+            let app = KeychainApp(keychain: FakeKeychain(), folder: folder)
+            return TokenStoreContract {
+                app.store()
+            } put: { bytes in
+                try await app.storage().save(bytes, for: "session")
+            }
+        case .platform:
+            let open: @Sendable () -> PlatformStorage = { .withoutKeyring(in: folder) }
+            return TokenStoreContract {
+                SecureTokenStore(storage: open(), key: "session", folder: folder)
+            } put: { bytes in
+                try await open().save(bytes, for: "session")
+            }
+        #if !os(Linux) || URLSession || !AsyncHTTPClient
+            case .userDefaults:
+                let suite = Self.suite(of: folder)
+                return TokenStoreContract {
+                    UserDefaultsTokenStore(suiteName: suite)
+                } put: { bytes in
+                    UserDefaults(suiteName: suite)?.set(bytes, forKey: "martlet.session")
+                }
+        #endif
         #if Encryption
             case .encryptedFile:
-                EncryptedFileTokenStore(
-                    path: folder + "/session.sealed", key: .file(path: folder + "/key", createIfMissing: true))
+                return TokenStoreContract {
+                    EncryptedFileTokenStore(
+                        path: folder + "/session.sealed", key: .file(path: folder + "/key", createIfMissing: true))
+                }
         #endif
         }
     }
 
-    func reopen(_ store: any TokenStore, in folder: String) -> any TokenStore {
-        self == .inMemory ? store : make(in: folder)
+    func removeTraces(of folder: String) {
+        #if !os(Linux) || URLSession || !AsyncHTTPClient
+            let suite = Self.suite(of: folder)
+            UserDefaults(suiteName: suite)?.removePersistentDomain(forName: suite)
+        #endif
+    }
+
+    private static func suite(of folder: String) -> String { "martlet." + folder.split(separator: "/").joined() }
+}
+
+extension PlatformStorage {
+    /// On a system whose keyring does not answer.
+    static func withoutKeyring(in folder: String) -> PlatformStorage {
+        PlatformStorage(
+            candidates: [
+                Candidate(
+                    kind: .secretService, storage: InMemoryStorage(),
+                    obstacle: { StorageFailure(.unreachable, "there is no session bus") }),
+                Candidate(kind: .files, storage: FileStorage(folder: folder + "/secrets"), obstacle: { nil }),
+            ], folder: folder)
     }
 }

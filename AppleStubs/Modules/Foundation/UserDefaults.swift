@@ -1,0 +1,10 @@
+
+// https://developer.apple.com/documentation/foundation/userdefaults
+open class UserDefaults: NSObject {
+    open class var standard: UserDefaults { fatalError() }
+    public init?(suiteName suitename: String?) { fatalError() }
+    open func object(forKey defaultName: String) -> Any? { fatalError() }
+    open func set(_ value: Any?, forKey defaultName: String) { fatalError() }
+    open func removeObject(forKey defaultName: String) { fatalError() }
+    open func synchronize() -> Bool { fatalError() }
+}
