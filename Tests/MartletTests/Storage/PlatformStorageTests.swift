@@ -139,6 +139,32 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        @Test("is a file on a system without a desktop") func server() async throws {
+            try await TemporaryFolder.with { folder -> Void in
+                await #expect(processExitsWith: .success) { [folder = folder.path as String] in
+                    // What GLib would find a bus by.
+                    for name in ["DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY"] { unsetenv(name) }
+                    setenv("XDG_RUNTIME_DIR", folder, 1)
+                    setenv("XDG_STATE_HOME", folder, 1)
+                    let store: SecureTokenStore = .platformDefault(service: "com.example.app")
+                    let record = StoredSession(
+                        id: SessionID(), bundle: TokenBundle(accessToken: "s3cret", refreshToken: nil))
+                    #expect(await store.read() == .empty)
+                    try await store.write(record)
+                    let choice = try await store.choice()
+                    #expect(choice.kind == .files && choice.reason.contains("secretService: "))
+                    let again: SecureTokenStore = .platformDefault(service: "com.example.app")
+                    #expect(await again.read() == .found(record))
+                    let files = FilesAtRest(below: folder)
+                    #expect(
+                        files.paths(holding: "s3cret") == [folder + "/com.example.app/secrets/session.value"])
+                    #expect(files.openToOthers.isEmpty)
+                }
+            }
+        }
+    #endif
+
     @Test("keeps several accounts apart, and the current one") func accounts() async throws {
         try await TemporaryFolder.with { folder in
             let storage = InMemoryStorage()

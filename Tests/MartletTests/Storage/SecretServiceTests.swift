@@ -106,6 +106,37 @@
             }
         }
 
+        @Test("keeps a session as every store does, and none of it in a file") func session() async throws {
+            try await Desktop.withFolder { folder in
+                await #expect(processExitsWith: .success) { [folder = folder as String] in
+                    try await Keyring.with(folder) { _ in
+                        setenv("XDG_STATE_HOME", folder + "/state", 1)
+                        let contract = TokenStoreContract {
+                            SecretServiceTokenStore(service: "com.example.app", timeout: .seconds(30))
+                        } put: { bytes in
+                            try await storage.save(bytes, for: "session")
+                        }
+                        try await contract.hold()
+
+                        let store: SecureTokenStore = .platformDefault(service: "com.example.app")
+                        #expect(try await store.choice().kind == .secretService)
+                        let record = StoredSession(
+                            id: SessionID(), bundle: TokenBundle(accessToken: "s3cret-access", refreshToken: "s3cret"))
+                        try await store.write(record)
+                        #expect(
+                            await SecretServiceTokenStore(service: "com.example.app").read() == .found(record),
+                            "the session is where its own store looks for it")
+                        let again: SecureTokenStore = .platformDefault(service: "com.example.app")
+                        #expect(await again.read() == .found(record))
+                        #expect(try await again.choice().reason.contains("chosen before"))
+                        let files = FilesAtRest(below: folder + "/state")
+                        #expect(files.paths(holding: "s3cret").isEmpty)
+                        #expect(files.openToOthers.isEmpty)
+                    }
+                }
+            }
+        }
+
         @Test("keeps two apps apart, and two storages of one together") func services() async throws {
             try await Desktop.withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
