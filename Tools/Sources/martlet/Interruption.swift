@@ -6,16 +6,26 @@ internal import Foundation
 func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws -> Value {
     // A process that dies takes its end of a pipe along.
     signal(SIGPIPE, SIG_IGN)
-    let run = Task { await body() }
-    let signals = [SIGINT, SIGTERM].map { number in
+    let (gate, opening) = AsyncStream<Void>.makeStream()
+    let run = Task {
+        for await _ in gate {}
+        return await body()
+    }
+    var sources: [any DispatchSourceSignal] = []
+    for number in [SIGINT, SIGTERM] {
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number)
         source.setEventHandler { run.cancel() }
-        source.resume()
-        return source
+        // Until then a signal would be ignored, and whoever sent it would wait for ever.
+        await withCheckedContinuation { listening in
+            source.setRegistrationHandler { listening.resume() }
+            source.resume()
+        }
+        sources.append(source)
     }
+    opening.finish()
     let value = await run.value
-    for source in signals { source.cancel() }
+    for source in sources { source.cancel() }
     if run.isCancelled { throw ExitCode(130) }
     return value
 }
