@@ -44,7 +44,9 @@ extension SessionStateMachine {
         }
         // The note has brought the record there, if nothing had before.
         if failure == nil, seen.reading.isTrusted { session.isStored = true }
-        let earlier = order.record.doubt ?? found?.doubt
+        let doubts = [order.record.doubt, found?.doubt].compactMap(\.self)
+        // Another process may have sent since what this one only inherited a doubt about.
+        let earlier = doubts.first { !$0.isInherited } ?? doubts.first
         session.record.journal = earlier?.ofSentToken ?? journal
         current.firstSentAt = current.firstSentAt ?? now
         current.mayHaveBeenSent = earlier?.isInherited == false

@@ -84,8 +84,17 @@ extension TokenManager {
         let work = Task { [store] in await store.read() }
         let result = await storeLimits.run(within: policy.storeTimeout) { await work.value }
         let reading = (try? result.get()) ?? .unavailable(tooSlow)
+        let epoch = core.withLock { $0.machine.epoch }
         report(Sighting(reading: reading, life: life(in: reading)))
-        _ = await work.value
+        let late = await work.value
+        // A person takes longer to type a passcode than a store should take to answer.
+        if case .failure = result {
+            let seen = Sighting(reading: late, life: life(in: late))
+            transition { core in
+                core.machine.looked(seen, since: epoch)
+            } then: { _ in
+            }
+        }
     }
 
     private var tooSlow: StorageFailure {

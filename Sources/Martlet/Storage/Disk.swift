@@ -15,9 +15,11 @@
             fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
         }
 
-        /// Where programs keep what is not for people to see, below the home folder.
+        /// Where programs keep what is not for people to see, below the home folder. tvOS lets them have caches only.
         static func stateFolder(environment: [String: String], home: String) -> String {
-            home + "/Library/Application Support"
+            let folder = home + "/Library/Application Support"
+            let isUsable = mkdir(folder, 0o700) == 0 || errno == EEXIST && access(folder, W_OK) == 0
+            return isUsable ? folder : home + "/Library/Caches"
         }
     }
 

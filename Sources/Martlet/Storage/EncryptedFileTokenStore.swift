@@ -10,7 +10,7 @@
     /// All else is as with ``FileTokenStore``: mode 0600, replaced as a whole, shared with other processes that have
     /// the same key. The file is sealed with AES-256-GCM and a new nonce for each write, so that nobody can read or
     /// change it without the ``EncryptionKey``. Somebody who can write to its folder can still put an older one in its
-    /// place, or delete it.
+    /// place, or one that another store has sealed with the same key, or delete it.
     ///
     /// What was damaged or tampered with is ``StorageFailure/Kind/corrupt``, and so is what was sealed with another
     /// key; the description says which. A plain file is not read. To encrypt the one that an app has so far:

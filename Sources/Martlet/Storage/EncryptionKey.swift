@@ -48,8 +48,9 @@
         /// (``StorageFailure/Kind/unsafePermissions``).
         /// - Parameters:
         ///   - path: Where it is; best on another disk than what it opens, or left out of its backups.
-        ///   - createIfMissing: Whether to make it, with a random key, when something is first to be sealed. Processes
-        ///     that do so at the same time agree on one. Whoever loses the file loses all that it opens.
+        ///   - createIfMissing: Whether to make it, with a random key, when something is first to be sealed; not beside
+        ///     a file that was sealed with another one. Processes that do so at the same time agree on one. Whoever loses
+        ///     the file loses all that it opens.
         public static func file(path: String, createIfMissing: Bool = false) -> EncryptionKey {
             EncryptionKey(.file(path: path, .key, createIfMissing: createIfMissing))
         }

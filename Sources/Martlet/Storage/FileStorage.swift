@@ -72,7 +72,10 @@ public final class FileStorage: SecureStorage {
     public func delete(_ key: String) async throws(StorageFailure) {
         try await queue.run { [self] () throws(StorageFailure) in
             removeLeftovers()
-            _ = try file(of: key).delete(if: { true })
+            let file = file(of: key)
+            // It may be a moment old only, and holds what is to go.
+            file.removeLeftovers(olderThan: 0)
+            _ = try file.delete(if: { true })
         }
     }
 

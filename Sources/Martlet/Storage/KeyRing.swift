@@ -68,6 +68,8 @@
             var keys: [KeyDerivation: FileKey] = [:]
             /// With which the next file is sealed.
             var current: FileKey?
+            /// Whether there is a file that only the key opens which it was sealed with.
+            var hasSeenFile = false
         }
 
         /// Only files that somebody has made for this purpose have more.
@@ -89,7 +91,7 @@
                 var salt = Data(count: KeyDerivation.saltCount)
                 for index in salt.indices { salt[index] = .random(in: 0 ... .max) }
                 let cost: ScryptCost? =
-                    switch try material(creates: true) {
+                    switch try material(creates: !known.withLock { $0.hasSeenFile }) {
                     case .key: nil
                     case .passphrase: self.cost
                     }
@@ -103,6 +105,8 @@
         /// - Parameter path: The file's, for the words of a failure.
         func key(for derivation: KeyDerivation, of path: String) throws(StorageFailure) -> FileKey {
             try inTurn { () throws(StorageFailure) in
+                // A key that is missing now, on a disk that is not there say, must not be replaced by a new one.
+                known.withLock { $0.hasSeenFile = true }
                 switch (try material(creates: false), derivation.cost) {
                 case (.key, nil), (.passphrase, .some): return try key(for: derivation)
                 case (.key, .some):

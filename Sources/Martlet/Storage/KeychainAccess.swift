@@ -13,52 +13,57 @@ struct KeychainAccess {
     let generation: Int
     let isLogin: Bool
 
-    /// How often adding and updating give way to each other, while somebody else adds and deletes the same item.
+    /// How often changing and adding give way to each other, while somebody else adds and deletes the same item.
     private static let mostTries = 8
 
     /// The item at a place, or `nil` where there is certainly none.
     func find(_ place: KeychainAttributes, withData: Bool) throws(KeychainStatus) -> KeychainAttributes? {
         var query = query(place)
-        query[.returnAttributes] = .flag(true)
         query[.returnData] = .flag(withData)
         query[.matchLimit] = .limit(.one)
-        switch calls.copyMatching(query) {
-        case .success(let items): return items.first
-        case .failure(.itemNotFound):
-            try confirmAbsence()
-            return nil
-        case .failure(let status): throw status
-        }
+        return try found(by: query).first
     }
 
     /// All items at a place, without their data.
     func findAll(_ place: KeychainAttributes) throws(KeychainStatus) -> [KeychainAttributes] {
         var query = query(place)
-        query[.returnAttributes] = .flag(true)
         query[.matchLimit] = .limit(.all)
-        switch calls.copyMatching(query) {
-        case .success(let items): return items
-        case .failure(.itemNotFound):
-            try confirmAbsence()
-            return []
-        case .failure(let status): throw status
-        }
+        return try found(by: query)
     }
 
-    /// Adds an item, or changes the one that is there.
+    private func found(by query: KeychainAttributes) throws(KeychainStatus) -> [KeychainAttributes] {
+        var query = query
+        query[.returnAttributes] = .flag(true)
+        for isCertain in [false, true] {
+            switch calls.copyMatching(query) {
+            case .success(let items): return items
+            case .failure(.itemNotFound):
+                // The device may have been unlocked between this answer and the one that makes sure.
+                if !isCertain { try confirmAbsence() }
+            case .failure(let status): throw status
+            }
+        }
+        return []
+    }
+
+    /// Changes the item that is there, or adds one.
     ///
     /// What makes an item the same is its service, account and access group, and not its accessibility. So that is no part
-    /// of the query, or an item that was stored under another one would be neither found nor added.
+    /// of the query, or an item that was stored under another one would be neither found nor added. Changing comes first:
+    /// without an access group it reaches the item in whichever group it is, while adding would make a second one where
+    /// the app's default group has changed.
     func put(_ contents: KeychainAttributes, at place: KeychainAttributes) throws(KeychainStatus) {
         let contents = contents.merging(protection) { given, _ in given }
-        var status = KeychainStatus.success
         for _ in 0..<Self.mostTries {
-            status = calls.add(self.place(place).merging(contents) { given, _ in given })
-            guard status == .duplicateItem else { break }
-            status = calls.update(query(place), contents)
-            guard status == .itemNotFound else { break }
+            var status = calls.update(query(place), contents)
+            if status == .itemNotFound {
+                status = calls.add(self.place(place).merging(contents) { given, _ in given })
+            }
+            if status == .success { return }
+            guard status == .duplicateItem else { throw status }
         }
-        if status != .success { throw status }
+        // It is there and is not to be found: the data is protected.
+        throw .interactionNotAllowed
     }
 
     /// Deletes an item; does nothing where there is certainly none.
@@ -96,17 +101,18 @@ struct KeychainAccess {
         return place
     }
 
-    /// Makes sure that "not found" means what it says, by writing an item that is as hard to reach.
+    /// Makes sure that "not found" means what it says, by writing an item that is as hard to reach as any.
     ///
     /// An item can be written exactly while others of the same accessibility can be read: both need the same key, which
-    /// the system does not have while the data is protected.
+    /// the system does not have while the data is protected. Items that an older version or something else has left may
+    /// be readable on an unlocked device only, so that is what is asked for.
     /// - Throws: What keeps this process from telling.
     private func confirmAbsence() throws(KeychainStatus) {
         if isLogin { return }
         let place = place([.service: .text(service + ".probe"), .account: .text("probe")])
-        // Without a passcode there can be no item that asks for one, but the question is whether the device is unlocked.
-        let accessible = accessibility == .whenPasscodeSetThisDeviceOnly ? .whenUnlockedThisDeviceOnly : accessibility
-        let contents: KeychainAttributes = [.data: .bytes(Data([0])), .accessible: .accessible(accessible)]
+        let contents: KeychainAttributes = [
+            .data: .bytes(Data([0])), .accessible: .accessible(.whenUnlockedThisDeviceOnly),
+        ]
         var status = calls.add(place.merging(contents) { given, _ in given })
         // Another process asks the same, or one was ended while it did.
         if status == .duplicateItem { status = calls.update(place, contents) }

@@ -33,8 +33,9 @@ public struct KeychainAuthentication: Sendable, Hashable {
 
     /// By face, fingerprint or passcode.
     ///
-    /// The person is asked once in the life of a store, until `lock()`; the session stays readable after a new finger or
-    /// face was enrolled.
+    /// The person is asked once in the life of a store, until ``KeychainStorage/lock()``, and only when something is needed:
+    /// what other processes change is not noticed before. The item stays readable after a new finger or face was enrolled.
+    /// An item that was there before is protected when it is next written.
     /// - Parameter reason: What the system says the person is asked for, such as "Open your account".
     public static func userPresence(_ reason: String) -> KeychainAuthentication {
         KeychainAuthentication(requirement: .userPresence, reason: reason)
@@ -55,17 +56,21 @@ public enum KeychainReinstallPolicy: Sendable, Hashable {
     case keep
     /// They are deleted, where it is certain that the app was deleted in between.
     ///
-    /// Certain is what a random number in the app's own container says, which goes with the app while the one in the item
-    /// stays. An item without a number, from before this was chosen, is kept and gets one. While the container cannot be
-    /// read, before the device is first unlocked say, nothing is deleted: an app that the system starts ahead of time
-    /// must not take that for a new installation.
-    case forget
+    /// Certain is what a random number in a file says, which goes with the app while the one in the item stays. An item
+    /// without a number, from before this was chosen, is kept, and gets one when it is next written. While the folder
+    /// cannot be read, before the device is first unlocked say, nothing is deleted: an app that the system starts ahead of
+    /// time must not take that for a new installation.
+    ///
+    /// - `folder`: Where the number is. It must be deleted with the app and by nothing else, so not a folder of caches, and
+    ///   be the same for all who share the items: with extensions in the same access group, one in the container of their
+    ///   app group.
+    case forget(folder: String)
 }
 
 /// Which Keychain an item goes to on macOS; other systems have one only.
 public enum MacKeychain: Sendable, Hashable {
     /// The one that iOS has, for which the app must be signed. A process that is not, a command-line tool say, uses the
-    /// login keychain.
+    /// login keychain. Items that it has put there are not looked for once it is signed.
     case dataProtectionOrLogin
     /// The one that iOS has. A process that is not signed for it gets a ``StorageFailure``.
     case dataProtection

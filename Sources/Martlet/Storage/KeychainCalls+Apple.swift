@@ -2,7 +2,8 @@
     internal import Foundation
     internal import Security
 
-    #if canImport(LocalAuthentication)
+    // On tvOS the module may be there, and has no context.
+    #if canImport(LocalAuthentication) && !os(tvOS)
         internal import LocalAuthentication
     #endif
 
@@ -42,7 +43,7 @@
     /// `@unchecked Sendable` is right because it is used in the calls of one storage alone, which makes them one after the
     /// other on its queue.
     private final class RecognisedPeople: @unchecked Sendable {
-        #if canImport(LocalAuthentication)
+        #if canImport(LocalAuthentication) && !os(tvOS)
             private var latest: (generation: Int, context: LAContext)?
 
             /// The context of a generation; those before it are of no use any more.
@@ -50,7 +51,9 @@
                 if let latest, latest.generation == wanted.generation { return latest.context }
                 latest?.context.invalidate()
                 let context = LAContext()
-                context.localizedReason = wanted.reason
+                #if !os(watchOS)
+                    context.localizedReason = wanted.reason
+                #endif
                 latest = (wanted.generation, context)
                 return context
             }
@@ -73,7 +76,7 @@
         }
 
         private func value(_ value: KeychainValue) -> Any? {
-            #if canImport(LocalAuthentication)
+            #if canImport(LocalAuthentication) && !os(tvOS)
                 if case .authenticationContext(let wanted) = value { return context(wanted) }
             #endif
             return switch value {

@@ -104,9 +104,11 @@ extension KeychainStatus {
     func failure(_ action: String) -> StorageFailure {
         let (kind, reason): (StorageFailure.Kind, String) =
             switch self {
-            case .interactionNotAllowed: (.locked, "the device is locked; it works again once it has been unlocked")
+            case .interactionNotAllowed:
+                (.locked, "the device or the keychain is locked; it works again once it has been unlocked")
             case .userCanceled: (.locked, "the person did not confirm who they are")
-            case .authenticationFailed: (.locked, "the person was not recognised")
+            case .authenticationFailed:
+                (.locked, "the person was not recognised, or the device has no passcode to recognise them by")
             case .missingEntitlement:
                 (
                     .unreachable,

@@ -13,19 +13,14 @@
         ///     included where it has one. `nil` for the app alone.
         ///   - accessibility: When they may be read.
         ///   - authentication: Whether a person must confirm who they are first. Not on tvOS, where that fails.
-        ///   - reinstallPolicy: What becomes of items that an earlier installation has left. Items in an access group are
-        ///     kept unless there is a folder of the group too, since its members have containers of their own.
+        ///   - reinstallPolicy: What becomes of items that an earlier installation has left.
         ///   - macKeychain: Which Keychain to use on macOS.
-        ///   - folder: Where the number of this installation is, and for stores of sessions the files by which processes
-        ///     take turns. By default a folder of the service below the container's `Library/Application Support`; an app
-        ///     that shares the items with its extensions names one in the container of their app group.
         public convenience init(
             service: String, accessGroup: String? = nil,
             accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
             authentication: KeychainAuthentication = .none, reinstallPolicy: KeychainReinstallPolicy = .keep,
-            macKeychain: MacKeychain = .dataProtectionOrLogin, folder: String? = nil
+            macKeychain: MacKeychain = .dataProtectionOrLogin
         ) {
-            let isCertain = accessGroup == nil || folder != nil
             #if os(macOS)
                 let hasLogin = true
             #else
@@ -34,10 +29,8 @@
             self.init(
                 Settings(
                     service: service, accessGroup: accessGroup, accessibility: accessibility,
-                    authentication: authentication, reinstallPolicy: isCertain ? reinstallPolicy : .keep,
-                    macKeychain: macKeychain),
+                    authentication: authentication, reinstallPolicy: reinstallPolicy, macKeychain: macKeychain),
                 calls: .system(), hasLogin: hasLogin,
-                marker: InstallMarker(folder: folder ?? Disk.stateFolder(of: service)),
                 whenUnlocked: ProtectedData.becameAvailable)
         }
     }
@@ -54,8 +47,8 @@
         ///   - reinstallPolicy: What becomes of a session that an earlier installation has left; see ``KeychainStorage``.
         ///   - macKeychain: Which Keychain to use on macOS.
         ///   - folder: Where processes that share the session leave each other notes. By default a folder of the service
-        ///     below the container's `Library/Application Support`; an app that shares the session with its extensions
-        ///     names one in the container of their app group, and all of them the same.
+        ///     below the container's `Library/Application Support`, on tvOS `Library/Caches`; an app that shares the
+        ///     session with its extensions names one in the container of their app group, and all of them the same.
         public convenience init(
             service: String, account: String = "session", accessGroup: String? = nil,
             accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
@@ -64,8 +57,7 @@
         ) {
             let storage = KeychainStorage(
                 service: service, accessGroup: accessGroup, accessibility: accessibility,
-                authentication: authentication, reinstallPolicy: reinstallPolicy, macKeychain: macKeychain,
-                folder: folder)
+                authentication: authentication, reinstallPolicy: reinstallPolicy, macKeychain: macKeychain)
             self.init(storage: storage, key: account, folder: folder ?? Disk.stateFolder(of: service))
         }
     }
@@ -91,13 +83,13 @@
         static func becameAvailable() -> AsyncStream<Void>? {
             #if canImport(UIKit) && !os(watchOS)
                 let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-                let watch = Task {
-                    let name = UIApplication.protectedDataDidBecomeAvailableNotification
-                    for await _ in NotificationCenter.default.notifications(named: name).map({ _ in () }) {
-                        continuation.yield()
-                    }
+                // It is not marked as Sendable, and is only handed back to whoever gave it.
+                nonisolated(unsafe) let observer = NotificationCenter.default.addObserver(
+                    forName: UIApplication.protectedDataDidBecomeAvailableNotification, object: nil, queue: nil
+                ) { _ in
+                    continuation.yield()
                 }
-                continuation.onTermination = { _ in watch.cancel() }
+                continuation.onTermination = { _ in NotificationCenter.default.removeObserver(observer) }
                 return stream
             #else
                 return nil

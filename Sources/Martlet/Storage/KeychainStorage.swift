@@ -15,7 +15,7 @@
 /// accessibility could be written at that moment. Until then reading throws ``StorageFailure/Kind/locked``.
 ///
 /// Items that are there under another accessibility, from an older version of the app for example, are found, and moved
-/// to the one that is asked for.
+/// to the one that is asked for: when they are read, or with ``KeychainAuthentication`` when they are next written.
 public final class KeychainStorage: SecureStorage {
     struct Settings: Sendable {
         var service: String
@@ -31,7 +31,8 @@ public final class KeychainStorage: SecureStorage {
 
     let settings: Settings
     private let calls: KeychainCalls
-    private let marker: InstallMarker
+    /// Where the number of this installation is; `nil` where items of earlier ones are kept.
+    private let marker: InstallMarker?
     private let whenUnlocked: @Sendable () -> AsyncStream<Void>?
     private let queue = BlockingQueue("martlet.keychain")
     private let state: Locked<State>
@@ -43,17 +44,17 @@ public final class KeychainStorage: SecureStorage {
 
     /// - Parameters:
     ///   - hasLogin: Whether there is a login keychain besides the other one.
-    ///   - marker: Where the number of this installation is.
     ///   - whenUnlocked: One value whenever what was locked may be readable.
     init(
-        _ settings: Settings, calls: KeychainCalls, hasLogin: Bool, marker: InstallMarker,
+        _ settings: Settings, calls: KeychainCalls, hasLogin: Bool,
         whenUnlocked: @escaping @Sendable () -> AsyncStream<Void>? = { nil }
     ) {
         var settings = settings
         if !hasLogin { settings.macKeychain = .dataProtection }
         self.settings = settings
         self.calls = calls
-        self.marker = marker
+        self.marker =
+            if case .forget(let folder) = settings.reinstallPolicy { InstallMarker(folder: folder) } else { nil }
         self.whenUnlocked = whenUnlocked
         self.state = Locked(State(usesLogin: settings.macKeychain == .login))
     }
@@ -62,7 +63,8 @@ public final class KeychainStorage: SecureStorage {
     /// signed for the other one, which is known once it was used.
     public var usesLoginKeychain: Bool { state.withLock(\.usesLogin) }
 
-    /// Forgets that the person was recognised: the next access asks again, where ``KeychainAuthentication`` says so.
+    /// Forgets that the person was recognised: the next access asks again, where ``KeychainAuthentication`` says so. A
+    /// ``TokenManager`` that has read its session keeps it in memory all the same.
     public func lock() {
         state.withLock { $0.generation += 1 }
     }
@@ -73,12 +75,9 @@ public final class KeychainStorage: SecureStorage {
     public func read(_ key: String) async throws(StorageFailure) -> Data? {
         try await queue.run { () throws(StorageFailure) in
             try self.attempt("read \(self.name(of: key))") { keychain throws(KeychainStatus) in
+                if try self.removedLeftover(key, in: keychain) { return nil }
                 guard let item = try keychain.find(self.place(of: key), withData: true) else { return nil }
                 guard let data = item[bytes: .data] else { throw .decode }
-                if self.isLeftover(item) {
-                    _ = try keychain.delete(self.place(of: key))
-                    return nil
-                }
                 self.adjust(item, key, in: keychain)
                 return data
             }
@@ -90,7 +89,7 @@ public final class KeychainStorage: SecureStorage {
     public func save(_ value: Data, for key: String) async throws(StorageFailure) {
         try await queue.run { () throws(StorageFailure) in
             // An item that names an installation must never be there before the installation knows its name.
-            let installation = self.settings.reinstallPolicy == .forget ? self.marker.make() : nil
+            let installation = self.marker?.make()
             try self.attempt("write \(self.name(of: key))") { keychain throws(KeychainStatus) in
                 var contents: KeychainAttributes = [.data: .bytes(value)]
                 contents[.label] = .text(self.settings.service)
@@ -141,6 +140,30 @@ public final class KeychainStorage: SecureStorage {
         }
     }
 
+    /// Whether the tokens of an item have been taken over before, in whichever installation.
+    func hasAdopted(_ item: KeychainItem) async throws(StorageFailure) -> Bool {
+        try await queue.run { () throws(StorageFailure) in
+            try self.attempt("read what was taken over") { keychain throws(KeychainStatus) in
+                try keychain.find(self.placeOfNote(on: item), withData: false) != nil
+            }
+        }
+    }
+
+    /// Notes that the tokens of an item have been taken over, where no key of the app's is.
+    func noteAdoption(of item: KeychainItem) async throws(StorageFailure) {
+        try await queue.run { () throws(StorageFailure) in
+            try self.attempt("note what was taken over") { keychain throws(KeychainStatus) in
+                try keychain.put([.data: .bytes(Data([1]))], at: self.placeOfNote(on: item))
+            }
+        }
+    }
+
+    private func placeOfNote(on item: KeychainItem) -> KeychainAttributes {
+        var place = place(of: [item.accessGroup ?? "", item.service, item.account].joined(separator: " "))
+        place[text: .service] = settings.service + ".adopted"
+        return place
+    }
+
     /// Deletes an item that something else has left.
     func delete(_ item: KeychainItem) async throws(StorageFailure) {
         try await queue.run { () throws(StorageFailure) in
@@ -189,10 +212,21 @@ public final class KeychainStorage: SecureStorage {
 
     private func name(of key: String) -> String { "\(key) of \(settings.service)" }
 
+    /// Deletes an item that an earlier installation of the app has left. Nobody is asked to confirm that.
+    private func removedLeftover(_ key: String, in keychain: KeychainAccess) throws(KeychainStatus) -> Bool {
+        guard marker != nil, let item = try keychain.find(place(of: key), withData: false), isLeftover(item) else {
+            return false
+        }
+        var leftover = place(of: key)
+        // Another process may have written a new one in its place.
+        leftover[.generic] = item[.generic]
+        try keychain.delete(leftover)
+        return try keychain.find(place(of: key), withData: false) == nil
+    }
+
     /// Whether it is certain that an earlier installation of the app has left an item.
     private func isLeftover(_ item: KeychainAttributes) -> Bool {
-        guard settings.reinstallPolicy == .forget, let installation = item[bytes: .generic], !installation.isEmpty
-        else { return false }
+        guard let marker, let installation = item[bytes: .generic], !installation.isEmpty else { return false }
         return switch marker.read() {
         case .number(let number): number != installation
         case .missing: true

@@ -40,26 +40,29 @@ extension SecureTokenStore where Storage == KeychainStorage {
     /// ```
     ///
     /// Where this store has a session already, that one stays. An item is taken over once only, even where it stays where
-    /// it is: whoever signs out later stays signed out.
+    /// it is: whoever signs out later stays signed out. On a Mac it is looked for in the Keychain that this store uses.
     /// - Parameters:
     ///   - item: Where the tokens are.
     ///   - deletesItem: Whether the item is deleted then. The other library finds nothing any more.
     ///   - decode: Turns what the item holds into tokens. Give them ``TokenBundle/expiresAt`` where it is known; otherwise
     ///     the access token is used until the server refuses it.
     /// - Returns: Whether there are tokens now that were taken over.
-    /// - Throws: What `decode` throws; ``StorageFailure`` where the Keychain cannot be read or written now. Nothing was
-    ///   taken over then, and the next call tries again.
+    /// - Throws: What `decode` throws; ``StorageFailure`` where the Keychain cannot be read or written now. The next call
+    ///   goes on from there: what was taken over stays, and is noted then.
     @discardableResult
     public func adopt(
         _ item: KeychainItem, deletingIt deletesItem: Bool = false,
         _ decode: @Sendable (Data) throws -> TokenBundle
     ) async throws -> Bool {
-        let note = "adopted " + [item.accessGroup ?? "", item.service, item.account].joined(separator: " ")
-        guard try await storage.read(note) == nil, let data = try await storage.read(item) else { return false }
+        if try await storage.hasAdopted(item) {
+            if deletesItem { try await storage.delete(item) }
+            return false
+        }
+        guard let data = try await storage.read(item) else { return false }
         let session = StoredSession(adopting: try decode(data), now: Date())
         let former = try await update { reading in reading == .empty ? .write(session) : .keep }
         if case .unavailable(let failure) = former { throw failure }
-        try await storage.save(Data(), for: note)
+        try await storage.noteAdoption(of: item)
         if deletesItem { try await storage.delete(item) }
         return former == .empty
     }

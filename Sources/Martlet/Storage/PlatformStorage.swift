@@ -44,14 +44,16 @@ public final class PlatformStorage: SecureStorage {
     /// Which place was chosen, and why.
     /// - Throws: ``StorageFailure`` where there is a note of an earlier choice that cannot be read.
     public func choice() async throws(StorageFailure) -> StorageChoice {
-        if let known = state.withLock({ $0 }) { return known.choice }
+        // As long as nothing is noted another process may choose, and then that holds.
+        let known = state.withLock { $0 }
+        if let known, known.isNoted || candidates.count < 2 { return known.choice }
         let noted = try await earlierChoice()
-        var choice = noted
+        var choice = noted ?? known?.choice
         if choice == nil { choice = await bestChoice() }
         guard let choice else { throw StorageFailure(.unreachable, "this system has no place for secrets") }
         return state.withLock { state in
             // Somebody else may have been faster, and saved something already.
-            if let state { return state.choice }
+            if let state, state.isNoted || noted == nil { return state.choice }
             state = (choice, noted != nil)
             return choice
         }

@@ -96,8 +96,10 @@ struct PrivateFile {
         let temporary = try makeTemporary(with: bytes)
         defer { unlink(temporary) }
         guard link(temporary, path) == 0 else {
-            if errno == EEXIST { return false }
-            throw failure("write")
+            guard errno == EEXIST else { throw failure("write") }
+            // Whoever was faster may not have come to that, and what is done with the file must not outlive it.
+            try flushFolder()
+            return false
         }
         try flushFolder()
         return true
@@ -107,6 +109,9 @@ struct PrivateFile {
     /// - Parameter isAllowed: Asked at the last moment. If not, nothing has changed.
     /// - Returns: Whether it was allowed.
     func replace(with bytes: Data, if isAllowed: () -> Bool) throws(StorageFailure) -> Bool {
+        guard bytes.count <= Self.largest else {
+            throw StorageFailure(.unreachable, "\(bytes.count) bytes are too many for \(path)")
+        }
         let temporary = try makeTemporary(with: bytes)
         guard isAllowed() else {
             unlink(temporary)

@@ -36,11 +36,8 @@
         /// The newest value with these attributes.
         func read(_ attributes: [String: String]) throws(StorageFailure) -> Data? {
             let items = try unlockedItems(attributes)
-            guard let first = items.first else {
-                // A locked keyring may not say what it has.
-                try requireUnlocked(defaultCollection())
-                return nil
-            }
+            try requireTelling(items)
+            guard let first = items.first else { return nil }
             let newest = items.dropFirst().reduce(first) { $1.isNewer(than: $0) ? $1 : $0 }
             _ = try perform { place in
                 newest.object.use { item in cancellable.use { library.loadSecret(item, $0, place) } }
@@ -76,7 +73,7 @@
                 }
             }
             guard let created = GLibObject(created ?? nil, library) else {
-                throw StorageFailure(.unreachable, "the Secret Service did not say whether it has saved the value")
+                throw StorageFailure(.locked, "the Secret Service has not saved the value: the person may have refused")
             }
             let path = path(of: created)
             // After the new value, so that there is one at every moment.
@@ -86,8 +83,25 @@
         /// Deletes all that have these attributes.
         func delete(_ attributes: [String: String]) throws(StorageFailure) {
             let items = try unlockedItems(attributes)
-            if items.isEmpty { try requireUnlocked(defaultCollection()) }
+            try requireTelling(items)
+            if items.isEmpty { return }
             for item in items { try delete(item) }
+            // libsecret calls it a success where the service asked a person, who refused.
+            let paths = Set(items.map(\.path))
+            if try unlockedItems(attributes).contains(where: { paths.contains($0.path) }) {
+                throw StorageFailure(
+                    .locked, "the Secret Service has not deleted the value: the person may have refused")
+            }
+        }
+
+        /// Makes sure that there can be no other item than these: a locked keyring may not say what it has.
+        private func requireTelling(_ items: [Item]) throws(StorageFailure) {
+            do throws(StorageFailure) {
+                try requireUnlocked(defaultCollection())
+            } catch {
+                // Without a default keyring what is elsewhere is all there is.
+                if items.isEmpty || error.kind == .locked { throw error }
+            }
         }
 
         /// What the items with these attributes have for another one.

@@ -13,6 +13,9 @@
     /// ``StorageFailure/Kind/unreachable``, and so they do where the service does not answer in time. The key and the
     /// service's name are not secret: other programs of the user can read them even while the keyring is locked.
     ///
+    /// The connection to the session bus is GLib's own, which a program that uses GTK has too; GLib is told not to end the
+    /// process where the bus goes away.
+    ///
     /// ```swift
     /// let secrets: some SecureStorage = .secretService(service: "com.example.app")
     /// try await secrets.save(Data("4711".utf8), for: "pin")

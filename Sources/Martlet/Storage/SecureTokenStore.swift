@@ -87,8 +87,10 @@ public final class SecureTokenStore<Storage: SecureStorage>: TokenStore {
         }
     }
 
-    /// One value whenever somebody may have changed the session, or it may be readable again.
+    /// One value whenever somebody may have changed the session, or it may be readable again; `nil` where reading it asks
+    /// a person, who is not to be asked for no reason of their own.
     public func changes() -> AsyncStream<Void>? {
+        if let keychain = storage as? KeychainStorage, keychain.settings.authentication != .none { return nil }
         let sources = [storage.changes(), turns?.changes()].compactMap(\.self)
         guard sources.count > 1 else { return sources.first }
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

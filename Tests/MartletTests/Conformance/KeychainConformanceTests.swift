@@ -73,7 +73,7 @@ import Testing
     {
         try await KeychainApp.with { app in
             var app = app
-            app.settings.reinstallPolicy = .forget
+            app.settings.reinstallPolicy = .forget(folder: app.folder)
             let record = try await signedIn(app)
             // The system starts the app ahead of time, before the device was unlocked: its files cannot be read either.
             app.keychain.change { $0.device = .notYetUnlocked }

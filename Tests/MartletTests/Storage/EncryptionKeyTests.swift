@@ -86,6 +86,7 @@
                 let later = EncryptedFileStorage(
                     folder: folder.path + "/values", key: .file(path: path, createIfMissing: true))
                 await #expect(throws: StorageFailure.self) { try await later.read("1") }
+                await #expect(throws: StorageFailure.self) { try await later.save(Data(), for: "2") }
                 #expect(!FileManager.default.fileExists(atPath: path))
             }
         }

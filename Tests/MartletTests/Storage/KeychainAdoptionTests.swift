@@ -67,6 +67,25 @@ import Testing
         }
     }
 
+    @Test("is deleted at the next try where that failed, and is no secret of the app's") func deletingLater()
+        async throws
+    {
+        try await KeychainApp.with(keychain()) { app in
+            let store = app.store()
+            app.keychain.change {
+                $0.answers = [("delete", .success), ("delete", .success), ("delete", .notAvailable)]
+            }
+            await #expect(throws: StorageFailure.self) {
+                try await store.adopt(item, deletingIt: true, Self.decode)
+            }
+            #expect(app.keychain.state.items.contains { $0.service == "com.other.library" })
+            let isAdoptedAgain = try await store.adopt(item, deletingIt: true, Self.decode)
+            #expect(!isAdoptedAgain)
+            #expect(!app.keychain.state.items.contains { $0.service == "com.other.library" })
+            #expect(try await store.storage.keys() == ["session"])
+        }
+    }
+
     @Test("that cannot be read now is tried again later; where it is none, nothing happens") func unreadable()
         async throws
     {

@@ -44,9 +44,9 @@ import Testing
         async throws
     {
         try await KeychainApp.with { app in
-            app.keychain.change { $0.answers = [("add", .duplicateItem), ("update", .itemNotFound)] }
+            app.keychain.change { $0.answers = [("add", .duplicateItem)] }
             try await app.storage().save(Data("1".utf8), for: "a")
-            #expect(app.keychain.state.calls == ["add", "update", "add"])
+            #expect(app.keychain.state.calls == ["update", "add", "update", "add"])
             app.keychain.change { state in
                 state.answers = (0..<20).flatMap { _ in [("add", .duplicateItem), ("update", .itemNotFound)] }
             }
@@ -67,7 +67,7 @@ import Testing
             let storage = app.storage()
             let uses: [(String, @Sendable (KeychainStorage) async throws -> Void)] = [
                 ("copy", { storage in _ = try await storage.read("k") }),
-                ("add", { storage in try await storage.save(Data("s3cret".utf8), for: "k") }),
+                ("update", { storage in try await storage.save(Data("s3cret".utf8), for: "k") }),
                 ("delete", { storage in try await storage.delete("k") }),
                 ("copy", { storage in _ = try await storage.keys() }),
             ]
@@ -260,6 +260,65 @@ import Testing
         }
     }
 
+    @Test("a session that is written under another default group does not get a second item") func defaultGroup()
+        async throws
+    {
+        try await KeychainApp.with { app in
+            try await app.store().write(record)
+            app.keychain.change { $0.groups = ["TEAM.shared", "TEAM.com.example.app"] }
+            var renewed = record
+            renewed.rotation = 1
+            try await app.store().write(renewed)
+            #expect(app.keychain.state.items.count == 1)
+            #expect(await app.store().read() == .found(renewed))
+        }
+    }
+
+    @Test("nobody is asked for no reason: not when the device is unlocked, nor for what an earlier installation left")
+    func uninvited() async throws {
+        try await KeychainApp.with { app in
+            var app = app
+            app.settings.authentication = .userPresence("Open your account")
+            app.settings.reinstallPolicy = .forget(folder: app.folder)
+            #expect(app.store().changes() == nil)
+            try await app.store().write(record)
+            try app.reinstall()
+            #expect(await app.store().read() == .empty)
+            #expect(app.keychain.state.prompts.isEmpty)
+        }
+    }
+
+    @Test("a device that is unlocked between the two looks has what it has") func unlockedInBetween() async throws {
+        try await KeychainApp.with { app in
+            try await app.store().write(record)
+            app.keychain.change { $0.answers = [("copy", .itemNotFound)] }
+            #expect(await app.store().read() == .found(record))
+        }
+    }
+
+    @Test("an item of an older version that only an unlocked device shows is not taken for missing") func olderHidden()
+        async throws
+    {
+        try await KeychainApp.with { app in
+            var old = app
+            old.settings.accessibility = .whenUnlocked
+            try await old.store().write(record)
+            app.keychain.change { state in
+                state.device = .locked
+                state.hidesProtected = true
+            }
+            guard case .unavailable = await app.store().read() else {
+                Issue.record("it is there, and hidden")
+                return
+            }
+            let store = app.store()
+            let failure = await #expect(throws: StorageFailure.self) { try await store.write(record) }
+            #expect(failure?.kind == .locked)
+            app.unlock()
+            #expect(await app.store().read() == .found(record))
+        }
+    }
+
     // MARK: - Reinstalling
 
     @Test("keeps a session over a new installation unless it is told otherwise") func keeps() async throws {
@@ -276,7 +335,7 @@ import Testing
         try await KeychainApp.with { app in
             var app = app
             try await app.store().write(record)
-            app.settings.reinstallPolicy = .forget
+            app.settings.reinstallPolicy = .forget(folder: app.folder)
             #expect(await app.store().read() == .found(record))
             try await app.store().write(record)
             try app.reinstall()
@@ -299,10 +358,8 @@ import Testing
     @Test("a session is stored even where the installation can have no number") func unmarkable() async throws {
         try await KeychainApp.with { app in
             var app = app
-            app.settings.reinstallPolicy = .forget
-            let storage = KeychainStorage(
-                app.settings, calls: app.keychain.calls, hasLogin: false, marker: InstallMarker(folder: "/proc/martlet")
-            )
+            app.settings.reinstallPolicy = .forget(folder: "/proc/martlet")
+            let storage = app.storage()
             try await storage.save(Data("1".utf8), for: "a")
             #expect(try await storage.read("a") == Data("1".utf8))
         }

@@ -113,6 +113,19 @@ import Testing
         }
     }
 
+    @Test("is what another process has chosen meanwhile, for who had only looked") func chosenElsewhere() async throws {
+        try await TemporaryFolder.with { folder in
+            let system = System(folder: folder.path)
+            let early = system.start()
+            #expect(try await early.read("pin") == nil)
+            system.breakKeyring()
+            try await system.start().save(pin, for: "pin")
+            #expect(try await early.read("pin") == pin)
+            try await early.delete("pin")
+            #expect(try await system.start().read("pin") == nil)
+        }
+    }
+
     @Test("is unknown, and not another one, where the note of it cannot be read", arguments: ["", "moon\n"])
     func damagedNote(note: String) async throws {
         try await TemporaryFolder.with { folder in

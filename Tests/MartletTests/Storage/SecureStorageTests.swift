@@ -37,6 +37,15 @@ import Testing
         }
     }
 
+    @Test("takes no more than it would give back") func tooLarge() async throws {
+        try await TemporaryFolder.with { folder in
+            let storage = FileStorage(folder: folder.path)
+            try await storage.save(Data([1]), for: "pin")
+            await #expect(throws: StorageFailure.self) { try await storage.save(Data(count: 2 << 20), for: "pin") }
+            #expect(try await storage.read("pin") == Data([1]))
+        }
+    }
+
     private static let keys = [
         "pin", "Pin", "", "%", "%70in", "../../etc/passwd", "a/b", "a.value", ".", "..", "ключ", "🐦",
         String(repeating: "x", count: 200), String(repeating: "x", count: 201), String(repeating: "X", count: 400),

@@ -87,7 +87,7 @@ final class FakeKeychain: Sendable {
 }
 
 extension FakeKeychain.State {
-    private static let places: Set<KeychainKey> = [.service, .account, .accessGroup, .useDataProtection]
+    private static let places: Set<KeychainKey> = [.service, .account, .accessGroup, .useDataProtection, .generic]
     private static let contents: Set<KeychainKey> = [.data, .generic, .label, .accessible, .accessControl]
     private static let results: Set<KeychainKey> = [.returnData, .returnAttributes, .matchLimit]
 
@@ -174,6 +174,7 @@ extension FakeKeychain.State {
                 && (query[text: .service] ?? item.service) == item.service
                 && (query[text: .account] ?? item.account) == item.account
                 && (query[text: .accessGroup] ?? item.accessGroup) == item.accessGroup
+                && (query[bytes: .generic] ?? item.generic) == item.generic
                 && (query[.accessible] ?? .accessible(item.accessible)) == .accessible(item.accessible)
             return isWanted && !(hidesProtected && !canUse(item))
         }
@@ -191,14 +192,13 @@ extension FakeKeychain.State {
         _ item: FakeKeychain.Item, _ query: KeychainAttributes
     ) throws(KeychainStatus) {
         guard item.requirement != nil else { return }
-        guard case .authenticationContext(let context)? = query[.authenticationContext] else {
-            throw .interactionNotAllowed
-        }
-        if recognised.contains(context) { return }
+        var known: KeychainAuthenticationContext?
+        if case .authenticationContext(let context)? = query[.authenticationContext] { known = context }
+        if let known, recognised.contains(known) { return }
         guard device == .unlocked else { throw .interactionNotAllowed }
-        prompts.append(context.reason)
+        prompts.append(known?.reason ?? "")
         switch person {
-        case .confirms: recognised.insert(context)
+        case .confirms: if let known { recognised.insert(known) }
         case .declines: throw .userCanceled
         case .isNotRecognised: throw .authenticationFailed
         }

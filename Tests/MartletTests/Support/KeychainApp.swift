@@ -29,7 +29,7 @@ struct KeychainApp: Sendable {
 
     func storage() -> KeychainStorage {
         KeychainStorage(
-            settings, calls: keychain.calls, hasLogin: hasLogin, marker: InstallMarker(folder: folder),
+            settings, calls: keychain.calls, hasLogin: hasLogin,
             whenUnlocked: { [unlocks] in unlocks.listen() })
     }
 

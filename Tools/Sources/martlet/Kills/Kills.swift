@@ -61,7 +61,9 @@ struct KillTally: Sendable {
     var trouble: [String] = []
 
     func isRight(after rounds: Int) -> Bool {
-        kills == rounds && torn == 0 && lost == 0 && trouble.isEmpty
+        // Kills that never meet a write prove nothing.
+        let hasBeenTried = rounds < 50 || stored > 0 && caught > 0
+        return kills == rounds && torn == 0 && lost == 0 && trouble.isEmpty && hasBeenTried
     }
 
     static func + (first: KillTally, second: KillTally) -> KillTally {
