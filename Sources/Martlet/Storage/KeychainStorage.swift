@@ -11,8 +11,9 @@
 /// ```
 ///
 /// Reading never mistakes a locked device for an empty Keychain. Before a device is first unlocked Keychain services may
-/// say that an item is not there which is only out of reach, so a "not found" is believed only where an item of the same
-/// accessibility could be written at that moment. Until then reading throws ``StorageFailure/Kind/locked``.
+/// say that an item is not there which is only out of reach, so a "not found" is believed only where the device is
+/// unlocked: where an item that needs that could be written at that moment. Until then reading throws
+/// ``StorageFailure/Kind/locked``.
 ///
 /// Items that are there under another accessibility, from an older version of the app for example, are found, and moved
 /// to the one that is asked for: when they are read, or with ``KeychainAuthentication`` when they are next written.
