@@ -1,4 +1,3 @@
-
 // https://developer.apple.com/documentation/foundation/userdefaults
 open class UserDefaults: NSObject {
     open class var standard: UserDefaults { fatalError() }
