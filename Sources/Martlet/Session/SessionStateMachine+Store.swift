@@ -52,7 +52,7 @@ extension SessionStateMachine {
         }
         session.isSaved = failure == nil
         session.isStored = session.isStored || failure == nil
-        if failure == nil { hasWrittenOver(order) }
+        if failure == nil { hasWrittenOver(order.record) }
         if let failure {
             session.saveFailures += 1
             actions.append(.emit(.storeFailed(.write, failure)))
@@ -75,16 +75,16 @@ extension SessionStateMachine {
     }
 
     /// A record has been written after writing it was reported as failed: from now on others may know the session.
-    mutating func savedLate(_ order: SaveOrder) {
-        guard case .signedIn(var session) = state, session.record.id == order.record.id else { return }
+    mutating func writtenLate(_ record: StoredSession) {
+        guard case .signedIn(var session) = state, session.record.id == record.id else { return }
         session.isStored = true
         state = .signedIn(session)
-        hasWrittenOver(order)
+        hasWrittenOver(record)
     }
 
     /// What was to go for the record's sake is not there any more.
-    private mutating func hasWrittenOver(_ order: SaveOrder) {
-        if deletion?.scope == .everybodyBut(order.record.id) { deletion = nil }
+    private mutating func hasWrittenOver(_ record: StoredSession) {
+        if deletion?.scope == .everybodyBut(record.id) { deletion = nil }
     }
 
     /// Whether a deletion need not be done any more.

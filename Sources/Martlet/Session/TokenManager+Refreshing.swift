@@ -66,7 +66,13 @@ extension TokenManager {
         }
         let token = order.record.bundle.refreshToken ?? order.record.bundle.accessToken
         let journal = RefreshJournal(startedAt: time.wallClock, fingerprint: RefreshJournal.fingerprint(of: token))
-        await change(SessionStateMachine.note(journal, for: order)) { seen, failure in
+        let decide = SessionStateMachine.note(journal, for: order)
+        let isWrite = Locked(false)
+        let isDoneLate = await change { reading in
+            let update = decide(reading)
+            isWrite.withLock { $0 = if case .write = update { true } else { false } }
+            return update
+        } then: { seen, failure in
             // A process that was stopped in here may have lost the lock, and then what it has seen is old.
             if let lock, !lock.isHeld { return answer.resume(returning: nil) }
             let now = self.time.uptime
@@ -77,6 +83,7 @@ extension TokenManager {
                 answer.resume(returning: isToBeSent)
             }
         }
+        if isDoneLate, isWrite.withLock({ $0 }) { transition { machine in machine.writtenLate(order.record) } }
     }
 
     /// Lets the refresher talk to the server, for as long as it may take.

@@ -26,7 +26,7 @@ extension TokenManager {
         let isDoneLate = await change(SessionStateMachine.write(order, doubtfulSince: doubt)) { seen, failure in
             self.transition { machine in machine.saved(order, over: seen, failure: failure) }
         }
-        if isDoneLate { transition { machine in machine.savedLate(order) } }
+        if isDoneLate { transition { machine in machine.writtenLate(order.record) } }
     }
 
     func condemn(_ order: SessionStateMachine.RefreshOrder) async {

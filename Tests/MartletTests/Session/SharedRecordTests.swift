@@ -64,7 +64,7 @@ import Testing
     @Test("A write that is tried again brings back nothing that others have ended") func lateWrite() throws {
         var (machine, order) = unsaved()
         // The first try had come to the disk all the same, and others have signed out since.
-        machine.savedLate(order)
+        machine.writtenLate(order.record)
         machine.saveRetryDue()
         let retry = try #require(machine.takeActions().compactMap(\.save).last)
         #expect(machine.current(retry)?.isStored == true)
@@ -79,7 +79,7 @@ import Testing
         var (machine, order) = unsaved()
         let deletion = try #require(machine.deletion)
         #expect(!machine.isObsolete(deletion))
-        machine.savedLate(order)
+        machine.writtenLate(order.record)
         #expect(machine.isObsolete(deletion))
     }
 

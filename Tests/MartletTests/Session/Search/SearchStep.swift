@@ -284,7 +284,7 @@ extension SearchStep {
             if outcome == .isSlow { failure = .trouble }
         }
         report(task, Sighting(reading: reading, policy: after.machine.policy), failure)
-        if case .save(let order) = task, outcome == .isSlow { transition { $0.savedLate(order) } }
+        if case .save(let order) = task, outcome == .isSlow { transition { $0.writtenLate(order.record) } }
         settleLane()
     }
 
