@@ -106,7 +106,9 @@ import Testing
             try await KeychainApp.with { app in
                 var app = app
                 app.settings.accessibility = .whenUnlocked
-                let record = try await signedIn(app)
+                // By the store alone: a manager of the older version would go on watching, and move it back.
+                let record = StoredSession(id: SessionID(), bundle: backend.issue())
+                try await app.store().write(record)
                 app.settings.accessibility = .afterFirstUnlockThisDeviceOnly
                 if isWritten {
                     try await app.store().write(record)
