@@ -85,19 +85,8 @@ public final class FileTokenStore: TokenStore {
         }
         // Reading may teach how to seal, which can take long and is better done before others have to wait.
         if coding.isFresh { _ = await read() }
-        while true {
-            let held: any HeldStoreLock
-            do {
-                held = try await updateLock.acquire(lease: Self.updateLease)
-            } catch let failure as StorageFailure {
-                // Where nothing can be locked nothing can be written; but there may be nothing to write.
-                let reading = await read()
-                guard case .keep = decide(reading) else { throw failure }
-                return reading
-            }
-            defer { held.release() }
-            let reading = try await queue.run { [self] in try change(while: { held.isHeld }, decide) }
-            if let reading { return reading }
+        return try await updateLock.update(lease: Self.updateLease, reading: read, decide) { held in
+            try await queue.run { [self] in try change(while: { held.isHeld }, decide) }
         }
     }
 

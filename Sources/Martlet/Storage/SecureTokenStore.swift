@@ -72,18 +72,8 @@ public final class SecureTokenStore<Storage: SecureStorage>: TokenStore {
     @discardableResult
     public func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
         guard let turns else { return try await change(while: { true }, decide) ?? .empty }
-        while true {
-            let held: any HeldStoreLock
-            do {
-                held = try await turns.updateLock.acquire(lease: StoreTurns.lease)
-            } catch let failure as StorageFailure {
-                // Where nothing can be locked nothing can be written; but there may be nothing to write.
-                let reading = await read()
-                guard case .keep = decide(reading) else { throw failure }
-                return reading
-            }
-            defer { held.release() }
-            if let reading = try await change(while: { held.isHeld }, decide) { return reading }
+        return try await turns.updateLock.update(lease: StoreTurns.lease, reading: read, decide) { held in
+            try await change(while: { held.isHeld }, decide)
         }
     }
 

@@ -37,3 +37,30 @@ struct StoreTurns: Sendable {
         note.changes()
     }
 }
+
+extension ProcessLock {
+    /// Changes a record with the lock held, and begins anew where that was lost before anything was changed.
+    /// - Parameters:
+    ///   - lease: How long another holder is waited for.
+    ///   - read: Reads the record without the lock.
+    ///   - decide: What is to become of the record.
+    ///   - change: Does that while the lock is held; returns what was there before, or `nil` where it was lost.
+    func update(
+        lease: Duration, reading read: () async -> StoreReading, _ decide: (StoreReading) -> StoreUpdate,
+        _ change: (any HeldStoreLock) async throws -> StoreReading?
+    ) async throws -> StoreReading {
+        while true {
+            let held: any HeldStoreLock
+            do {
+                held = try await acquire(lease: lease)
+            } catch let failure as StorageFailure {
+                // Where nothing can be locked nothing can be written; but there may be nothing to write.
+                let reading = await read()
+                guard case .keep = decide(reading) else { throw failure }
+                return reading
+            }
+            defer { held.release() }
+            if let reading = try await change(held) { return reading }
+        }
+    }
+}
