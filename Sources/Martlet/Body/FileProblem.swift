@@ -1,4 +1,4 @@
-/// Why a file could not be sent.
+/// Why a file could not be sent, or not be written.
 public struct FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of trouble it was.
     public enum Kind: Sendable, Hashable {
@@ -12,6 +12,12 @@ public struct FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
         case changed
         /// The system could not read it; holds the system's error number.
         case unreadable(errno: Int32)
+        /// There is something at the path already that is not to be replaced, or cannot be.
+        case exists
+        /// The disk is full, or the user's share of it.
+        case noSpace
+        /// The system could not write it; holds the system's error number.
+        case unwritable(errno: Int32)
     }
 
     /// What kind of trouble it was.
@@ -37,6 +43,12 @@ public struct FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
             "\"\(path)\" changed its size while it was being sent. Send it again, or send a copy that nobody writes to."
         case .unreadable(let number):
             "\"\(path)\" could not be read (system error \(number)). Check the disk and try again."
+        case .exists:
+            "There is something at \"\(path)\" already. Move it away, choose another name, or allow it to be replaced."
+        case .noSpace:
+            "There is no space left for \"\(path)\". Free some and try again."
+        case .unwritable(let number):
+            "\"\(path)\" could not be written (system error \(number)). Check that its folder is there, and may be written to."
         }
     }
 }

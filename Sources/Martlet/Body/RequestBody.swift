@@ -19,6 +19,8 @@ public struct RequestBody: Sendable {
     /// Whether the body can be sent again after a 401, a redirect or a failed attempt.
     public let isReplayable: Bool
     let source: Source
+    /// How many bytes it would have if it went out now, as far as that can be told.
+    let measure: @Sendable () -> Int64?
 
     enum Source: Sendable {
         case bytes(Data)
@@ -27,10 +29,14 @@ public struct RequestBody: Sendable {
         case stream(@Sendable () throws -> OutgoingBody)
     }
 
-    init(contentType: String?, isReplayable: Bool = true, source: Source) {
+    init(
+        contentType: String?, isReplayable: Bool = true, source: Source,
+        measure: @escaping @Sendable () -> Int64? = { nil }
+    ) {
         self.contentType = contentType
         self.isReplayable = isReplayable
         self.source = source
+        self.measure = measure
     }
 
     /// Bytes as they are.
@@ -65,7 +71,7 @@ public struct RequestBody: Sendable {
             source: .stream {
                 let size = try FileChunks.size(ofFileAt: path)
                 return OutgoingBody(ByteStream(FileChunks(path: path, size: size)), length: size)
-            })
+            }, measure: { try? FileChunks.size(ofFileAt: path) })
     }
 
     /// A file, streamed from disk on each attempt. See ``file(at:contentType:)``.
@@ -84,7 +90,8 @@ public struct RequestBody: Sendable {
     ) -> RequestBody {
         RequestBody(
             contentType: contentType,
-            source: .stream { OutgoingBody(try open().exactly(length, of: "The body"), length: length) })
+            source: .stream { OutgoingBody(try open().exactly(length, of: "The body"), length: length) },
+            measure: { length })
     }
 
     /// A sequence that can be read only once. If the call must be sent again, it fails with
@@ -99,14 +106,15 @@ public struct RequestBody: Sendable {
         let open = ByteStream.openedOnce(chunks)
         return RequestBody(
             contentType: contentType, isReplayable: false,
-            source: .stream { OutgoingBody(try open().exactly(length, of: "The body"), length: length) })
+            source: .stream { OutgoingBody(try open().exactly(length, of: "The body"), length: length) },
+            measure: { length })
     }
 
     /// Parts, as `multipart/form-data` (RFC 7578).
     public static func multipart(_ form: MultipartForm) -> RequestBody {
         RequestBody(
             contentType: form.contentType, isReplayable: form.isReplayable,
-            source: .stream { try form.outgoing() })
+            source: .stream { try form.outgoing() }, measure: { (try? form.contentLength()) ?? nil })
     }
 }
 

@@ -15,43 +15,70 @@ public import HTTPTypes
 /// ```
 public protocol APIClient: Sendable {
     /// Sends an endpoint and decodes the answer.
+    /// - Parameters:
+    ///   - endpoint: What to send.
+    ///   - type: What to decode.
+    ///   - monitor: Is told how much of the body has gone out.
     /// - Throws: ``NetworkError``, which names the endpoint.
     func response<Value: Decodable & Sendable>(
-        for endpoint: any Endpoint, as type: Value.Type
+        for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value>
 
     /// Sends an endpoint and returns the bytes of the answer as they came.
+    /// - Parameters:
+    ///   - endpoint: What to send.
+    ///   - monitor: Is told how much of the body has gone out.
     /// - Throws: ``NetworkError``, which names the endpoint.
-    func data(for endpoint: any Endpoint) async throws(NetworkError) -> NetworkResponse<Data>
+    func data(
+        for endpoint: any Endpoint, monitor: TransferMonitor?
+    ) async throws(NetworkError) -> NetworkResponse<Data>
 }
 
 extension APIClient {
     /// Sends an endpoint whose response the caller names.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func send<Value: Decodable & Sendable>(
-        _ endpoint: some APIEndpoint, as type: Value.Type = Value.self
+        _ endpoint: some APIEndpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> Value {
-        try await response(for: endpoint, as: type).value
+        try await response(for: endpoint, as: type, monitor: monitor).value
     }
 
     /// Sends an endpoint whose response has nothing to tell; any body of a successful answer is ignored.
     /// - Throws: ``NetworkError``, which names the endpoint.
-    public func send(_ endpoint: some APIEndpoint) async throws(NetworkError) {
-        _ = try await response(for: endpoint, as: Empty.self)
+    public func send(
+        _ endpoint: some APIEndpoint, monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) {
+        _ = try await response(for: endpoint, as: Empty.self, monitor: monitor)
     }
 
     /// Sends a request with a response bound to it.
     /// - Throws: ``NetworkError``, which names the endpoint.
-    public func send<Request: APIRequest>(_ request: Request) async throws(NetworkError) -> Request.Response {
-        try await response(for: request, as: Request.Response.self).value
+    public func send<Request: APIRequest>(
+        _ request: Request, monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> Request.Response {
+        try await response(for: request, as: Request.Response.self, monitor: monitor).value
     }
 
     /// Sends a request with a response bound to it, and tells what came with it.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func response<Request: APIRequest>(
-        for request: Request
+        for request: Request, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<Request.Response> {
-        try await response(for: request, as: Request.Response.self)
+        try await response(for: request, as: Request.Response.self, monitor: monitor)
+    }
+
+    /// Sends an endpoint and decodes the answer.
+    /// - Throws: ``NetworkError``, which names the endpoint.
+    public func response<Value: Decodable & Sendable>(
+        for endpoint: any Endpoint, as type: Value.Type
+    ) async throws(NetworkError) -> NetworkResponse<Value> {
+        try await response(for: endpoint, as: type, monitor: nil)
+    }
+
+    /// Sends an endpoint and returns the bytes of the answer as they came.
+    /// - Throws: ``NetworkError``, which names the endpoint.
+    public func data(for endpoint: any Endpoint) async throws(NetworkError) -> NetworkResponse<Data> {
+        try await data(for: endpoint, monitor: nil)
     }
 }
 

@@ -9,12 +9,16 @@ internal import HTTPTypes
 /// Sends a request, follows its redirects and reads the answer, all within one time limit.
 struct AttemptRunner: Sendable {
     private let config: NetworkConfig
+    /// Whether the transport can ask a server before it sends a body.
+    var waitsForContinue: Bool { transport.waitsForContinue }
     let allowsInsecureHTTP: Bool
     private let transport: any Transport
     private let limits: TimeLimits
 
     struct Outcome: Sendable {
         var answer: ServerAnswer
+        /// The body where it has not been read, because somebody else is to take it.
+        var body: ByteStream?
         /// Whether a redirect led to another origin, where the token does not go.
         var leftOrigin: Bool
     }
@@ -29,24 +33,45 @@ struct AttemptRunner: Sendable {
     func run(
         _ request: HTTPRequest, _ call: CallPipeline.Call, from origin: Origin, _ watch: CallWatch?
     ) async throws -> Outcome {
-        let limit = call.context.endpoint.timeout ?? config.timeout
-        let (body, context) = (call.body, call.context)
-        return try await limits.run(within: limit) {
-            try await exchange(request, body, from: origin, context, watch)
+        try await limits.run(withoutHeadwayFor: limit(of: call)) { headway in
+            try await exchange(request, call, from: origin, watch, headway)
         }.get()
     }
 
+    /// Lets a receiver take the body of an answer, for as long as it gets on.
+    /// - Returns: How many bytes came.
+    func receive(
+        _ body: ByteStream, of answer: ServerAnswer, for call: CallPipeline.Call, by receiver: any AnswerReceiver,
+        _ place: HeldPlace?
+    ) async throws -> Int {
+        let count = Locked(0)
+        return try await limits.run(withoutHeadwayFor: limit(of: call)) { headway in
+            let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(now.completed) } }
+            try await receiver.receive(
+                IncomingAnswer(
+                    head: answer.head, body: counted, call: call.context.call, monitor: call.monitor, headway: headway,
+                    place: place))
+            return count.withLock { $0 }
+        }.get()
+    }
+
+    private func limit(of call: CallPipeline.Call) -> Duration {
+        call.context.endpoint.timeout ?? config.timeout
+    }
+
     private func exchange(
-        _ original: HTTPRequest, _ body: PreparedBody?, from origin: Origin, _ context: RequestContext,
-        _ watch: CallWatch?
+        _ original: HTTPRequest, _ call: CallPipeline.Call, from origin: Origin, _ watch: CallWatch?,
+        _ headway: Headway
     ) async throws -> Outcome {
+        let (body, context) = (call.body, call.context)
         var request = original
         var origin = origin
         var carriesBody = body != nil
         var leftOrigin = false
         var redirects = 0
         while true {
-            let response = try await send(request, carriesBody ? body?.open() : nil, context)
+            let outgoing = carriesBody ? try body?.open().watched(by: call.monitor, headway) : nil
+            let response = try await send(request, outgoing, context)
             let redirect: Redirect?
             if config.redirects.limit > 0 {
                 redirect = try Redirect(of: request, answeredBy: response.head, from: origin)
@@ -54,6 +79,10 @@ struct AttemptRunner: Sendable {
                 redirect = nil
             }
             guard let redirect else {
+                if let receiver = call.receiver, receiver.takes(response.head, to: context.endpoint) {
+                    let answer = ServerAnswer(head: response.head, body: Data())
+                    return Outcome(answer: answer, body: response.body, leftOrigin: leftOrigin)
+                }
                 let bytes = try await response.body.collect(upTo: config.maximumResponseBytes)
                 return Outcome(answer: ServerAnswer(head: response.head, body: bytes), leftOrigin: leftOrigin)
             }
@@ -102,6 +131,7 @@ struct AttemptRunner: Sendable {
         case is BodySpent: .bodyNotReplayable(call, lastAnswer)
         case let problem as RequestProblem: .invalidRequest(call, problem)
         case let problem as FileProblem: .invalidRequest(call, RequestProblem(problem.description))
+        case let failure as DownloadFailure: .downloadFailed(call, failure)
         case Redirect.Refusal.insecure(let url): .insecureURL(call, url: url)
         case Redirect.Refusal.unusable(let why): .invalidResponse(call, reason: why)
         case let error as TransportError: wrap(error, call: call, lastAnswer: lastAnswer)
@@ -127,5 +157,19 @@ struct AttemptRunner: Sendable {
         guard case .interceptorFailed = wrapped else { return wrapped }
         let why = Redaction.redact(String(describing: error))
         return .invalidRequest(call, RequestProblem("Its body could not be read: \(why)"))
+    }
+}
+
+extension OutgoingBody {
+    /// In memory, a body larger than this is handed out piece by piece, so that its time limit can start anew with each.
+    private static let maximumSinglePiece = 1 << 20
+
+    /// The same body, told of to whoever wants to know how it gets on.
+    fileprivate func watched(by monitor: TransferMonitor?, _ headway: Headway) -> OutgoingBody {
+        if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSinglePiece { return self }
+        return counted { count in
+            headway.made()
+            monitor?.send(count)
+        }
     }
 }

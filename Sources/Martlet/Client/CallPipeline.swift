@@ -35,13 +35,19 @@ struct CallPipeline: Sendable {
     }
 
     /// Sends an endpoint until an attempt succeeds or nobody wants another one.
-    /// - Parameter session: The only session that may sign it; whichever there is if `nil`.
+    /// - Parameters:
+    ///   - session: The only session that may sign it; whichever there is if `nil`.
+    ///   - monitor: Is told how far the bytes have got.
+    ///   - receiver: Takes the body of a good answer, which comes into memory where there is none.
     func perform(
         _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
-        session: SessionID? = nil
+        session: SessionID? = nil, monitor: TransferMonitor? = nil, receiver: (any AnswerReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
+        defer { if receiver?.outlivesCall != true { monitor?.finish() } }
         var call = try build(endpoint, accept: accept, authentication ?? endpoint.authentication)
         call.context.session = session
+        call.monitor = monitor
+        call.receiver = receiver
         let watch = CallWatch(observers: config.observers, request: call.request, time: time)
         do {
             let (answer, lastAttempt) = try await run(&call, watch)
@@ -94,9 +100,15 @@ struct CallPipeline: Sendable {
         if let type = body?.contentType, request.headerFields[.contentType] == nil {
             request.headerFields[.contentType] = type
         }
-        let context = RequestContext(
+        var context = RequestContext(
             endpoint: endpoint, authentication: authentication, method: method.rawValue, url: url,
             origin: location.origin, time: time)
+        if let body {
+            context.transferTime = config.uploads.transferTime(of: body)
+            if attempts.waitsForContinue, config.uploads.expectsContinue(body), request.headerFields[.expect] == nil {
+                request.headerFields[.expect] = "100-continue"
+            }
+        }
         return Call(request: request, body: body, context: context)
     }
 
@@ -108,6 +120,8 @@ struct CallPipeline: Sendable {
         let body: PreparedBody?
         var context: RequestContext
         var lastAnswer: ServerAnswer?
+        var monitor: TransferMonitor?
+        var receiver: (any AnswerReceiver)?
     }
 
     private func run(_ call: inout Call, _ watch: CallWatch?) async throws -> (ServerAnswer, Duration) {
@@ -129,7 +143,8 @@ struct CallPipeline: Sendable {
                 case .failure(let error): failure = error
                 }
                 call.lastAnswer = failure.answer ?? call.lastAnswer
-                let wait = try await decide(&call, failure)
+                let startsOver = call.receiver?.startsOver(after: failure) == true
+                let wait = startsOver ? .zero : try await decide(&call, failure)
                 guard call.body?.isReplayable ?? true else {
                     guard failure.answer != nil else { throw failure }
                     throw NetworkError.bodyNotReplayable(call.context.call, call.lastAnswer)
@@ -149,18 +164,32 @@ struct CallPipeline: Sendable {
         var isUnderWay = false
         do {
             let place = try await takePlace(&call.context)
-            defer { place.map(limiter.release) }
+            var isPlaceHandedOn = false
+            defer { if !isPlaceHandedOn { place.map(limiter.release) } }
             var request = call.request
+            call.receiver?.adapt(&request)
             for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
             let origin = try origin(of: &request, adaptedFrom: &call)
             call.context.sent += 1
             isUnderWay = true
+            call.monitor?.start(attempt: call.context.attempt)
             watch?.attempt(call.context, request)
             let outcome = try await attempts.run(request, call, from: origin, watch)
             // A redirect to another origin went out without the token, so its answer says nothing about it.
             if outcome.leftOrigin { call.context.signature = nil }
+            if let body = outcome.body, let receiver = call.receiver {
+                for interceptor in interceptors { try await interceptor.validate(outcome.answer, for: &call.context) }
+                var held: HeldPlace?
+                if receiver.outlivesCall, let place {
+                    held = HeldPlace { [limiter] in limiter.release(place) }
+                    isPlaceHandedOn = true
+                }
+                let count = try await attempts.receive(body, of: outcome.answer, for: call, by: receiver, held)
+                watch?.receive(call.context, outcome.answer, bytes: count)
+                return .success(outcome.answer)
+            }
             isUnderWay = false
-            watch?.receive(call.context, outcome.answer)
+            watch?.receive(call.context, outcome.answer, bytes: outcome.answer.body.count)
             for interceptor in interceptors { try await interceptor.validate(outcome.answer, for: &call.context) }
             if call.context.endpoint.acceptableStatuses.contains(outcome.answer.status) {
                 return .success(outcome.answer)
@@ -242,6 +271,8 @@ extension HTTPRequest {
 struct PreparedBody: Sendable {
     let contentType: String?
     let isReplayable: Bool
+    /// How many bytes it has; `nil` where nobody knows.
+    let length: Int64?
     /// Opens the body for one attempt.
     let open: @Sendable () throws -> OutgoingBody
 
@@ -250,11 +281,14 @@ struct PreparedBody: Sendable {
         isReplayable = body.isReplayable
         switch body.source {
         case .bytes(let data):
+            self.length = Int64(data.count)
             self.open = { OutgoingBody(data) }
         case .encoded(let encode):
             let data = try encode(encoder)
+            self.length = Int64(data.count)
             self.open = { OutgoingBody(data) }
         case .stream(let open):
+            self.length = body.measure()
             self.open = open
         }
     }

@@ -47,10 +47,10 @@ final class CallWatch: Sendable {
         for observer in observers { observer.attemptWillRedirect(attempt, to: url) }
     }
 
-    func receive(_ context: RequestContext, _ answer: ServerAnswer) {
+    func receive(_ context: RequestContext, _ answer: ServerAnswer, bytes: Int) {
         let attempt = observed(context, nil)
         for observer in observers {
-            observer.attemptDidReceive(attempt, status: answer.status, bytes: answer.body.count)
+            observer.attemptDidReceive(attempt, status: answer.status, bytes: bytes)
         }
     }
 

@@ -54,11 +54,17 @@ public final class GuestAuthService: Sendable {
     /// - Parameters:
     ///   - name: The guest's name.
     ///   - picture: The guest's picture, sent as it is.
+    ///   - monitor: Is told how much of it has gone out. Where a registration is under way already, which this one joins, it
+    ///     has nothing to tell.
     /// - Returns: The guest, once the session has been stored.
     /// - Throws: ``NetworkError``. A caller that is cancelled gets ``NetworkError/cancelled(_:)``, while the registration
     ///   goes on for whoever else waits for it.
     @discardableResult
-    public func register(name: String, picture: Picture? = nil) async throws(NetworkError) -> Guest {
+    public func register(
+        name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> Guest {
+        // A caller who joins, or goes, is not told any more.
+        defer { monitor?.finish() }
         var form = MultipartForm()
         form.append(name, named: nameField)
         switch picture {
@@ -73,7 +79,7 @@ public final class GuestAuthService: Sendable {
         let registration = GuestRegistration(path: path, body: .multipart(form))
         let outcome = await flight.run { [client] in
             do throws(NetworkError) {
-                let answer: GuestAnswer = try await client.signIn(registration) { answer in
+                let answer: GuestAnswer = try await client.signIn(registration, monitor: monitor) { answer in
                     SessionAccount(userID: answer.guest.id, isGuest: true)
                 }
                 return .success(answer.guest)

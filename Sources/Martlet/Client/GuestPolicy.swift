@@ -16,8 +16,8 @@ public struct GuestPolicy: Sendable {
     let signIn: @Sendable (NetworkClient) async throws -> Void
 
     /// Signs a guest in when a call needs one.
-    /// - Parameter signIn: Starts a session over the client, by ``NetworkClient/signIn(_:as:account:)`` or
-    ///   ``GuestAuthService/register(name:picture:)``. What it throws is what the calls fail with that waited for it; the
+    /// - Parameter signIn: Starts a session over the client, by ``NetworkClient/signIn(_:as:monitor:account:)`` or
+    ///   ``GuestAuthService/register(name:picture:monitor:)``. What it throws is what the calls fail with that waited for it; the
     ///   next call tries again.
     public static func signIn<Result>(
         _ signIn: @escaping @Sendable (NetworkClient) async throws -> Result

@@ -56,27 +56,29 @@ public final class NetworkClient: APIClient {
 
     /// Sends an endpoint and decodes the answer.
     public func response<Value: Decodable & Sendable>(
-        for endpoint: any Endpoint, as type: Value.Type
+        for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value> {
-        let raw = try await perform(endpoint, accept: "application/json")
+        let raw = try await perform(endpoint, accept: "application/json", monitor: monitor)
         let decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)
         return raw.with(try decoding.decode(type, from: raw))
     }
 
     /// Sends an endpoint and returns the bytes of the answer as they came, envelope and all.
-    public func data(for endpoint: any Endpoint) async throws(NetworkError) -> NetworkResponse<Data> {
-        let raw = try await perform(endpoint, accept: nil)
+    public func data(
+        for endpoint: any Endpoint, monitor: TransferMonitor?
+    ) async throws(NetworkError) -> NetworkResponse<Data> {
+        let raw = try await perform(endpoint, accept: nil, monitor: monitor)
         return raw.with(raw.value.answer.body)
     }
 
-    private func perform(
-        _ endpoint: any Endpoint, accept: String?
+    func perform(
+        _ endpoint: any Endpoint, accept: String?, monitor: TransferMonitor?, receiver: (any AnswerReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
         if let guests, endpoint.authentication == .required {
             try await guests.pass(
                 self, for: FailedCall(method: endpoint.method.rawValue, url: endpoint.path, attempts: 0))
         }
-        return try await pipeline.perform(endpoint, accept: accept)
+        return try await pipeline.perform(endpoint, accept: accept, monitor: monitor, receiver: receiver)
     }
 }
 

@@ -17,6 +17,9 @@ public import HTTPTypes
 /// ```
 public struct NetworkConfig: Sendable {
     /// How long one attempt may take, from its start to the last byte of the answer. Default 30 s.
+    ///
+    /// What takes its time because it is large is not cut off: while a body is sent, or a download comes in, the time
+    /// starts anew with each piece.
     public var timeout: Duration = .seconds(30)
     /// Header fields of every request; an endpoint's own replace them.
     public var headers: HTTPFields = [:]
@@ -33,6 +36,8 @@ public struct NetworkConfig: Sendable {
     public var retry = RetryPolicy()
     /// Who watches.
     public var observers: [any NetworkObserver] = []
+    /// What is done before a large body goes out.
+    public var uploads = UploadPolicy()
     /// Which redirects are followed.
     public var redirects = RedirectPolicy()
     /// How many requests may be under way at the same origin at once; no limit of the client's own if `nil`. The

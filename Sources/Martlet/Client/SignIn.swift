@@ -18,18 +18,20 @@ extension NetworkClient {
     /// - Parameters:
     ///   - endpoint: The sign-in.
     ///   - type: What else the answer has to tell; ``Empty`` where it is of no interest.
+    ///   - monitor: Is told how much of the body has gone out.
     ///   - account: Who it is, for the session's record.
     /// - Returns: The answer, once the session has been stored.
     /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` where there are no tokens in the answer.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
-        _ endpoint: any Endpoint, as type: Value.Type = Value.self,
+        _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Value {
         // It must not carry the token of whoever was signed in before, unless it says that it needs it.
         let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
         return try await signIn(
-            endpoint, as: type, authentication: authentication, since: tokens?.epoch, account: account)
+            endpoint, as: type, authentication: authentication, since: tokens?.epoch, monitor: monitor,
+            account: account)
     }
 
     /// - Parameters:
@@ -37,10 +39,10 @@ extension NetworkClient {
     ///   - session: The only session that may sign the request; whichever there is if `nil`.
     func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type, authentication: AuthenticationRequirement, since epoch: Int?,
-        session: SessionID? = nil, account: @Sendable (Value) -> SessionAccount
+        session: SessionID? = nil, monitor: TransferMonitor? = nil, account: @Sendable (Value) -> SessionAccount
     ) async throws(NetworkError) -> Value {
         let raw = try await pipeline.perform(
-            endpoint, accept: "application/json", authentication: authentication, session: session)
+            endpoint, accept: "application/json", authentication: authentication, session: session, monitor: monitor)
         let (answer, call) = (raw.value.answer, raw.value.call)
         guard let tokens else {
             throw .invalidRequest(
@@ -66,11 +68,12 @@ extension NetworkClient {
 }
 
 extension NetworkClient {
-    /// Sends a sign-in request with a response bound to it. See ``signIn(_:as:account:)``.
+    /// Sends a sign-in request with a response bound to it. See ``signIn(_:as:monitor:account:)``.
     @discardableResult
     public func signIn<Request: APIRequest>(
-        _ request: Request, account: @Sendable (Request.Response) -> SessionAccount = { _ in SessionAccount() }
+        _ request: Request, monitor: TransferMonitor? = nil,
+        account: @Sendable (Request.Response) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Request.Response {
-        try await signIn(request, as: Request.Response.self, account: account)
+        try await signIn(request, as: Request.Response.self, monitor: monitor, account: account)
     }
 }

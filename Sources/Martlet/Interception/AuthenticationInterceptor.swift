@@ -58,7 +58,12 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     /// Waits for a token before the request takes a place among those under way, so that nobody waits in such a place.
     func waitForToken(_ context: inout RequestContext) async {
         guard context.nextCredential == nil, isToBeSigned(context), !tokens.isRefreshingHere else { return }
-        let answer = await tokens.credential()
+        let answer: Result<Credential, SessionError>
+        if let transferTime = context.transferTime {
+            answer = await tokens.credential(lasting: transferTime)
+        } else {
+            answer = await tokens.credential()
+        }
         if case .success(let credential) = answer, context.owner == nil { context.owner = credential.stamp.session }
         context.nextCredential = answer
     }

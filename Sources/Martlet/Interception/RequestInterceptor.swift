@@ -115,6 +115,8 @@ public struct RequestContext: Sendable {
     var hasReplayedAuthentication = false
     /// The token for the next attempt, where it has been waited for already, or why there is none.
     var nextCredential: Result<Credential, SessionError>?
+    /// How long the body may be on its way, where that is worth a thought: the token should last as long.
+    var transferTime: Duration?
     private var notes: [ObjectIdentifier: any Sendable] = [:]
 
     init(

@@ -78,7 +78,7 @@ public struct RetryPolicy: RequestInterceptor {
         case .api(_, let error): statuses.contains(error.status)
         case .offline, .cancelled, .tlsFailed, .invalidRequest, .insecureURL, .invalidResponse, .responseTooLarge,
             .tooManyRedirects, .decoding, .unauthorized, .signInRequired, .sessionExpired, .sessionChanged,
-            .refreshFailed, .storageUnavailable, .bodyNotReplayable, .interceptorFailed, .transport:
+            .refreshFailed, .storageUnavailable, .bodyNotReplayable, .downloadFailed, .interceptorFailed, .transport:
             false
         }
     }

@@ -42,6 +42,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
         case .storageUnavailable(_, let failure): "the stored session cannot be read now: \(failure)"
         case .bodyNotReplayable:
             "it had to be sent again, but its body can be read only once. Use a body that can be replayed."
+        case .downloadFailed(_, let failure): "the download failed. \(failure)"
         case .interceptorFailed(_, let error): "an interceptor failed: \(Redaction.redact(String(describing: error)))"
         case .transport(_, let error): "the transport failed: \(Redaction.redact(String(describing: error)))"
         }

@@ -56,6 +56,8 @@ public enum NetworkError: Error, Sendable {
     case storageUnavailable(FailedCall, StorageFailure)
     /// The call had to be sent again, but its body can be read only once; holds the answer that asked for it.
     case bodyNotReplayable(FailedCall, ServerAnswer?)
+    /// What came could not be kept as a file, or is not what it should be.
+    case downloadFailed(FailedCall, DownloadFailure)
     /// An interceptor failed, or refused the call.
     case interceptorFailed(FailedCall, any Error)
     /// Anything a transport reports that has no case of its own.
@@ -70,7 +72,7 @@ public enum NetworkError: Error, Sendable {
             .unacceptableStatus(let call, _), .api(let call, _), .decoding(let call, _), .unauthorized(let call, _),
             .signInRequired(let call), .sessionExpired(let call, _, _), .sessionChanged(let call),
             .refreshFailed(let call, _, _), .storageUnavailable(let call, _), .bodyNotReplayable(let call, _),
-            .interceptorFailed(let call, _), .transport(let call, _):
+            .downloadFailed(let call, _), .interceptorFailed(let call, _), .transport(let call, _):
             call
         }
     }

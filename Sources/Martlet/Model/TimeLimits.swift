@@ -37,16 +37,27 @@ final class TimeLimits: Sendable {
     func run<Value: Sendable>(
         within limit: Duration?, _ operation: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
+        await run(withoutHeadwayFor: limit) { _ in try await operation() }
+    }
+
+    /// As `run(within:_:)`, but the limit starts anew each time the operation says that it has made headway.
+    func run<Value: Sendable>(
+        withoutHeadwayFor limit: Duration?, _ operation: @escaping @Sendable (Headway) async throws -> Value
+    ) async -> Result<Value, any Error> {
         let race = Race<Value>()
+        let ticket = limit.map { _ in makeTicket() }
+        let headway = Headway { [weak self] in
+            if let limit, let ticket { self?.postpone(ticket, by: limit) }
+        }
         let work = Task {
             do {
-                race.finish(.success(try await operation()))
+                race.finish(.success(try await operation(headway)))
             } catch {
                 race.finish(.failure(error))
             }
         }
-        let ticket = limit.map { limit in
-            register(deadline: time.uptime + limit) {
+        if let limit, let ticket {
+            register(ticket, deadline: time.uptime + limit) {
                 race.finish(.failure(TimeLimitReached(limit: limit)))
                 work.cancel()
             }
@@ -60,13 +71,24 @@ final class TimeLimits: Sendable {
         }
     }
 
-    private func register(deadline: Duration, expire: @escaping @Sendable () -> Void) -> Int {
+    private func makeTicket() -> Int {
         state.withLock { state in
             state.lastID += 1
-            state.entries[state.lastID] = Entry(deadline: deadline, expire: expire)
-            if state.wakesAt.map({ deadline < $0 }) ?? true { sleep(until: deadline, &state) }
             return state.lastID
         }
+    }
+
+    private func register(_ ticket: Int, deadline: Duration, expire: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.entries[ticket] = Entry(deadline: deadline, expire: expire)
+            if state.wakesAt.map({ deadline < $0 }) ?? true { sleep(until: deadline, &state) }
+        }
+    }
+
+    /// The sleeping task is left as it is: it will find nothing due and sleep on.
+    private func postpone(_ ticket: Int, by limit: Duration) {
+        let deadline = time.uptime + limit
+        state.withLock { $0.entries[ticket]?.deadline = deadline }
     }
 
     private func remove(_ ticket: Int) {
@@ -102,6 +124,11 @@ final class TimeLimits: Sendable {
         }
         for entry in expired { entry.expire() }
     }
+}
+
+/// How an operation tells that it gets on, so that its time limit starts anew.
+struct Headway: Sendable {
+    let made: @Sendable () -> Void
 }
 
 /// An operation did not end within its limit.

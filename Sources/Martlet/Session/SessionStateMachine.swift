@@ -128,6 +128,24 @@ extension SessionStateMachine {
         }
     }
 
+    /// Somebody needs a token for something that takes a while.
+    ///
+    /// One that would die meanwhile is renewed first, if a new one would last longer: where even that would not do, only
+    /// one that is past the half of its life.
+    mutating func tokenAsked(lasting need: Duration, by waiter: WaiterID, at now: Duration) -> Answer {
+        guard case .signedIn(var session) = state, let life = session.life, let lifetime = session.record.lifetime,
+            session.record.bundle.refreshToken != nil, session.isUsable(at: now),
+            life.expiresAt - now < (need <= lifetime ? need : lifetime / 2)
+        else { return tokenAsked(by: waiter, at: now) }
+        // A token that is good for now is better than none.
+        if case .settled = session.phase {
+            if let coolDown = session.coolDown, now < coolDown.until { return .token(session.credential) }
+            guard hasBudget(&session, at: now) else { return .token(session.credential) }
+        }
+        defer { state = .signedIn(session) }
+        return refresh(&session, for: waiter, because: .expiringSoon, at: now)
+    }
+
     /// Somebody who has waited for a token of this session needs one, and nobody else's.
     mutating func tokenAsked(for session: SessionID, by waiter: WaiterID, at now: Duration) -> Answer {
         if case .signedIn(let current) = state, current.record.id != session { return .failure(.sessionChanged) }

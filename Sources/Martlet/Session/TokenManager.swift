@@ -269,6 +269,15 @@ extension TokenManager {
         return await resolve { machine, waiter, now in machine.tokenAsked(by: waiter, at: now) }
     }
 
+    /// A token that lasts for a while, as far as a new one would; the one there is where it cannot be renewed for now.
+    func credential(lasting need: Duration) async -> Result<Credential, SessionError> {
+        let answer = await resolve { machine, waiter, now in
+            machine.tokenAsked(lasting: need, by: waiter, at: now)
+        }
+        guard case .failure(.refreshFailed) = answer else { return answer }
+        return await credential()
+    }
+
     /// A token in place of one that the server refused.
     func credential(inPlaceOf stamp: SessionStamp) async -> Result<Credential, SessionError> {
         await resolve { machine, waiter, now in machine.tokenRejected(stamp, reportedBy: waiter, at: now) }

@@ -15,6 +15,9 @@
             fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
         }
 
+        /// What opens a file without a name in a folder; there are none here.
+        static let unnamedFile: Int32? = nil
+
         /// Where programs keep what is not for people to see, below the home folder. tvOS lets them have caches only.
         static func stateFolder(environment: [String: String], home: String) -> String {
             let folder = home + "/Library/Application Support"
@@ -44,6 +47,9 @@
         static func flush(_ descriptor: Int32) -> Bool {
             fsync(descriptor) == 0
         }
+
+        /// What opens a file without a name in a folder: `O_TMPFILE`, which Swift does not import.
+        static let unnamedFile: Int32? = 0o20_000_000 | O_DIRECTORY
 
         /// Where programs keep what is not for people to see (XDG base directory specification).
         static func stateFolder(environment: [String: String], home: String) -> String {

@@ -37,6 +37,10 @@ public protocol Transport: Sendable {
     /// More would wait for a connection within the transport, where nothing can be done about them: the client keeps
     /// them back instead, so that they are signed with the newest token when their turn comes.
     func parallelRequests(to origin: Origin) -> Int?
+
+    /// Whether a request with `Expect: 100-continue` waits for the server before its body goes out (RFC 9110, section
+    /// 10.1.1), so that a refusal costs no body.
+    var waitsForContinue: Bool { get }
 }
 
 extension Transport {
@@ -45,6 +49,9 @@ extension Transport {
 
     /// Any number.
     public func parallelRequests(to origin: Origin) -> Int? { nil }
+
+    /// It does not.
+    public var waitsForContinue: Bool { false }
 }
 
 /// The answer to one request.

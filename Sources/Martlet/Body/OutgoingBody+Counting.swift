@@ -1,0 +1,69 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension OutgoingBody {
+    /// In memory, a body up to this size goes out in one piece.
+    private static let pieceSize = 64 * 1024
+
+    /// The same body, with somebody told how much of it has been asked for.
+    ///
+    /// A piece counts once the transport asks for the one after it: then it has taken it.
+    func counted(_ tell: @escaping @Sendable (TransferCount) -> Void) -> OutgoingBody {
+        let stream: ByteStream
+        switch content {
+        case .bytes(let bytes):
+            guard !bytes.isEmpty else { return self }
+            stream = ByteStream {
+                var rest = bytes
+                return {
+                    // Pieces share the memory of the whole.
+                    defer { rest = rest.dropFirst(Self.pieceSize) }
+                    return rest.isEmpty ? nil : rest.prefix(Self.pieceSize)
+                }
+            }
+        case .stream(let bytes): stream = bytes
+        }
+        let total = length
+        let counted = ByteStream {
+            let iterator = stream.makeAsyncIterator()
+            var completed: Int64 = 0
+            var taken: Int64 = 0
+            tell(TransferCount(completed: 0, total: total))
+            return {
+                completed += taken
+                taken = 0
+                if completed > 0 { tell(TransferCount(completed: completed, total: total)) }
+                let piece = try await iterator.next()
+                taken = Int64(piece?.count ?? 0)
+                return piece
+            }
+        }
+        return OutgoingBody(counted, length: length)
+    }
+}
+
+extension ByteStream {
+    /// The same bytes, with somebody told how many have come.
+    func counted(
+        from start: Int64 = 0, of total: Int64?, _ tell: @escaping @Sendable (TransferCount) -> Void
+    ) -> ByteStream {
+        ByteStream {
+            let iterator = makeAsyncIterator()
+            var completed = start
+            tell(TransferCount(completed: completed, total: total))
+            return {
+                guard let piece = try await iterator.next() else {
+                    // Now it is known how many there were.
+                    if total == nil { tell(TransferCount(completed: completed, total: completed)) }
+                    return nil
+                }
+                completed += Int64(piece.count)
+                tell(TransferCount(completed: completed, total: total))
+                return piece
+            }
+        }
+    }
+}

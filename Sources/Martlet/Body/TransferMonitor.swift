@@ -1,0 +1,261 @@
+/// Tells how far a call's bytes have got: those of its body on their way out, those of a download on their way in.
+///
+/// ```swift
+/// let monitor = TransferMonitor()
+/// Task {
+///     for await event in monitor.events {
+///         if case .sent(let count) = event { bar.value = count.fraction ?? 0 }
+///     }
+/// }
+/// let user: User = try await client.send(UploadPicture(picture), monitor: monitor)
+/// ```
+///
+/// Counts grow within an attempt and start anew with the next one, which ``TransferEvent/attempt(_:)`` announces: a call that
+/// is repeated after a 401 sends its body again. A download that goes on where it broke off starts from there.
+///
+/// A monitor is for one call at a time. Its ``events`` end with the call.
+public final class TransferMonitor: Sendable {
+    private struct State {
+        var attempt = 0
+        var sent = TransferCount()
+        var received = TransferCount()
+        var isFinished = false
+        /// When listeners were told last.
+        var toldAt: Duration?
+        var listeners: [Int: TransferListener] = [:]
+        var lastID = 0
+    }
+
+    private let interval: Duration
+    private let time: any TimeSource
+    private let state = Locked(State())
+
+    /// A monitor for a call.
+    /// - Parameters:
+    ///   - interval: How much time lies between two events at least. The first and the last count of a body, and new
+    ///     attempts, are told at once.
+    ///   - time: The clock.
+    public init(interval: Duration = .milliseconds(100), time: any TimeSource = .system) {
+        self.interval = interval
+        self.time = time
+    }
+
+    deinit {
+        for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
+    }
+
+    /// The number of the attempt that is under way, from 1; 0 before the first.
+    public var attempt: Int { state.withLock { $0.attempt } }
+
+    /// How much of the body has been handed to the network in this attempt.
+    public var sent: TransferCount { state.withLock { $0.sent } }
+
+    /// How much of the answer has come in this attempt.
+    public var received: TransferCount { state.withLock { $0.received } }
+
+    /// What there is to tell now, then all that follows until the call ends.
+    ///
+    /// A listener that does not keep up misses counts between, and no attempt: the newest counts are always told. Each
+    /// call of this property makes a listener of its own.
+    public var events: AsyncStream<TransferEvent> {
+        let listener = TransferListener()
+        let id = state.withLock { state -> Int in
+            state.lastID += 1
+            if state.attempt > 0 {
+                listener.tell(.attempt(state.attempt))
+                if state.sent != TransferCount() { listener.tell(.sent(state.sent)) }
+                if state.received != TransferCount() { listener.tell(.received(state.received)) }
+            }
+            if state.isFinished {
+                listener.finish()
+            } else {
+                state.listeners[state.lastID] = listener
+            }
+            return state.lastID
+        }
+        let ear = Ear(listener) { [weak self] in
+            self?.state.withLock { $0.listeners[id] = nil }
+        }
+        return AsyncStream {
+            await ear.listener.next()
+        } onCancel: {
+            listener.finish()
+        }
+    }
+
+    /// What a stream holds of its listener: when it is dropped, the listener is taken off the list.
+    private final class Ear: Sendable {
+        let listener: TransferListener
+        private let end: @Sendable () -> Void
+
+        init(_ listener: TransferListener, _ end: @escaping @Sendable () -> Void) {
+            self.listener = listener
+            self.end = end
+        }
+
+        deinit { end() }
+    }
+}
+
+// MARK: - For the client
+
+extension TransferMonitor {
+    /// A call or another attempt of it begins.
+    func start(attempt: Int) {
+        tell { state in
+            state.attempt = attempt
+            state.sent = TransferCount()
+            state.received = TransferCount()
+            state.isFinished = false
+            state.toldAt = nil
+            return .attempt(attempt)
+        }
+    }
+
+    /// The attempt's body has got so far.
+    func send(_ count: TransferCount) {
+        tell { state in
+            let isFirst = state.sent == TransferCount()
+            state.sent = count
+            return due(&state, isFirst || count.isComplete) ? .sent(count) : nil
+        }
+    }
+
+    /// The attempt's answer has got so far.
+    func receive(_ count: TransferCount) {
+        tell { state in
+            let isFirst = state.received == TransferCount()
+            state.received = count
+            return due(&state, isFirst || count.isComplete) ? .received(count) : nil
+        }
+    }
+
+    /// The call is over, well or not.
+    func finish() {
+        let (listeners, sent, received) = state.withLock { state in
+            defer {
+                state.isFinished = true
+                state.listeners = [:]
+            }
+            return (state.listeners.values, state.sent, state.received)
+        }
+        for listener in listeners {
+            // What was held back for the interval is told at the end.
+            if sent != TransferCount() { listener.tell(.sent(sent)) }
+            if received != TransferCount() { listener.tell(.received(received)) }
+            listener.finish()
+        }
+    }
+
+    private func tell(_ change: (inout State) -> TransferEvent?) {
+        state.withLock { state in
+            guard let event = change(&state) else { return }
+            // Under the lock, or a count could overtake the one before it.
+            for listener in state.listeners.values { listener.tell(event) }
+        }
+    }
+
+    private func due(_ state: inout State, _ isUrgent: Bool) -> Bool {
+        guard !state.listeners.isEmpty else { return false }
+        let now = time.uptime
+        if !isUrgent, let toldAt = state.toldAt, now - toldAt < interval { return false }
+        state.toldAt = now
+        return true
+    }
+}
+
+/// Something that a ``TransferMonitor`` has to tell.
+public enum TransferEvent: Sendable, Hashable {
+    /// An attempt begins, the first with number 1: all counts start anew.
+    case attempt(Int)
+    /// So much of the body has been handed to the network.
+    case sent(TransferCount)
+    /// So much of the answer has come.
+    case received(TransferCount)
+}
+
+/// How far a body has got, in bytes.
+public struct TransferCount: Sendable, Hashable {
+    /// How many bytes have passed.
+    public let completed: Int64
+    /// How many there will be, where that is known.
+    public let total: Int64?
+
+    /// A count of bytes.
+    /// - Parameters:
+    ///   - completed: How many bytes have passed; not below zero.
+    ///   - total: How many there will be; `nil` where nobody knows.
+    public init(completed: Int64 = 0, total: Int64? = nil) {
+        self.completed = completed
+        self.total = total
+    }
+
+    /// From 0 to 1; `nil` where nobody knows how many bytes there will be.
+    public var fraction: Double? {
+        guard let total else { return nil }
+        return total > 0 ? min(Double(completed) / Double(total), 1) : 1
+    }
+
+    var isComplete: Bool { completed == total }
+}
+
+/// Holds what one listener has not heard yet: every attempt, and of the counts only the newest.
+final class TransferListener: Sendable {
+    private struct State {
+        var pending: [TransferEvent] = []
+        var isFinished = false
+        var waiting: CheckedContinuation<TransferEvent?, Never>?
+    }
+
+    private let state = Locked(State())
+
+    func tell(_ event: TransferEvent) {
+        let waiting = state.withLock { state -> CheckedContinuation<TransferEvent?, Never>? in
+            guard !state.isFinished else { return nil }
+            if let waiting = state.waiting {
+                state.waiting = nil
+                return waiting
+            }
+            state.pending.removeAll { $0.isReplaced(by: event) }
+            state.pending.append(event)
+            return nil
+        }
+        waiting?.resume(returning: event)
+    }
+
+    /// Nothing more will be told; what is pending still is.
+    func finish() {
+        let waiting = state.withLock { state in
+            defer {
+                state.isFinished = true
+                state.waiting = nil
+            }
+            return state.waiting
+        }
+        waiting?.resume(returning: nil)
+    }
+
+    /// The next event, or `nil` at the end.
+    func next() async -> TransferEvent? {
+        await withCheckedContinuation { continuation in
+            let answer = state.withLock { state -> TransferEvent?? in
+                guard state.pending.isEmpty else { return state.pending.removeFirst() }
+                guard !state.isFinished else { return .some(nil) }
+                // Two tasks on one stream: the later one waits, as AsyncStream has it, the earlier has its end.
+                defer { state.waiting = continuation }
+                state.waiting?.resume(returning: nil)
+                return .none
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+}
+
+extension TransferEvent {
+    fileprivate func isReplaced(by newer: TransferEvent) -> Bool {
+        switch (self, newer) {
+        case (.sent, .sent), (.received, .received), (.sent, .attempt), (.received, .attempt): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,41 @@
+internal import HTTPTypes
+
+/// Takes the body of a good answer where it is not to come into memory as a whole.
+///
+/// It is asked again with each attempt of a call. The answers that it does not take are read, validated and refused as all
+/// others are, so that a 401 on the way is a matter of the one pipeline.
+protocol AnswerReceiver: Sendable {
+    /// Whether it goes on reading when the call has returned: the connection is then still in use.
+    var outlivesCall: Bool { get }
+    /// Changes the request before an attempt.
+    func adapt(_ request: inout HTTPRequest)
+    /// Whether the body of such an answer is for it.
+    func takes(_ head: HTTPResponse, to endpoint: any Endpoint) -> Bool
+    /// Takes the body, and returns when it has it.
+    func receive(_ answer: IncomingAnswer) async throws
+    /// Whether the call is to be sent again at once, because what failed was the receiver's own wish.
+    func startsOver(after failure: NetworkError) -> Bool
+}
+
+/// An answer whose body is still to be read.
+struct IncomingAnswer: Sendable {
+    let head: HTTPResponse
+    let body: ByteStream
+    let call: FailedCall
+    let monitor: TransferMonitor?
+    /// To be told with each piece, so that the time limit starts anew.
+    let headway: Headway
+    /// Held while the connection is in use.
+    let place: HeldPlace?
+}
+
+/// A place among the requests under way at an origin, given back with the last reference to it.
+final class HeldPlace: Sendable {
+    private let giveBack: @Sendable () -> Void
+
+    init(_ giveBack: @escaping @Sendable () -> Void) {
+        self.giveBack = giveBack
+    }
+
+    deinit { giveBack() }
+}

@@ -1,0 +1,108 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// How a download becomes a file.
+///
+/// ```swift
+/// var options = DownloadOptions()
+/// options.keepsPartial = true            // go on tomorrow where it broke off today
+/// try await client.download(Film(id: 7), to: path, options: options)
+/// ```
+public struct DownloadOptions: Sendable, Hashable {
+    /// Whether the file may take the place of one that is there; it does so in one step, at the end. Default yes.
+    public var replacesExisting = true
+    /// Whether what has come is kept when the download fails, so that the next one to the same place goes on with it.
+    /// Default no: nothing is left behind.
+    ///
+    /// What is kept stands in a hidden file beside the place, `.martlet-download-` and a number, until a download to it
+    /// succeeds or ``NetworkClient/discardPartialDownload(to:)`` is called.
+    public var keepsPartial = false
+    #if canImport(CryptoKit) || Encryption
+        /// What the file is checked against before it is put into its place. Default nothing.
+        ///
+        /// On Apple's platforms; elsewhere with the trait `Encryption`.
+        public var check: DigestCheck?
+    #endif
+
+    /// The defaults.
+    public init() {}
+}
+
+/// A file that has come.
+public struct DownloadedFile: Sendable, Hashable {
+    /// Where it is.
+    public let path: String
+    /// How many bytes it has.
+    public let size: Int64
+    /// How many of them had come before this call, by an earlier one that kept them.
+    public let keptBytes: Int64
+
+    /// A file that has come.
+    public init(path: String, size: Int64, keptBytes: Int64 = 0) {
+        self.path = path
+        self.size = size
+        self.keptBytes = keptBytes
+    }
+
+    /// Where it is.
+    public var url: URL { URL(fileURLWithPath: path) }
+}
+
+extension NetworkClient {
+    /// Downloads an endpoint's answer to a file, which is there whole or not at all.
+    ///
+    /// It comes in pieces, so that a file of any size takes the same small amount of memory. A connection that breaks is
+    /// made again as ``RetryPolicy`` says, and the download goes on where it broke off if the server can do that
+    /// (`Range` and `If-Range`, RFC 9110, sections 13.1.5 and 14.2) and the file is still the same. A 401 on the way is met like
+    /// any other: the token is renewed and the request sent again. ``NetworkConfig/timeout`` starts anew with each piece.
+    ///
+    /// The file comes as it is, not compressed (`Accept-Encoding: identity`, unless the endpoint says otherwise).
+    /// Interceptors see the answer's head in ``RequestInterceptor/validate(_:for:)``, with an empty body.
+    ///
+    /// If the download fails, is cancelled, or the process dies, nothing is left behind: on Linux the file has no name until
+    /// it is whole; elsewhere the next download to the same place clears away what a killed process left.
+    /// - Parameters:
+    ///   - endpoint: What to download.
+    ///   - path: Where the file is to stand; its folder must be there.
+    ///   - options: How it becomes a file.
+    ///   - monitor: Is told how much has come.
+    /// - Throws: ``NetworkError``; ``NetworkError/downloadFailed(_:_:)`` where it cannot be written or is not what it should be.
+    @discardableResult
+    public func download(
+        _ endpoint: any Endpoint, to path: String, options: DownloadOptions = DownloadOptions(),
+        monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
+        let receiver: DownloadReceiver
+        do {
+            receiver = try await DownloadReceiver(endpoint, to: path, options, wallClock: pipeline.time.wallClock)
+        } catch {
+            let call = FailedCall(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 0)
+            throw AttemptRunner.wrap(error, call: call)
+        }
+        do throws(NetworkError) {
+            let raw = try await perform(endpoint, accept: nil, monitor: monitor, receiver: receiver)
+            return raw.with(receiver.result)
+        } catch {
+            receiver.abandon()
+            throw error
+        }
+    }
+
+    /// Downloads an endpoint's answer to a file. See ``download(_:to:options:monitor:)-(_,String,_,_)``.
+    @discardableResult
+    public func download(
+        _ endpoint: any Endpoint, to url: URL, options: DownloadOptions = DownloadOptions(),
+        monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
+        try await download(endpoint, to: url.path, options: options, monitor: monitor)
+    }
+
+    /// Deletes what ``DownloadOptions/keepsPartial`` has kept of a download to this place. One that is under way is not
+    /// disturbed, but cannot be gone on with.
+    public func discardPartialDownload(to path: String) async {
+        _ = try? await FileQueue.run { PartialDownload(path).remove() }
+    }
+}

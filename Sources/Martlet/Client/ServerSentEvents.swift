@@ -1,0 +1,161 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension NetworkClient {
+    /// The events that a server sends over a connection that stays open (`text/event-stream`, WHATWG's HTML standard, section
+    /// 9.2).
+    ///
+    /// ```swift
+    /// for try await event in client.serverSentEvents(from: Notifications()) {
+    ///     show(event.data)
+    /// }
+    /// ```
+    ///
+    /// The connection is made when the first event is asked for, with a token like any other call. One that ends or breaks
+    /// is made again after the time that the server asked for (`retry`), 3 seconds where it did not, and longer each time
+    /// that fails; the server is told the last event that came (`Last-Event-ID`). The sequence ends with a 204, and when
+    /// the task is cancelled.
+    /// - Parameters:
+    ///   - endpoint: Where the events come from.
+    ///   - lastEventID: The last event that an earlier sequence gave, to go on after it.
+    ///   - reconnects: Whether a connection that ends is made again; without that, the sequence ends with it.
+    public func serverSentEvents(
+        from endpoint: any Endpoint, lastEventID: String = "", reconnects: Bool = true
+    ) -> ServerSentEvents {
+        ServerSentEvents(client: self, endpoint: endpoint, lastEventID: lastEventID, reconnects: reconnects)
+    }
+}
+
+/// The events that a server sends. See ``NetworkClient/serverSentEvents(from:lastEventID:reconnects:)``.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    /// What the server sends.
+    public typealias Element = ServerSentEvent
+
+    fileprivate let client: NetworkClient
+    fileprivate let endpoint: any Endpoint
+    fileprivate let lastEventID: String
+    fileprivate let reconnects: Bool
+
+    /// Starts anew, after ``NetworkClient/serverSentEvents(from:lastEventID:reconnects:)``'s last event.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(self)
+    }
+
+    /// One pass over the events.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        /// The standard leaves these to the reader.
+        private static let standardDelay: Duration = .seconds(3)
+        private static let maximumDelay: Duration = .seconds(60)
+        private static let minimumDelay: Duration = .milliseconds(100)
+
+        private let events: ServerSentEvents
+        private var parser: EventStreamParser
+        private var delay = Self.standardDelay
+        private var failures = 0
+        private var connection: ByteStream.AsyncIterator?
+        private var hasConnected = false
+        private var isOver = false
+        private var pending: ArraySlice<ServerSentEvent> = []
+
+        fileprivate init(_ events: ServerSentEvents) {
+            self.events = events
+            self.parser = EventStreamParser(lastEventID: events.lastEventID, limit: events.limit)
+        }
+
+        /// The next event, or `nil` where there will be none.
+        /// - Throws: ``NetworkError``.
+        public mutating func next() async throws -> ServerSentEvent? {
+            while !isOver {
+                if let event = pending.popFirst() { return event }
+                do {
+                    if connection == nil { try await connect() }
+                    guard let piece = try await connection?.next() else {
+                        end()
+                        continue
+                    }
+                    pending = try parser.read(piece)[...]
+                    delay = parser.retry.map { .milliseconds(Swift.min($0, 86_400_000)) } ?? delay
+                } catch {
+                    try recover(from: error)
+                }
+            }
+            return nil
+        }
+
+        private mutating func connect() async throws {
+            if hasConnected {
+                let time = events.client.pipeline.time
+                // A server that asks for no wait at all, and hangs up at once, would be called without end.
+                let longer = Swift.min(delay * (1 << Swift.min(failures, 20)), Self.maximumDelay)
+                try await time.sleep(until: time.uptime + Swift.max(delay, longer, Self.minimumDelay))
+            }
+            hasConnected = true
+            let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
+            let answer = try await events.client.stream(endpoint)
+            guard answer.status != 204 else {
+                isOver = true
+                return
+            }
+            let type = answer.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
+            guard type?.trimmingPrefix(" ") == "text/event-stream" else {
+                let call = FailedCall(method: "\(events.endpoint.method)", url: events.endpoint.path, attempts: answer.attempts)
+                throw NetworkError.invalidResponse(call, reason: "it is \(type ?? "of no type"), not text/event-stream")
+            }
+            // What a broken connection had begun is not an event.
+            parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
+            connection = answer.value.makeAsyncIterator()
+            failures = 0
+        }
+
+        private mutating func end() {
+            connection = nil
+            isOver = isOver || !events.reconnects
+        }
+
+        /// A connection that broke is made again; whatever else went wrong would go wrong again.
+        private mutating func recover(from error: any Error) throws {
+            connection = nil
+            let call = FailedCall(method: "\(events.endpoint.method)", url: events.endpoint.path, attempts: 1)
+            let failure =
+                error is EventStreamParser.TooLarge
+                ? .responseTooLarge(call, limit: events.limit) : AttemptRunner.wrap(error, call: call)
+            switch failure {
+            case .offline where events.reconnects, .cannotConnect where events.reconnects,
+                .connectionLost where events.reconnects, .timedOut where events.reconnects:
+                failures += 1
+            default:
+                isOver = true
+                throw failure
+            }
+        }
+    }
+
+    private var limit: Int { client.config.maximumResponseBytes }
+}
+
+/// An endpoint with what a stream of events asks for.
+private struct EventStreamEndpoint: Endpoint {
+    let base: any Endpoint
+    let lastEventID: String
+
+    var path: String { base.path }
+    var method: HTTPRequest.Method { base.method }
+    var query: Query { base.query }
+    var body: RequestBody? { base.body }
+    var authentication: AuthenticationRequirement { base.authentication }
+    var acceptableStatuses: StatusCodes { base.acceptableStatuses }
+    var timeout: Duration? { base.timeout }
+
+    var headers: HTTPFields {
+        var headers = base.headers
+        if headers[.accept] == nil { headers[.accept] = "text/event-stream" }
+        if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
+        if !lastEventID.isEmpty, let name = HTTPField.Name("Last-Event-ID") { headers[name] = lastEventID }
+        return headers
+    }
+}
