@@ -47,6 +47,12 @@ public final class StubTransport: Transport {
             self.body = ByteStream(body)
         }
 
+        /// An answer whose body comes piece by piece, and may break off by throwing what a transport throws.
+        public init(_ status: Int, headers: HTTPFields = [:], stream: ByteStream) {
+            head = HTTPResponse(status: .init(code: status), headerFields: headers)
+            body = stream
+        }
+
         /// A status without a body.
         public static func status(_ status: Int, headers: HTTPFields = [:]) -> Answer {
             Answer(status, headers: headers)

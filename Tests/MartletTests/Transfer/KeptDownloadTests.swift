@@ -1,0 +1,110 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("A download that keeps what has come") struct KeptDownloadTests {
+    private let content: Data
+    private let server: DownloadServer
+    private let options: DownloadOptions
+
+    init() {
+        var generator = SeededGenerator(seed: 7)
+        content = generator.bytes(10_500)
+        server = DownloadServer(content)
+        var options = DownloadOptions()
+        options.keepsPartial = true
+        self.options = options
+    }
+
+    private func breakOff(_ path: String, at count: Int, _ source: String = "/film") async {
+        server.change { $0.breaks = [count] }
+        let failure = await error {
+            try await client(server.transport) { $0.retry = .never }.download(
+                Get(source, .none), to: path, options: options)
+        }
+        #expect(failure != nil)
+    }
+
+    @Test("goes on with the next call, and nothing is left of it then") func goesOn() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            await breakOff(path, at: 4000)
+            let names = folder.names
+            #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix(".martlet-download-") })
+            let transport = server.transport
+            let answer = try await client(transport).download(Get("/film", .none), to: path, options: options)
+            #expect(answer.value == DownloadedFile(path: path, size: 10_500, keptBytes: 4000))
+            #expect(transport.requests.first?.headers[.range] == "bytes=4000-")
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("begins anew when the file has changed, or another one is asked for") func begins() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            await breakOff(path, at: 4000)
+            server.change { $0.headers[.eTag] = "\"two\"" }
+            let answer = try await client(server.transport).download(Get("/film", .none), to: path, options: options)
+            #expect(answer.value.keptBytes == 0)
+            #expect(FileManager.default.contents(atPath: path) == content)
+
+            await breakOff(path, at: 4000)
+            let transport = server.transport
+            try await client(transport).download(Get("/other", .none), to: path, options: options)
+            #expect(transport.requests.first?.headers[.range] == nil)
+            #expect(FileManager.default.contents(atPath: path) == content)
+        }
+    }
+
+    @Test("keeps nothing that it could not go on with") func useless() async throws {
+        try await TemporaryFolder.with { folder in
+            server.change { $0.headers = [:] }
+            await breakOff(folder.path + "/film.bin", at: 4000)
+            #expect(folder.names == [])
+            server.change { $0.headers = [.eTag: "\"one\""] }
+            await breakOff(folder.path + "/film.bin", at: 0)
+            #expect(folder.names == [])
+        }
+    }
+
+    @Test("what is kept can be thrown away") func discarded() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            await breakOff(path, at: 4000)
+            await client(server.transport).discardPartialDownload(to: path)
+            #expect(folder.names == [])
+        }
+    }
+
+    @Test("notes that are damaged, or say less than there is, are not trusted") func damaged() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            for damage in [#"{"source":"#, #"{"source":"x","validator":"\"one\"","total":3}"#, ""] {
+                await breakOff(path, at: 4000)
+                try Data(damage.utf8).write(to: URL(fileURLWithPath: PartialDownload(path).place.notes))
+                let transport = server.transport
+                try await client(transport).download(Get("/film", .none), to: path, options: options)
+                #expect(transport.requests.first?.headers[.range] == nil)
+                #expect(FileManager.default.contents(atPath: path) == content)
+            }
+        }
+    }
+
+    @Test("another one to the same place at the same time goes its own way") func shared() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let client = client(server.transport)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 {
+                    group.addTask { try await client.download(Get("/film", .none), to: path, options: options) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+}
