@@ -53,6 +53,9 @@ public final class TransferMonitor: Sendable {
     /// How much of the answer has come in this attempt.
     public var received: TransferCount { state.withLock { $0.received } }
 
+    /// How many listen.
+    var listenerCount: Int { state.withLock { $0.listeners.count } }
+
     /// What there is to tell now, then all that follows until the call ends.
     ///
     /// A listener that does not keep up misses counts between, and no attempt: the newest counts are always told. Each

@@ -1,0 +1,140 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Before a body goes out") struct PreflightTests {
+    private struct Upload: APIEndpoint {
+        let path = "/uploads"
+        let method = HTTPRequest.Method.post
+        var authentication = AuthenticationRequirement.required
+        let body: RequestBody?
+
+        init(_ body: RequestBody) { self.body = body }
+    }
+
+    /// A body of so many bytes on paper, so that a test of 500 MB takes none.
+    private func body(claiming length: Int64) -> RequestBody {
+        RequestBody(
+            contentType: nil, source: .stream { OutgoingBody(Data("short".utf8)) }, measure: { length })
+    }
+
+    private func app(lifetime: Int, age: Duration) async throws -> App {
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = lifetime }
+        let app = try await App.signedIn(backend)
+        app.time.advance(by: age)
+        return app
+    }
+
+    @Test("C39: a token with 20 s left is renewed before an upload of 500 MB starts") func dying() async throws {
+        // Of its 200 s, the last 20 do not count as about to expire yet when 20 s are left (see `SessionPolicy`).
+        let app = try await app(lifetime: 200, age: .seconds(174))
+        try await app.client.send(Upload(body(claiming: 1000)))
+        #expect(app.backend.refreshCalls == 0)
+        try await app.client.send(Upload(body(claiming: 500_000_000)))
+        #expect(app.backend.refreshCalls == 1)
+        let uploads = app.transport.requests(to: "/uploads")
+        #expect(uploads.map(\.bearer) == ["access-1", "access-2"])
+    }
+
+    @Test("a token that lasts as long as the upload is left alone, and so is one that a new one would hardly outlive")
+    func lasting() async throws {
+        let app = try await app(lifetime: 3600, age: .seconds(60))
+        try await app.client.send(Upload(body(claiming: 500_000_000)))
+        // 5,000 s are more than any of its tokens lives, and this one is young.
+        try await app.client.send(Upload(body(claiming: 5_000_000_000)))
+        #expect(app.backend.refreshCalls == 0)
+        app.time.advance(by: .seconds(1800))
+        try await app.client.send(Upload(body(claiming: 5_000_000_000)))
+        #expect(app.backend.refreshCalls == 1)
+        try await app.client.send(Upload(body(claiming: 5_000_000_000)))
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("the rate can be configured") func rate() async throws {
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = 300 }
+        let app = try await App.signedIn(backend) { $0.uploads.bytesPerSecond = 10_000 }
+        app.time.advance(by: .seconds(200))
+        try await app.client.send(Upload(body(claiming: 2_000_000)))
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("a body that can be sent only once has a token that does not die at once, and C37's error does not come")
+    func oneShot() async throws {
+        let app = try await app(lifetime: 100, age: .seconds(85))
+        let chunks = Chunks(chunks: [Data("one ".utf8), Data("two".utf8)])
+        try await app.client.send(Upload(.oneShot(chunks)))
+        #expect(app.backend.refreshCalls == 1)
+        #expect(app.transport.requests(to: "/uploads").map(\.bearer) == ["access-2"])
+    }
+
+    @Test("where it cannot be renewed for now, the token that is good for now is used") func refreshFails() async throws {
+        let app = try await app(lifetime: 200, age: .seconds(174))
+        app.backend.beforeRefresh { _ in .status(503) }
+        try await app.client.send(Upload(body(claiming: 500_000_000)))
+        // And the wait after the failure is kept.
+        try await app.client.send(Upload(body(claiming: 500_000_000)))
+        #expect(app.backend.refreshCalls == 1)
+        #expect(app.transport.requests(to: "/uploads").map(\.bearer) == ["access-1", "access-1"])
+    }
+
+    @Test("many uploads at once share one refresh") func shared() async throws {
+        let app = try await app(lifetime: 200, age: .seconds(174))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 {
+                group.addTask { try? await app.client.send(Upload(body(claiming: 500_000_000))) }
+            }
+        }
+        #expect(app.backend.refreshCalls == 1)
+        #expect(app.transport.requests(to: "/uploads").count == 50)
+    }
+
+    @Test("the length is known of everything that has one") func lengths() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("a.bin", Data(count: 1234))
+            var form = MultipartForm()
+            form.append(fileAt: path, named: "a")
+            let chunks = Chunks(chunks: [Data("x".utf8)])
+            func length(_ body: RequestBody) throws -> Int64? {
+                try PreparedBody(body, encoder: .martlet).length
+            }
+            #expect(try length(.file(at: path)) == 1234)
+            #expect(try length(.file(at: path + "none")) == nil)
+            #expect(try length(.multipart(form)) == form.contentLength())
+            #expect(try length(.bytes(Data(count: 7))) == 7)
+            #expect(try length(.json([1, 2])) == 5)
+            #expect(try length(.stream(length: 3, contentType: nil) { ByteStream(chunks) }) == 3)
+            #expect(try length(.oneShot(chunks)) == nil)
+            #expect(try length(.oneShot(chunks, length: 1)) == 1)
+        }
+    }
+
+    // MARK: - Expect: 100-continue
+
+    private struct Waiting: Transport {
+        let stub: StubTransport
+        var waitsForContinue: Bool { true }
+        func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
+            try await stub.send(request, body: body)
+        }
+    }
+
+    @Test("a large or one-shot body asks the server first, where the transport can wait for its answer") func expect() async throws
+    {
+        let stub = StubTransport { _ in .status(204) }
+        let client = client(Waiting(stub: stub))
+        let chunks = Chunks(chunks: [Data("x".utf8)])
+        _ = try await client.send(Call<Empty>.post("/1", body(claiming: 1 << 20)))
+        _ = try await client.send(Call<Empty>.post("/2", body(claiming: 1 << 20 - 1)))
+        _ = try await client.send(Call<Empty>.post("/3", .oneShot(chunks, length: 1)))
+        _ = try await client.send(Call<Empty>.post("/4"))
+        _ = try await MartletTests.client(stub).send(Call<Empty>.post("/5", body(claiming: 1 << 30)))
+        _ = try await MartletTests.client(Waiting(stub: stub)) { $0.uploads.expectContinueFrom = nil }
+            .send(Call<Empty>.post("/6", body(claiming: 1 << 30)))
+        #expect(
+            stub.requests.map { $0.headers[.expect] } == ["100-continue", nil, "100-continue", nil, nil, nil])
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("A transfer's monitor") struct TransferMonitorTests {
+    @Test("tells nothing twice within its interval, but the first and the last count and every attempt at once")
+    func throttled() async {
+        let time = ManualTimeSource()
+        let monitor = TransferMonitor(interval: .milliseconds(100), time: time)
+        let log = Log()
+        let listening = Task {
+            for await event in monitor.events { log.add("\(event)") }
+        }
+        await monitor.waitForListeners(1)
+        var told: [TransferEvent] = []
+        func tell(_ event: TransferEvent, _ isTold: Bool) async {
+            switch event {
+            case .attempt(let number): monitor.start(attempt: number)
+            case .sent(let count): monitor.send(count)
+            case .received(let count): monitor.receive(count)
+            }
+            if isTold { told.append(event) }
+            // Each is heard before the next, or the newer would take its place.
+            while log.lines.count < told.count { await Task.yield() }
+        }
+        await tell(.attempt(1), true)
+        await tell(.sent(TransferCount(completed: 0, total: 1000)), true)
+        await tell(.sent(TransferCount(completed: 100, total: 1000)), false)
+        time.advance(by: .milliseconds(100))
+        await tell(.sent(TransferCount(completed: 200, total: 1000)), true)
+        await tell(.sent(TransferCount(completed: 300, total: 1000)), false)
+        await tell(.sent(TransferCount(completed: 1000, total: 1000)), true)
+        await tell(.attempt(2), true)
+        await tell(.sent(TransferCount(completed: 0, total: 1000)), true)
+        monitor.finish()
+        await listening.value
+        #expect(log.lines.prefix(told.count) == told.map { "\($0)" }[...])
+    }
+
+    @Test("a listener that sleeps misses counts, and no attempt") func coalesced() async {
+        let monitor = TransferMonitor(interval: .zero)
+        let events = monitor.events
+        for attempt in 1...3 {
+            monitor.start(attempt: attempt)
+            for count in 1...1000 { monitor.send(TransferCount(completed: Int64(count), total: 2000)) }
+        }
+        monitor.finish()
+        var heard: [TransferEvent] = []
+        for await event in events { heard.append(event) }
+        #expect(
+            heard == [.attempt(1), .attempt(2), .attempt(3), .sent(TransferCount(completed: 1000, total: 2000))])
+    }
+
+    @Test("tells what was held back when the call ends") func lastWord() async {
+        let monitor = TransferMonitor(interval: .seconds(10), time: ManualTimeSource())
+        let events = monitor.events
+        monitor.start(attempt: 1)
+        for count in 1...5 { monitor.receive(TransferCount(completed: Int64(count), total: 10)) }
+        monitor.finish()
+        var last: TransferEvent?
+        for await event in events { last = event }
+        #expect(last == .received(TransferCount(completed: 5, total: 10)))
+    }
+
+    @Test("tells who comes late where it stands, and who comes too late that it is over") func late() async {
+        let monitor = TransferMonitor()
+        monitor.start(attempt: 2)
+        monitor.send(TransferCount(completed: 7, total: 10))
+        let late = monitor.events
+        monitor.finish()
+        var heard: [TransferEvent] = []
+        for await event in late { heard.append(event) }
+        #expect(heard == [.attempt(2), .sent(TransferCount(completed: 7, total: 10))])
+        heard = []
+        for await event in monitor.events { heard.append(event) }
+        #expect(heard == [.attempt(2), .sent(TransferCount(completed: 7, total: 10))])
+    }
+
+    @Test("lets a cancelled listener go at once, and forgets it") func cancelled() async {
+        let monitor = TransferMonitor()
+        let listening = Task { for await _ in monitor.events {} }
+        await monitor.waitForListeners(1)
+        listening.cancel()
+        await listening.value
+        await monitor.waitForListeners(0)
+    }
+
+    @Test("C40: the counts of an upload grow within an attempt, and a replay after a 401 begins anew and says so")
+    func upload() async throws {
+        let app = try await App.signedIn()
+        app.backend.invalidateAccessTokens()
+        var form = MultipartForm()
+        form.append(Data(count: 900_000), named: "film", filename: "film.mp4")
+        form.append(stream: { ByteStream(Chunks(chunks: Array(repeating: Data(count: 10_000), count: 20))) },
+            length: 200_000, named: "sound", filename: "sound.aac")
+        let body = RequestBody.multipart(form)
+        let sent = form
+        let total = try #require(try form.contentLength())
+        let monitor = TransferMonitor(interval: .zero)
+        let seen = Locked<[[Int64]]>([])
+        // A listener could miss counts; whoever looks with each piece cannot.
+        let watched = RequestBody.stream(length: total, contentType: body.contentType) {
+            let stream = try sent.stream()
+            seen.withLock { $0.append([]) }
+            return ByteStream {
+                let iterator = stream.makeAsyncIterator()
+                return {
+                    seen.withLock { $0[$0.count - 1].append(monitor.sent.completed) }
+                    return try await iterator.next()
+                }
+            }
+        }
+        let events = monitor.events
+        let echo: Echo = try await app.client.send(
+            Call<Echo>.post("/uploads", watched, authentication: .required), monitor: monitor)
+        #expect(echo.token == "seen")
+        let attempts = seen.withLock { $0 }
+        #expect(attempts.count == 2)
+        for counts in attempts {
+            #expect(counts == counts.sorted())
+            #expect(counts.first == 0)
+            #expect(counts.count > 20)
+        }
+        #expect(monitor.sent == TransferCount(completed: total, total: total))
+        #expect(monitor.attempt == 2)
+        var numbers: [Int] = []
+        for await event in events {
+            if case .attempt(let number) = event { numbers.append(number) }
+        }
+        #expect(numbers == [1, 2])
+    }
+
+    @Test("a body in memory is counted too, whatever its size", arguments: [0, 1, 65_536, 65_537, 3_000_000])
+    func inMemory(size: Int) async throws {
+        let monitor = TransferMonitor()
+        let transport = StubTransport { _ in .status(204) }
+        _ = try await client(transport).send(
+            Call<Empty>.post("/uploads", .bytes(Data(count: size))), monitor: monitor)
+        #expect(transport.requests.first?.body.count == size)
+        #expect(monitor.sent.completed == Int64(size))
+    }
+
+    @Test("an upload is not cut off by the timeout while it gets on", arguments: [true, false])
+    func headway(isStream: Bool) async throws {
+        let time = ManualTimeSource()
+        let pieces = (0..<20).map { Data(repeating: UInt8($0), count: 100_000) }
+        let body =
+            isStream
+            ? RequestBody.stream(length: 2_000_000, contentType: nil) { ByteStream(Chunks(chunks: pieces)) }
+            : .bytes(Data(pieces.joined()))
+        struct Slow: Transport {
+            let time: ManualTimeSource
+            func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
+                var count = 0
+                if let body, case .stream(let stream) = body.content {
+                    for try await piece in stream {
+                        count += piece.count
+                        time.advance(by: .seconds(20))
+                    }
+                }
+                return TransportResponse(head: HTTPResponse(status: .ok), body: ByteStream(Data("\(count)".utf8)))
+            }
+        }
+        let client = client(Slow(time: time)) { config in
+            config.time = time
+            config.retry = .never
+        }
+        let count: Int = try await client.send(Call<Int>.post("/uploads", body))
+        #expect(count == 2_000_000)
+    }
+}
+
+extension TransferMonitor {
+    fileprivate func waitForListeners(_ count: Int) async {
+        while listenerCount != count { await Task.yield() }
+    }
+}
