@@ -77,7 +77,7 @@ extension NetworkClient {
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
         let receiver: DownloadReceiver
         do {
-            receiver = try await DownloadReceiver(endpoint, to: path, options, wallClock: pipeline.time.wallClock)
+            receiver = try await DownloadReceiver(endpoint, of: baseURL, to: path, options)
         } catch {
             let call = FailedCall(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 0)
             throw AttemptRunner.wrap(error, call: call)

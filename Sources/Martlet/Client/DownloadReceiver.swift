@@ -40,16 +40,17 @@ final class DownloadReceiver: AnswerReceiver {
     private let partial: PartialDownload
     private let options: DownloadOptions
     private let source: String
-    private let wallClock: Date
     private let state = Locked(State())
 
     private var place: IncomingFile.Place { partial.place }
 
-    init(_ endpoint: any Endpoint, to path: String, _ options: DownloadOptions, wallClock: Date) async throws {
+    init(
+        _ endpoint: any Endpoint, of baseURL: BaseURL, to path: String, _ options: DownloadOptions
+    ) async throws {
         self.partial = PartialDownload(path)
         self.options = options
-        self.source = RefreshJournal.fingerprint(of: Secret("\(endpoint.method) \(endpoint.path)?\(endpoint.query)"))
-        self.wallClock = wallClock
+        self.source = RefreshJournal.fingerprint(
+            of: Secret("\(endpoint.method) \(baseURL) \(endpoint.path) \(endpoint.query)"))
         let state = try await FileQueue.run { [partial, source] in
             try Self.begin(partial, options, source: source)
         }

@@ -60,6 +60,9 @@
             origin.scheme == "http" ? max(1, connections.session.configuration.httpMaximumConnectionsPerHost) : nil
         }
 
+        /// On Linux it waits, up to a second; of Apple's sessions that is not documented.
+        public var waitsForContinue: Bool { URLSessionUpload.waitsForContinue }
+
         /// A second transport with the same configuration, so that its requests never wait for a connection that these
         /// hold. It is made once.
         public func makeLane() -> any Transport {

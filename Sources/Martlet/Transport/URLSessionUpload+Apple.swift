@@ -6,6 +6,8 @@
     /// A stream goes through a pair of bound streams. The session reads one end as fast as the network takes it, and
     /// the body is read no faster than that: a buffer and a piece are all that is held of it.
     final class URLSessionUpload: Sendable {
+        /// Nothing is documented about `Expect`.
+        static let waitsForContinue = false
         /// A suspended task produces no traffic until it is resumed.
         static let canPause = true
         /// A challenge that is rejected is followed by the rest of the answer.

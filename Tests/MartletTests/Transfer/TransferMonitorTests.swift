@@ -172,6 +172,37 @@ import Testing
     }
 }
 
+#if !os(Linux) || URLSession || !AsyncHTTPClient
+    @Suite("A transfer's Foundation.Progress") struct FoundationProgressTests {
+        @Test("follows its direction, and is indeterminate until the total is known") func follows() async {
+            let monitor = TransferMonitor(interval: .zero)
+            let progress = monitor.progress(of: .download)
+            #expect(progress.isIndeterminate)
+            monitor.start(attempt: 1)
+            monitor.send(TransferCount(completed: 5, total: 5))
+            monitor.receive(TransferCount(completed: 25, total: 100))
+            while progress.completedUnitCount != 25 { await Task.yield() }
+            #expect(progress.totalUnitCount == 100)
+            #expect(progress.fractionCompleted == 0.25)
+            monitor.start(attempt: 2)
+            monitor.receive(TransferCount(completed: 100, total: 100))
+            while !progress.isFinished { await Task.yield() }
+            #expect(progress.completedUnitCount == 100)
+            monitor.finish()
+        }
+
+        @Test("that nobody holds is not followed any more") func released() async {
+            let monitor = TransferMonitor(interval: .zero)
+            _ = monitor.progress(of: .upload)
+            // What it has to say finds nobody, and it stops listening.
+            while monitor.listenerCount > 0 {
+                monitor.send(TransferCount(completed: 1, total: 2))
+                await Task.yield()
+            }
+        }
+    }
+#endif
+
 extension TransferMonitor {
     fileprivate func waitForListeners(_ count: Int) async {
         while listenerCount != count { await Task.yield() }

@@ -61,6 +61,33 @@ extension TransportContract {
             await server.stop()
         }
 
+        @Test("A body that asks first is not sent where the server refuses", arguments: TransportKind.allCases)
+        func asksFirst(_ kind: TransportKind) async throws {
+            try kind.needs(.askingFirst)
+            let came = Locker<[String?]>([])
+            let server = try await WireServer.start { connection in
+                while let head = try await connection.readHead() {
+                    came.with { $0.append(head["expect"]) }
+                    guard head.line.contains("/go-on") else {
+                        return try await connection.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n")
+                    }
+                    try await connection.write("HTTP/1.1 100 Continue\r\n\r\n")
+                    #expect(try await connection.read(3_000_000).count == 3_000_000)
+                    try await connection.answer(body: "thanks")
+                }
+            }
+            let transport = kind.make()
+            #expect(transport.waitsForContinue)
+            let fields: HTTPFields = [.expect: "100-continue"]
+            let body = OutgoingBody(ByteStream(Pieces(pieces: [Data(count: 3_000_000)])), length: 3_000_000)
+            let refused = try await transport.send(request(.post, "/stop", to: server, fields), body: body)
+            #expect(refused.head.status == .unauthorized)
+            let taken = try await transport.send(request(.post, "/go-on", to: server, fields), body: body)
+            #expect(try await taken.body.collect(upTo: 10) == Data("thanks".utf8))
+            #expect(came.with { $0 } == ["100-continue", "100-continue"])
+            await server.stop()
+        }
+
         // MARK: Cancelling and letting go
 
         @Test(arguments: TransportKind.allCases)

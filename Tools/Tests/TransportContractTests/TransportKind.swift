@@ -36,6 +36,7 @@ enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
         case headsCutShort
         case boundedHeads
         case boundedInflation
+        case askingFirst
     }
 
     /// Known limits, by name and reason: each is reported where it skips a test.
@@ -53,11 +54,15 @@ enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
         #else
             let limits: [Feature: Comment] = [
                 .repeatedFieldsOfAnswers: "HTTPURLResponse joins repeated fields",
+                .askingFirst: "nothing is documented about it",
                 .bodyOfGet: "URLSession refuses a GET with a body",
                 .boundedInflation: "URLSession inflates what comes; the reader's own limit ends it",
             ]
         #endif
-        return [.urlSession: limits]
+        let nioLimits: [Feature: Comment] = [
+            .askingFirst: "async-http-client keeps a 100 to itself, and does not wait for one"
+        ]
+        return [.urlSession: limits, .asyncHTTPClient: nioLimits]
     }()
 
     /// Skips the test where the transport is known not to be able.

@@ -46,6 +46,9 @@ extension HTTPField.Name {
     static let refreshToken = known("refresh-token")
     static let requestID = known("X-Request-Id")
     static let pragma = known("Pragma")
+    static let lastEventID = known("Last-Event-ID")
+    static let reprDigest = known("Repr-Digest")
+    static let wantReprDigest = known("Want-Repr-Digest")
 
     /// A name that this source spells out.
     private static func known(_ text: StaticString) -> HTTPField.Name {

@@ -35,6 +35,7 @@ struct BackendCore: Sendable {
         if configuration.dialect == .oauth2 { addOAuthRoutes(to: &table) }
         addProfileRoutes(to: &table)
         addArticleRoutes(to: &table)
+        addFileRoutes(to: &table)
         addUploadRoutes(to: &table)
         if configuration.hostileControls {
             addControlRoutes(to: &table)

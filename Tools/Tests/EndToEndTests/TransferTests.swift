@@ -1,0 +1,168 @@
+internal import Foundation
+internal import Martlet
+internal import NIOConcurrencyHelpers
+internal import ReferenceBackend
+internal import Testing
+
+extension EndToEnd {
+    @Suite("Uploads and downloads over the wire")
+    struct TransferTests {
+        private static let size = 3_000_000
+        private static let content = Data((0..<size).map { UInt8($0 % 251) })
+
+        /// Runs a test with somebody signed in and a folder of its own.
+        private func run(_ wire: Wire, _ test: (App, String) async throws -> Void) async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            try await App.run(
+                .reissue, over: wire, configure: { $0.retry = RetryPolicy(maximumAttempts: 3, firstDelay: .zero) }
+            ) { app in
+                try await app.signUp()
+                try await test(app, folder.path)
+            }
+        }
+
+        @Test("C51: a refused download is refreshed and sent again, and the file is whole", arguments: Wire.allCases)
+        func refused(wire: Wire) async throws {
+            try await run(wire) { app, folder in
+                try await app.controls.expireAccessTokens()
+                try await app.client.download(AnyCall.get("/files/\(Self.size)"), to: folder + "/a")
+                #expect(app.counters.refreshesCalled == 1)
+                #expect(FileManager.default.contents(atPath: folder + "/a") == Self.content)
+            }
+        }
+
+        @Test("C51: a download goes on where the connection broke, with a new token", arguments: Wire.allCases)
+        func midway(wire: Wire) async throws {
+            try await run(wire) { app, folder in
+                let position = NIOLockedValueBox(Int64(0))
+                let monitor = TransferMonitor(interval: .zero)
+                let expiring = Task {
+                    for await event in monitor.events {
+                        // Once the first bytes are there, the token dies.
+                        guard case .received(let count) = event, count.completed > 0 else { continue }
+                        try await app.controls.expireAccessTokens()
+                        position.withLockedValue { $0 = count.completed }
+                        return
+                    }
+                }
+                let answer = try await app.client.download(
+                    AnyCall.get("/files/\(Self.size)", query: ["breakAt": 1_000_000]), to: folder + "/a",
+                    monitor: monitor)
+                try await expiring.value
+                #expect(position.withLockedValue { $0 } > 0)
+                #expect(answer.attempts >= 2)
+                #expect(answer.value.size == Int64(Self.size))
+                #expect(FileManager.default.contents(atPath: folder + "/a") == Self.content)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a"])
+            }
+        }
+
+        @Test("what has come is kept for the next call, and checked as a whole", arguments: Wire.allCases)
+        func kept(wire: Wire) async throws {
+            try await run(wire) { app, folder in
+                var options = DownloadOptions()
+                options.keepsPartial = true
+                options.check = .fromServer(required: true)
+                let call = AnyCall.get("/files/\(Self.size)", query: ["breakAt": 1_000_000])
+                var config = app.client.config
+                config.retry = .never
+                let client = NetworkClient(tokens: app.tokens, config: config)
+                await #expect(throws: NetworkError.self) {
+                    try await client.download(call, to: folder + "/a", options: options)
+                }
+                let answer = try await client.download(call, to: folder + "/a", options: options)
+                #expect(answer.value.keptBytes > 0)
+                #expect(FileManager.default.contents(atPath: folder + "/a") == Self.content)
+
+                await #expect(throws: NetworkError.self) {
+                    try await client.download(call, to: folder + "/b", options: options)
+                }
+                await client.discardPartialDownload(to: folder + "/b")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a"])
+            }
+        }
+
+        @Test("events come over connections that end, with a token that dies between them", arguments: Wire.allCases)
+        func events(wire: Wire) async throws {
+            try await run(wire) { app, _ in
+                var heard: [String] = []
+                let call = AnyCall.get("/events", query: ["count": 7, "each": 3])
+                for try await event in app.client.serverSentEvents(from: call) {
+                    #expect(event.name == "count" && event.data == event.lastEventID)
+                    heard.append(event.data)
+                    if heard.count == 3 { try await app.controls.expireAccessTokens() }
+                }
+                #expect(heard == (1...7).map(String.init))
+                #expect(app.counters.refreshesCalled == 1)
+            }
+        }
+
+        @Test("C40: a large form is sent again whole after a 401 at its end, and its counts grow in each attempt",
+            arguments: Wire.allCases)
+        func largeForm(wire: Wire) async throws {
+            try await run(wire) { app, folder in
+                let size = 24 << 20
+                let path = folder + "/film"
+                try Data(repeating: 7, count: size).write(to: URL(fileURLWithPath: path))
+                var form = MultipartForm()
+                form.append("a film", named: "title")
+                form.append(fileAt: path, named: "film")
+                let total = try #require(try form.contentLength())
+                try await app.controls.expireAccessTokens()
+                app.controls.update { $0.authenticatesAfterBody = true }
+                let monitor = TransferMonitor(interval: .zero)
+                let events = monitor.events
+                let listening = Task {
+                    var attempts: [[Int64]] = []
+                    for await event in events {
+                        switch event {
+                        case .attempt: attempts.append([])
+                        case .sent(let count): attempts[attempts.count - 1].append(count.completed)
+                        case .received: break
+                        }
+                    }
+                    return attempts
+                }
+                let parts: [Upload] = try await app.client.send(
+                    AnyCall.post("/uploads", .multipart(form)), monitor: monitor)
+                #expect(parts.map(\.size).contains(size))
+                let attempts = await listening.value
+                #expect(attempts.count == 2)
+                for counts in attempts {
+                    #expect(counts == counts.sorted())
+                    #expect(counts.last == total)
+                }
+                #expect(app.counters["POST /uploads"] == 2)
+            }
+        }
+
+        @Test("a streamed answer is read piece by piece", arguments: Wire.allCases)
+        func streamed(wire: Wire) async throws {
+            try await run(wire) { app, _ in
+                try await app.controls.expireAccessTokens()
+                let answer = try await app.client.stream(AnyCall.get("/files/\(Self.size)"))
+                var bytes = Data()
+                for try await piece in answer.value { bytes.append(piece) }
+                #expect(bytes == Self.content)
+            }
+        }
+
+        @Test("a dropped stream and a cancelled download end the exchange, and the client goes on", arguments: Wire.allCases)
+        func dropped(wire: Wire) async throws {
+            try await run(wire) { app, folder in
+                for _ in 0..<20 {
+                    let answer = try await app.client.stream(AnyCall.get("/files/\(Self.size)"))
+                    for try await _ in answer.value { break }
+                    let call = Task {
+                        try await app.client.download(AnyCall.get("/files/\(Self.size)"), to: folder + "/a")
+                    }
+                    call.cancel()
+                    _ = await call.result
+                }
+                let _: User = try await app.client.send(Me())
+            }
+        }
+    }
+}
