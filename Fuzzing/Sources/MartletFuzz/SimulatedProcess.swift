@@ -106,7 +106,7 @@ struct SimulatedProcess: Sendable {
                 var config = Self.config
                 config.retry = RetryPolicy(random: RandomSource { [dice = world.jitter] in dice.number(in: $0) })
                 let client = NetworkClient(tokens: tokens, config: config)
-                _ = try await client.data(for: Ask(path: "/\(call)"))
+                _ = try await client.data(for: Ask(path: "/\(call)", isLong: call % 4 == 0))
                 reply = .done
             } catch {
                 reply = .failed(error)
@@ -147,7 +147,12 @@ struct SimulatedProcess: Sendable {
 
 private struct Ask: APIEndpoint {
     var path: String
+    /// Whether it has a body of which nobody knows how long it is on its way.
+    var isLong: Bool
     var authentication: AuthenticationRequirement { .required }
+    var body: RequestBody? {
+        isLong ? .stream(length: nil, contentType: nil) { ByteStream(Data("long".utf8)) } : nil
+    }
 }
 
 /// Jitter of a seed.

@@ -53,6 +53,7 @@ extension APIClient {
 
     /// Sends a request with a response bound to it.
     /// - Throws: ``NetworkError``, which names the endpoint.
+    @discardableResult
     public func send<Request: APIRequest>(
         _ request: Request, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> Request.Response {

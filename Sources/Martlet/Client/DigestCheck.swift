@@ -29,7 +29,8 @@
 
         /// A SHA-256 digest of 32 bytes.
         public static func sha256(_ digest: Data) -> DigestCheck {
-            DigestCheck(expectation: digest.count == SHA256.Digest.byteCount ? .digest(digest) : .unreadable(digest.hexText))
+            DigestCheck(
+                expectation: digest.count == SHA256.Digest.byteCount ? .digest(digest) : .unreadable(digest.hexText))
         }
 
         /// A SHA-256 digest of 64 hexadecimal digits, large or small. No download fits a text that is none.
@@ -146,7 +147,8 @@
     }
 
     extension HTTPField.Name {
-        fileprivate static let reprDigest = Self("Repr-Digest")!  // The name is a token.
-        static let wantReprDigest = Self("Want-Repr-Digest")!  // The name is a token.
+        // Both names are tokens, so that the others never take their places.
+        fileprivate static let reprDigest = HTTPField.Name("Repr-Digest") ?? .eTag
+        static let wantReprDigest = HTTPField.Name("Want-Repr-Digest") ?? .accept
     }
 #endif

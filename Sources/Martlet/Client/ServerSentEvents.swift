@@ -103,7 +103,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
             let type = answer.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
             guard type?.trimmingPrefix(" ") == "text/event-stream" else {
-                let call = FailedCall(method: "\(events.endpoint.method)", url: events.endpoint.path, attempts: answer.attempts)
+                let call = FailedCall(
+                    method: "\(events.endpoint.method)", url: events.endpoint.path, attempts: answer.attempts)
                 throw NetworkError.invalidResponse(call, reason: "it is \(type ?? "of no type"), not text/event-stream")
             }
             // What a broken connection had begun is not an event.

@@ -106,7 +106,8 @@ final class IncomingFile: Sendable {
         var count = 0
         while count < bytes.count {
             let put = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(position) + off_t(count))
+                pwrite(
+                    descriptor, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(position) + off_t(count))
             }
             if put < 0, errno == EINTR { continue }
             guard put > 0 else { throw problem() }
@@ -139,11 +140,11 @@ final class IncomingFile: Sendable {
             name.withLock { $0 = nil }
             return
         }
-        if try giveName( place.path) { return }
+        if try giveName(place.path) { return }
         guard replaces else { throw FileProblem(.exists, path: place.path) }
         // A link cannot take the place of a file, so it needs a name for the time between two calls of the system.
         let temporary = place.newTemporary()
-        guard try giveName( temporary) else { throw FileProblem(.exists, path: temporary) }
+        guard try giveName(temporary) else { throw FileProblem(.exists, path: temporary) }
         do throws(FileProblem) {
             try move(temporary, replacing: true)
         } catch {

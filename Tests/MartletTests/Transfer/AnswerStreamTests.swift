@@ -49,7 +49,8 @@ import Testing
         #expect(call.url == "https://api.example.com/film")
     }
 
-    @Test("holds its place until it has been read, or is dropped", arguments: [true, false]) func place(reads: Bool) async throws
+    @Test("holds its place until it has been read, or is dropped", arguments: [true, false]) func place(reads: Bool)
+        async throws
     {
         let server = DownloadServer(Data(count: 3500))
         let client = client(server.transport) { $0.maxConcurrentRequests = 1 }

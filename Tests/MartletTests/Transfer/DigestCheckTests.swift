@@ -69,7 +69,9 @@
             }
         }
 
-        @Test("a server that says something else, or must say something and does not, makes it fail") func serverFails() async throws {
+        @Test("a server that says something else, or must say something and does not, makes it fail") func serverFails()
+            async throws
+        {
             try await TemporaryFolder.with { folder in
                 let wrong = "sha-256=:AAAQTy8PR5uPgZdpSzAYSw0u0cHNKh7A+4XSmaGSpEc=:"
                 let mismatch = await error { _ = try await download(.fromServer(), said: wrong, in: folder) }

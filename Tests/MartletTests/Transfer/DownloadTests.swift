@@ -31,7 +31,8 @@ import Testing
             let path = folder.path + "/film.bin"
             let answer = try await persistentClient(transport).download(Get("/film", .none), to: path)
             #expect(FileManager.default.contents(atPath: path) == content)
-            #expect(transport.requests.map { $0.headers[.range] } == [nil, "bytes=4000-", "bytes=4000-", "bytes=6500-"])
+            #expect(
+                transport.requests.map { $0.headers[.range] } == [nil, "bytes=4000-", "bytes=4000-", "bytes=6500-"])
             #expect(transport.requests.dropFirst().allSatisfy { $0.headers[.ifRange] == "\"one\"" })
             #expect(answer.attempts == 4)
             #expect(folder.names == ["film.bin"])
@@ -135,7 +136,8 @@ import Testing
         }
     }
 
-    @Test("C51: a 401 on the way is met by a refresh, and the rest comes with the new token") func refusedMidway() async throws
+    @Test("C51: a 401 on the way is met by a refresh, and the rest comes with the new token") func refusedMidway()
+        async throws
     {
         try await TemporaryFolder.with { folder in
             let server = server
@@ -200,7 +202,8 @@ import Testing
         try await TemporaryFolder.with { folder in
             server.change { $0.headers[.contentLength] = "20000" }
             let transport = StubTransport { [server] _ in
-                StubTransport.Answer(200, headers: [.contentLength: "20000"], body: server.state.withLock { $0.content })
+                StubTransport.Answer(
+                    200, headers: [.contentLength: "20000"], body: server.state.withLock { $0.content })
             }
             let failure = await error {
                 try await client(transport) { $0.retry = .never }.download(

@@ -14,10 +14,11 @@ import Testing
         #expect(
             try events("data: YHOO\ndata: +2\ndata: 10\n\n") == [ServerSentEvent(data: "YHOO\n+2\n10")])
         #expect(
-            try events(": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n") == [
-                ServerSentEvent(data: "first event", lastEventID: "1"), ServerSentEvent(data: "second event"),
-                ServerSentEvent(data: " third event"),
-            ])
+            try events(": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n")
+                == [
+                    ServerSentEvent(data: "first event", lastEventID: "1"), ServerSentEvent(data: "second event"),
+                    ServerSentEvent(data: " third event"),
+                ])
         #expect(
             try events("data\n\ndata\ndata\n\ndata:\n") == [ServerSentEvent(data: ""), ServerSentEvent(data: "\n")])
         #expect(try events("data:test\n\ndata: test\n\n").map(\.data) == ["test", "test"])
@@ -65,7 +66,10 @@ import Testing
             var parser = EventStreamParser(limit: 100_000)
             _ = try parser.read(generator.bytes(500))
             _ = try parser.read(Data("\n\ndata: x\n\n".utf8))
-            #expect(try parser.read(Data("data: y\n\n".utf8)) == [ServerSentEvent(data: "y", lastEventID: parser.lastEventID)])
+            #expect(
+                try parser.read(Data("data: y\n\n".utf8)) == [
+                    ServerSentEvent(data: "y", lastEventID: parser.lastEventID)
+                ])
         }
     }
 

@@ -4,7 +4,9 @@ import Testing
 @testable import Martlet
 
 @Suite("A file on its way in") struct IncomingFileTests {
-    @Test("with a hidden name is moved to its place, and replaces what is there only where it may") func named() async throws {
+    @Test("with a hidden name is moved to its place, and replaces what is there only where it may") func named()
+        async throws
+    {
         try await TemporaryFolder.with { folder in
             let place = IncomingFile.Place(folder.path + "/a")
             let file = try IncomingFile.make(for: place, allowsUnnamed: false)
@@ -37,7 +39,9 @@ import Testing
         }
     }
 
-    @Test("clears away what a killed process left of the same place, and nothing that is in use") func leftovers() async throws {
+    @Test("clears away what a killed process left of the same place, and nothing that is in use") func leftovers()
+        async throws
+    {
         try await TemporaryFolder.with { folder in
             let place = IncomingFile.Place(folder.path + "/a")
             let inUse = try IncomingFile.make(for: place, allowsUnnamed: false)

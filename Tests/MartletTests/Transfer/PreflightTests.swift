@@ -71,7 +71,8 @@ import Testing
         #expect(app.transport.requests(to: "/uploads").map(\.bearer) == ["access-2"])
     }
 
-    @Test("where it cannot be renewed for now, the token that is good for now is used") func refreshFails() async throws {
+    @Test("where it cannot be renewed for now, the token that is good for now is used") func refreshFails() async throws
+    {
         let app = try await app(lifetime: 200, age: .seconds(174))
         app.backend.beforeRefresh { _ in .status(503) }
         try await app.client.send(Upload(body(claiming: 500_000_000)))
@@ -122,17 +123,18 @@ import Testing
         }
     }
 
-    @Test("a large or one-shot body asks the server first, where the transport can wait for its answer") func expect() async throws
+    @Test("a large or one-shot body asks the server first, where the transport can wait for its answer") func expect()
+        async throws
     {
         let stub = StubTransport { _ in .status(204) }
         let client = client(Waiting(stub: stub))
         let chunks = Chunks(chunks: [Data("x".utf8)])
-        _ = try await client.send(Call<Empty>.post("/1", body(claiming: 1 << 20)))
-        _ = try await client.send(Call<Empty>.post("/2", body(claiming: 1 << 20 - 1)))
-        _ = try await client.send(Call<Empty>.post("/3", .oneShot(chunks, length: 1)))
-        _ = try await client.send(Call<Empty>.post("/4"))
-        _ = try await MartletTests.client(stub).send(Call<Empty>.post("/5", body(claiming: 1 << 30)))
-        _ = try await MartletTests.client(Waiting(stub: stub)) { $0.uploads.expectContinueFrom = nil }
+        try await client.send(Call<Empty>.post("/1", body(claiming: 1 << 20)))
+        try await client.send(Call<Empty>.post("/2", body(claiming: 1 << 20 - 1)))
+        try await client.send(Call<Empty>.post("/3", .oneShot(chunks, length: 1)))
+        try await client.send(Call<Empty>.post("/4"))
+        try await MartletTests.client(stub).send(Call<Empty>.post("/5", body(claiming: 1 << 30)))
+        try await MartletTests.client(Waiting(stub: stub)) { $0.uploads.expectContinueFrom = nil }
             .send(Call<Empty>.post("/6", body(claiming: 1 << 30)))
         #expect(
             stub.requests.map { $0.headers[.expect] } == ["100-continue", nil, "100-continue", nil, nil, nil])

@@ -93,7 +93,8 @@ import Testing
         app.backend.invalidateAccessTokens()
         var form = MultipartForm()
         form.append(Data(count: 900_000), named: "film", filename: "film.mp4")
-        form.append(stream: { ByteStream(Chunks(chunks: Array(repeating: Data(count: 10_000), count: 20))) },
+        form.append(
+            stream: { ByteStream(Chunks(chunks: Array(repeating: Data(count: 10_000), count: 20))) },
             length: 200_000, named: "sound", filename: "sound.aac")
         let body = RequestBody.multipart(form)
         let sent = form
@@ -136,7 +137,7 @@ import Testing
     func inMemory(size: Int) async throws {
         let monitor = TransferMonitor()
         let transport = StubTransport { _ in .status(204) }
-        _ = try await client(transport).send(
+        try await client(transport).send(
             Call<Empty>.post("/uploads", .bytes(Data(count: size))), monitor: monitor)
         #expect(transport.requests.first?.body.count == size)
         #expect(monitor.sent.completed == Int64(size))

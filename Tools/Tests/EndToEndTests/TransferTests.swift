@@ -99,7 +99,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("C40: a large form is sent again whole after a 401 at its end, and its counts grow in each attempt",
+        @Test(
+            "C40: a large form is sent again whole after a 401 at its end, and its counts grow in each attempt",
             arguments: Wire.allCases)
         func largeForm(wire: Wire) async throws {
             try await run(wire) { app, folder in
@@ -149,7 +150,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("a dropped stream and a cancelled download end the exchange, and the client goes on", arguments: Wire.allCases)
+        @Test(
+            "a dropped stream and a cancelled download end the exchange, and the client goes on",
+            arguments: Wire.allCases)
         func dropped(wire: Wire) async throws {
             try await run(wire) { app, folder in
                 for _ in 0..<20 {

@@ -79,7 +79,7 @@ extension SearchEvent {
     /// Whether another event is much the same.
     fileprivate var isShade: Bool {
         switch self {
-        case .asks(.forcedRefresh), .isRefused, .clockTicks, .anotherProcessSignsIn, .anotherProcessSignsOut: true
+        case .asks(.forcedRefresh), .asks(.lastingToken), .isRefused, .clockTicks, .anotherProcessSignsIn, .anotherProcessSignsOut: true
         case .storeAnswers(.isSlow), .storeAnswers(.isUnreadable), .serverAnswers(_, .isCutOffBefore): true
         default: false
         }
@@ -122,7 +122,7 @@ extension World {
     }
 
     private func addAsks(_ events: inout [SearchEvent]) {
-        events += [.asks(.token), .asks(.forcedRefresh)]
+        events += [.asks(.token), .asks(.lastingToken), .asks(.forcedRefresh)]
         if case .signedIn(let session) = machine.state {
             let stamp = session.record.stamp
             if session.isAnnounced { events.append(.asks(.tokenInPlaceOf(stamp))) }
@@ -257,6 +257,7 @@ extension World.Ask: CustomStringConvertible {
     var description: String {
         switch self {
         case .token: "a token"
+        case .lastingToken: "a token that lasts"
         case .tokenInPlaceOf(let stamp): "a token in place of \(stamp)"
         case .tokenOf(let session): "a token of \(session), which others have renewed"
         case .forcedRefresh: "a new token, in any case"

@@ -95,7 +95,7 @@ extension World {
         guard case .signedIn(let session) = machine.state else { return }
         for index in waiters.indices {
             switch waiters[index].ask {
-            case .token, .signIn, .signOut: break
+            case .token, .lastingToken, .signIn, .signOut: break
             case .forcedRefresh: waiters[index].ask = .token
             case .tokenOf(let other): if other == session.record.id { waiters[index].ask = .token }
             case .tokenInPlaceOf(let stamp):
@@ -156,6 +156,7 @@ extension World.Ask {
         case .tokenInPlaceOf(let stamp): 10 + Names.number(of: stamp.session) * 10 + stamp.rotation
         case .tokenOf(let session): 500 + Names.number(of: session)
         case .forcedRefresh: 1
+        case .lastingToken: 3
         case .signIn(let session): 1000 + Names.number(of: session)
         case .signOut: 2
         }

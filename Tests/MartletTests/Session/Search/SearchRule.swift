@@ -67,7 +67,7 @@ extension SearchStep {
                 Names.session(of: credential.accessToken) == Names.number(of: credential.stamp.session)
             else { return false }
             switch answer.ask {
-            case .token, .forcedRefresh, .signOut: break
+            case .token, .lastingToken, .forcedRefresh, .signOut: break
             case .signIn(let session), .tokenOf(let session): if credential.stamp.session != session { return false }
             case .tokenInPlaceOf(let stamp):
                 guard credential.stamp.session == stamp.session, credential.stamp.rotation > stamp.rotation else {

@@ -155,6 +155,8 @@ struct SearchStep {
     private mutating func put(_ request: World.Ask) {
         switch request {
         case .token: ask(request) { machine, id in machine.tokenAsked(by: id, at: .zero) }
+        case .lastingToken:
+            ask(request) { machine, id in machine.tokenAsked(lasting: Time.lifetime, by: id, at: .zero) }
         case .tokenInPlaceOf(let stamp):
             ask(request) { machine, id in machine.tokenRejected(stamp, reportedBy: id, at: .zero) }
         case .tokenOf(let session):

@@ -102,6 +102,8 @@ extension World {
     /// What somebody wants to know.
     enum Ask: Hashable {
         case token
+        /// For something that takes as long as a token lives.
+        case lastingToken
         case tokenInPlaceOf(SessionStamp)
         /// Another process has renewed this session's token meanwhile.
         case tokenOf(SessionID)
