@@ -5,11 +5,10 @@ import re
 import sys
 
 from apple_conditions import Place, Unclear, resolve
-from swift_source import ROOT, shown, swift_files
+from swift_source import ROOT, code_of, shown, swift_files
 
 STUBS = ROOT / "AppleStubs" / "Modules"
-# Our modules, each after those that it imports.
-TARGETS = ("Martlet", "MartletTesting")
+SOURCES = ROOT / "Sources"
 # Apple's systems, as the check plays them.
 SHAPES = ("iOS", "macOS")
 APPLE = ("iOS", "macOS", "tvOS", "watchOS", "visionOS")
@@ -20,6 +19,11 @@ ONLY_ON = {
     "AppKit": {"macOS"},
     "LocalAuthentication": {"iOS", "macOS", "watchOS", "visionOS"},
     "UIKit": {"iOS", "tvOS", "watchOS", "visionOS"},
+}
+# Modules of Apple's that only some of ours may import.
+ONLY_IN = {
+    "CoreGraphics": {"MartletImages"},
+    "ImageIO": {"MartletImages"},
 }
 # Modules of the toolchain or of a package, with the same face on all systems.
 EVERYWHERE = {"HTTPTypes", "Observation", "RegexBuilder", "Synchronization"}
@@ -39,6 +43,39 @@ UPCOMING_FEATURES = re.findall(r'enableUpcomingFeature\("(\w+)"\)', _MANIFEST)
 TRAITS = re.findall(r'\.trait\(\s*name: "(\w+)"', _MANIFEST)
 STUB_MODULES = sorted(folder.name for folder in STUBS.iterdir() if any(folder.glob("*.swift")))
 KNOWN = frozenset({*STUB_MODULES, *EVERYWHERE, *ELSEWHERE, *ONLY_ON, *TRAITS, "DEBUG"})
+
+
+def in_order(imports):
+    """Modules, each after those of them that it imports. `imports` has for each the modules that it imports."""
+    waiting = {name: found & imports.keys() - {name} for name, found in imports.items()}
+    order = []
+    while waiting:
+        ready = [name for name, found in waiting.items() if not found & waiting.keys()]
+        if not ready:
+            sys.exit(f"error: these modules import each other: {', '.join(waiting)}")
+        order += ready
+        for name in ready:
+            del waiting[name]
+    return order
+
+
+def imported(folder):
+    """The modules that the files of a folder import somewhere."""
+    code = "\n".join(code_of(path.read_text()) for path in swift_files(folder))
+    return set(re.findall(r"\bimport (?:(?:class|enum|func|let|protocol|struct|typealias|var) )?(\w+)", code))
+
+
+# Our modules, each after those that it imports. What has no Swift in it is C, which Apple's systems do not see.
+_IMPORTS = {folder.name: imported(folder) for folder in sorted(SOURCES.iterdir()) if any(folder.rglob("*.swift"))}
+TARGETS = in_order(_IMPORTS)
+
+
+def check_imports():
+    """Demands that modules of `ONLY_IN` are imported there alone."""
+    for target, modules in _IMPORTS.items():
+        for module in sorted(modules & ONLY_IN.keys()):
+            if target not in ONLY_IN[module]:
+                sys.exit(f"error: {target} imports {module}, which is for {', '.join(sorted(ONLY_IN[module]))} alone.")
 
 
 def stub_modules(system):
@@ -77,7 +114,7 @@ def count_apple_files():
     with_traits = [place(system, traits) for system in APPLE for traits in combinations if traits]
     counts = dict.fromkeys(SHAPES, 0)
     lost = []
-    for path in (path for target in TARGETS for path in swift_files(ROOT / "Sources" / target)):
+    for path in (path for target in TARGETS for path in swift_files(SOURCES / target)):
         text = path.read_text()
         if "#if" not in text:
             continue

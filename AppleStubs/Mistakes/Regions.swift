@@ -1,5 +1,6 @@
 // What only shows once bodies are lowered: a value in two places at the same time.
 
+internal import CoreGraphics
 internal import Foundation
 
 final class Holder {
@@ -11,4 +12,8 @@ func sendsHolder() async {
     let task = Task { holder.output?.close() }  // mistake: sending value of non-Sendable type
     holder.output = nil
     await task.value
+}
+
+func sendsImage(_ image: CGImage) async -> Int {
+    await Task.detached { image.width }.value  // mistake: closure as a 'sending' parameter risks causing data races
 }

@@ -1,5 +1,6 @@
 // What a compiler for Apple's systems would refuse because the oldest of them that we run on lack it.
 
+internal import CoreGraphics
 internal import Foundation
 internal import Synchronization
 
@@ -9,6 +10,11 @@ func text(_ bytes: [UInt8]) -> String? {
 
 func counter() -> Bool {
     Atomic(0).load(ordering: .relaxed) == 0  // too new: Atomic.init(_:)
+}
+
+func context(_ space: CGColorSpace, _ info: CGBitmapInfo) -> CGContext? {
+    // too new: CGContext.init(data:width:height:bitsPerComponent:bytesPerRow:space:bitmapInfo:)
+    CGContext(data: nil, width: 1, height: 1, bitsPerComponent: 8, bytesPerRow: 4, space: space, bitmapInfo: info)
 }
 
 func textOrNothing(_ bytes: [UInt8]) -> String? {

@@ -10,6 +10,24 @@ public final class CFString: Sendable {}
 // https://developer.apple.com/documentation/corefoundation/cfdictionary
 public class CFDictionary {}
 
+// https://developer.apple.com/documentation/corefoundation/cfarray
+public class CFArray {}
+
+// https://developer.apple.com/documentation/corefoundation/cfdata
+public class CFData {}
+
+// https://developer.apple.com/documentation/corefoundation/cfmutabledata
+public class CFMutableData: CFData {}
+
+// https://developer.apple.com/documentation/corefoundation/cfdatacreatemutable(_:_:)
+public func CFDataCreateMutable(_ allocator: CFAllocator!, _ capacity: CFIndex) -> CFMutableData! { fatalError() }
+
+// https://developer.apple.com/documentation/corefoundation/cfindex
+public typealias CFIndex = Int
+
+// https://developer.apple.com/documentation/corefoundation/cfurl
+public class CFURL {}
+
 // https://developer.apple.com/documentation/corefoundation/cfallocator
 public class CFAllocator {}
 

@@ -1,4 +1,5 @@
 public import CoreFoundation
+public import FoundationEssentials
 
 // Without Objective-C there is no `as` between these types. The check reads `query as CFDictionary` and
 // `kSecClass as String` as calls of these, which are Foundation's as the bridging is.
@@ -22,4 +23,19 @@ extension CFString {
 // https://developer.apple.com/documentation/foundation/outputstream
 extension OutputStream {
     public func _bridged(to type: CFWriteStream.Type) -> CFWriteStream { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/data
+extension Data {
+    public func _bridged(to type: CFData.Type) -> CFData { fatalError() }
+}
+
+// https://developer.apple.com/documentation/corefoundation/cfdata
+extension CFData {
+    public func _bridged(to type: Data.Type) -> Data { fatalError() }
+}
+
+// https://developer.apple.com/documentation/foundation/url
+extension URL {
+    public func _bridged(to type: CFURL.Type) -> CFURL { fatalError() }
 }

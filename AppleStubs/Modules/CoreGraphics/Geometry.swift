@@ -1,0 +1,11 @@
+@_exported public import CoreFoundation
+
+// https://developer.apple.com/documentation/corefoundation/cgfloat
+public struct CGFloat: Sendable {}
+
+// https://developer.apple.com/documentation/corefoundation/cgrect
+// Apple has it in CoreFoundation, with its initializers here.
+public struct CGRect: Sendable {
+    public init(x: Int, y: Int, width: Int, height: Int) { fatalError() }
+    public init(x: Double, y: Double, width: Double, height: Double) { fatalError() }
+}
