@@ -18,6 +18,13 @@
         /// What opens a file without a name in a folder; there are none here.
         static let unnamedFile: Int32? = nil
 
+        static func canGiveName(toUnnamed descriptor: Int32) -> Bool { false }
+
+        static func giveName(_ path: String, toUnnamed descriptor: Int32) -> Bool {
+            errno = ENOTSUP
+            return false
+        }
+
         /// Where programs keep what is not for people to see, below the home folder. tvOS lets them have caches only.
         static func stateFolder(environment: [String: String], home: String) -> String {
             let folder = home + "/Library/Application Support"
@@ -50,6 +57,16 @@
 
         /// What opens a file without a name in a folder: `O_TMPFILE`, which Swift does not import.
         static let unnamedFile: Int32? = 0o20_000_000 | O_DIRECTORY
+
+        /// Whether an unnamed file could get a name later, which needs `/proc`.
+        static func canGiveName(toUnnamed descriptor: Int32) -> Bool {
+            access("/proc/self/fd/\(descriptor)", F_OK) == 0
+        }
+
+        /// Gives an unnamed file a name, where nothing has that name yet.
+        static func giveName(_ path: String, toUnnamed descriptor: Int32) -> Bool {
+            linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+        }
 
         /// Where programs keep what is not for people to see (XDG base directory specification).
         static func stateFolder(environment: [String: String], home: String) -> String {

@@ -168,8 +168,7 @@ final class IncomingFile: Sendable {
         let descriptor = retrying { open(place.folder, flag | O_RDWR | O_CLOEXEC, 0o666) }
         guard descriptor >= 0 else { return nil }
         let file = IncomingFile(descriptor, place, name: nil)
-        // Without this it could never get a name.
-        return access(file.ownPath, F_OK) == 0 ? file : nil
+        return Disk.canGiveName(toUnnamed: descriptor) ? file : nil
     }
 
     private static func openFile(_ path: String, _ flags: Int32, for place: Place) throws(FileProblem) -> Int32 {
@@ -186,12 +185,9 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// A name for the file itself, for as long as it is open.
-    private var ownPath: String { "/proc/self/fd/\(descriptor)" }
-
     /// - Returns: Whether nothing was there.
     private func giveName(_ path: String) throws(FileProblem) -> Bool {
-        guard linkat(AT_FDCWD, ownPath, AT_FDCWD, path, AT_SYMLINK_FOLLOW) != 0 else { return true }
+        guard !Disk.giveName(path, toUnnamed: descriptor) else { return true }
         guard errno == EEXIST else { throw problem() }
         return false
     }
@@ -200,12 +196,10 @@ final class IncomingFile: Sendable {
         if replaces {
             guard rename(temporary, place.path) == 0 else { throw problem() }
         } else {
-            guard Self.hardLink(temporary, place.path) == 0 else { throw problem() }
+            guard link(temporary, place.path) == 0 else { throw problem() }
             unlink(temporary)
         }
     }
-
-    private static func hardLink(_ from: String, _ to: String) -> Int32 { linkat(AT_FDCWD, from, AT_FDCWD, to, 0) }
 
     private func isStill(_ path: String) -> Bool {
         var (mine, there) = (stat(), stat())

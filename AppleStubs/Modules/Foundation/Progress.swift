@@ -1,0 +1,20 @@
+// https://developer.apple.com/documentation/foundation/progress
+open class Progress: NSObject, @unchecked Sendable {
+    public convenience init(totalUnitCount unitCount: Int64) { fatalError() }
+    open var totalUnitCount: Int64 {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open var completedUnitCount: Int64 {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open var isCancellable: Bool {
+        get { fatalError() }
+        set { fatalError() }
+    }
+    open var isPausable: Bool {
+        get { fatalError() }
+        set { fatalError() }
+    }
+}
