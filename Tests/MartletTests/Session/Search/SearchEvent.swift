@@ -79,7 +79,9 @@ extension SearchEvent {
     /// Whether another event is much the same.
     fileprivate var isShade: Bool {
         switch self {
-        case .asks(.forcedRefresh), .asks(.lastingToken), .isRefused, .clockTicks, .anotherProcessSignsIn, .anotherProcessSignsOut: true
+        case .asks(.forcedRefresh), .asks(.lastingToken), .isRefused, .clockTicks, .anotherProcessSignsIn,
+            .anotherProcessSignsOut:
+            true
         case .storeAnswers(.isSlow), .storeAnswers(.isUnreadable), .serverAnswers(_, .isCutOffBefore): true
         default: false
         }
