@@ -2,11 +2,11 @@
 public struct FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of trouble it was.
     public enum Kind: Sendable, Hashable {
-        /// There is no file at the path.
+        /// There is nothing at the path: no file to send, no folder to write to.
         case missing
         /// A directory, a pipe, a device: nothing that has a size and an end.
         case notRegular
-        /// There is a file, and this program may not read it.
+        /// There is a file or a folder, and this program may not use it.
         case forbidden
         /// The file has another size now than when its length was announced, so sending it would break the framing.
         case changed
@@ -34,11 +34,11 @@ public struct FileProblem: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch kind {
         case .missing:
-            "There is no file at \"\(path)\". Check the path, and keep the file until the upload is done."
+            "There is nothing at \"\(path)\". Check the path, and keep what is sent until it has gone out."
         case .notRegular:
             "\"\(path)\" is a directory or a special file. Give the path of a regular file, or send a stream."
         case .forbidden:
-            "This program may not read \"\(path)\". Change the file's permissions or the program's entitlements."
+            "This program may not use \"\(path)\". Change its permissions or the program's entitlements."
         case .changed:
             "\"\(path)\" changed its size while it was being sent. Send it again, or send a copy that nobody writes to."
         case .unreadable(let number):

@@ -11,7 +11,8 @@ extension OutgoingBody {
     /// The same body, with somebody told how much of it has been asked for.
     ///
     /// A piece counts once the transport asks for the one after it: then it has taken it.
-    func counted(_ tell: @escaping @Sendable (TransferCount) -> Void) -> OutgoingBody {
+    /// - Parameter begin: Called as a pass over the body begins; gives whom to tell.
+    func counted(_ begin: @escaping @Sendable () -> (TransferCount) -> Void) -> OutgoingBody {
         let stream: ByteStream
         switch content {
         case .bytes(let bytes):
@@ -31,6 +32,7 @@ extension OutgoingBody {
             let iterator = stream.makeAsyncIterator()
             var completed: Int64 = 0
             var taken: Int64 = 0
+            let tell = begin()
             tell(TransferCount(completed: 0, total: total))
             return {
                 completed += taken
@@ -41,7 +43,7 @@ extension OutgoingBody {
                 return piece
             }
         }
-        return OutgoingBody(counted, length: length)
+        return OutgoingBody(counted, length: length, isRepeatable: isRepeatable)
     }
 }
 

@@ -18,16 +18,24 @@ public struct OutgoingBody: Sendable {
     public let content: Content
     /// How many they are, if known: then a transport sends exactly this `Content-Length`, else it sends them chunked.
     public let length: Int64?
+    /// Whether there can be another pass over it, should the transport need one.
+    let isRepeatable: Bool
 
     /// Bytes in memory.
     public init(_ bytes: Data) {
         self.content = .bytes(bytes)
         self.length = Int64(bytes.count)
+        self.isRepeatable = true
     }
 
     /// Bytes piece by piece.
     public init(_ stream: ByteStream, length: Int64?) {
+        self.init(stream, length: length, isRepeatable: false)
+    }
+
+    init(_ stream: ByteStream, length: Int64?, isRepeatable: Bool) {
         self.content = .stream(stream)
         self.length = length
+        self.isRepeatable = isRepeatable
     }
 }

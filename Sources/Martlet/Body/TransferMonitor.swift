@@ -11,12 +11,15 @@
 /// ```
 ///
 /// Counts grow within an attempt and start anew with the next one, which ``TransferEvent/attempt(_:)`` announces: a call that
-/// is repeated after a 401 sends its body again. A download that goes on where it broke off starts from there.
+/// is repeated after a 401 sends its body again. An attempt that takes its body along to another place, as a 307 asks for, is
+/// announced again. A download that goes on where it broke off starts from there.
 ///
 /// A monitor is for one call at a time. Its ``events`` end with the call.
 public final class TransferMonitor: Sendable {
     private struct State {
         var attempt = 0
+        /// Goes up with every start, so that what comes late from an earlier one is known.
+        var pass = 0
         var sent = TransferCount()
         var received = TransferCount()
         var isFinished = false
@@ -103,9 +106,15 @@ public final class TransferMonitor: Sendable {
 // MARK: - For the client
 
 extension TransferMonitor {
-    /// A call or another attempt of it begins.
-    func start(attempt: Int) {
+    /// A call begins, or another attempt of it, or its body goes out once more within one.
+    /// - Returns: What the counts of it are to name.
+    @discardableResult
+    func start(attempt: Int) -> Int {
         tell { state in
+            state.pass += 1
+            // It has been announced, and nothing has happened since.
+            let isAnnounced = state.attempt == attempt && !state.isFinished
+            if isAnnounced, state.sent == TransferCount(), state.received == TransferCount() { return nil }
             state.attempt = attempt
             state.sent = TransferCount()
             state.received = TransferCount()
@@ -113,11 +122,13 @@ extension TransferMonitor {
             state.toldAt = nil
             return .attempt(attempt)
         }
+        return state.withLock { $0.pass }
     }
 
     /// The attempt's body has got so far.
-    func send(_ count: TransferCount) {
+    func send(_ count: TransferCount, in pass: Int) {
         tell { state in
+            guard pass == state.pass else { return nil }
             let isFirst = state.sent == TransferCount()
             state.sent = count
             return due(&state, isFirst || count.isComplete) ? .sent(count) : nil
@@ -125,13 +136,17 @@ extension TransferMonitor {
     }
 
     /// The attempt's answer has got so far.
-    func receive(_ count: TransferCount) {
+    func receive(_ count: TransferCount, in pass: Int) {
         tell { state in
+            guard pass == state.pass else { return nil }
             let isFirst = state.received == TransferCount()
             state.received = count
             return due(&state, isFirst || count.isComplete) ? .received(count) : nil
         }
     }
+
+    /// What counts are to name now.
+    var pass: Int { state.withLock { $0.pass } }
 
     /// The call is over, well or not.
     func finish() {

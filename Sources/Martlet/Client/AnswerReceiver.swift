@@ -22,9 +22,10 @@ struct IncomingAnswer: Sendable {
     let head: HTTPResponse
     let body: ByteStream
     let call: FailedCall
-    let monitor: TransferMonitor?
-    /// To be told with each piece, so that the time limit starts anew.
-    let headway: Headway
+    /// To be told with each piece how much has come, so that the time limit starts anew and whoever watches knows.
+    let progress: @Sendable (TransferCount) -> Void
+    /// To be told when a body has come to its end that outlives its call.
+    let finish: @Sendable () -> Void
     /// Held while the connection is in use.
     let place: HeldPlace?
 }

@@ -19,13 +19,8 @@ extension NetworkClient {
         _ endpoint: any Endpoint, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<ByteStream> {
         let receiver = StreamReceiver()
-        do throws(NetworkError) {
-            let raw = try await perform(endpoint, accept: nil, monitor: monitor, receiver: receiver)
-            return raw.with(receiver.takeBody())
-        } catch {
-            monitor?.finish()
-            throw error
-        }
+        let raw = try await perform(endpoint, accept: nil, monitor: monitor, receiver: receiver)
+        return raw.with(receiver.takeBody())
     }
 }
 
@@ -52,13 +47,14 @@ private final class StreamReceiver: AnswerReceiver {
     func receive(_ answer: IncomingAnswer) async throws {
         let use = Use(answer)
         let total = answer.head.headerFields[.contentLength].flatMap { Int64($0) }
-        let counted = answer.body.counted(of: total) { answer.monitor?.receive($0) }
+        let counted = answer.body.counted(of: total, answer.progress)
         let stream = ByteStream.onePass {
             let iterator = counted.makeAsyncIterator()
             return {
                 do {
                     if let piece = try await iterator.next() { return piece }
                 } catch {
+                    use.end()
                     throw AttemptRunner.wrap(error, call: use.call)
                 }
                 use.end()
@@ -71,19 +67,19 @@ private final class StreamReceiver: AnswerReceiver {
     /// What is given back when the body has been read, or is dropped.
     private final class Use: Sendable {
         let call: FailedCall
-        private let monitor: TransferMonitor?
+        private let finish: @Sendable () -> Void
         private let place: Locked<HeldPlace?>
 
         init(_ answer: IncomingAnswer) {
             call = answer.call
-            monitor = answer.monitor
+            finish = answer.finish
             place = Locked(answer.place)
         }
 
         deinit { end() }
 
         func end() {
-            monitor?.finish()
+            finish()
             // Not under the lock: whoever takes the place next may come back here.
             let held = place.withLock { place in
                 defer { place = nil }

@@ -45,12 +45,16 @@ struct AttemptRunner: Sendable {
         _ place: HeldPlace?
     ) async throws -> Int {
         let count = Locked(0)
+        let pass = call.monitor?.pass ?? 0
         return try await limits.run(withoutHeadwayFor: limit(of: call)) { headway in
-            let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(now.completed) } }
+            let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
             try await receiver.receive(
                 IncomingAnswer(
-                    head: answer.head, body: counted, call: call.context.call, monitor: call.monitor, headway: headway,
-                    place: place))
+                    head: answer.head, body: counted, call: call.context.call,
+                    progress: { count in
+                        headway.made()
+                        call.monitor?.receive(count, in: pass)
+                    }, finish: { call.monitor?.finish() }, place: place))
             return count.withLock { $0 }
         }.get()
     }
@@ -70,7 +74,7 @@ struct AttemptRunner: Sendable {
         var leftOrigin = false
         var redirects = 0
         while true {
-            let outgoing = carriesBody ? try body?.open().watched(by: call.monitor, headway) : nil
+            let outgoing = carriesBody ? try body?.open().watched(by: call.monitor, context.attempt, headway) : nil
             let response = try await send(request, outgoing, context)
             let redirect: Redirect?
             if config.redirects.limit > 0 {
@@ -165,11 +169,14 @@ extension OutgoingBody {
     private static let maximumSinglePiece = 1 << 20
 
     /// The same body, told of to whoever wants to know how it gets on.
-    fileprivate func watched(by monitor: TransferMonitor?, _ headway: Headway) -> OutgoingBody {
+    fileprivate func watched(by monitor: TransferMonitor?, _ attempt: Int, _ headway: Headway) -> OutgoingBody {
         if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSinglePiece { return self }
-        return counted { count in
-            headway.made()
-            monitor?.send(count)
+        return counted {
+            let pass = monitor?.start(attempt: attempt) ?? 0
+            return { count in
+                headway.made()
+                monitor?.send(count, in: pass)
+            }
         }
     }
 }

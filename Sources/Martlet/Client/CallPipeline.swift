@@ -43,7 +43,8 @@ struct CallPipeline: Sendable {
         _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
         session: SessionID? = nil, monitor: TransferMonitor? = nil, receiver: (any AnswerReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
-        defer { if receiver?.outlivesCall != true { monitor?.finish() } }
+        var isReadOn = false
+        defer { if !isReadOn { monitor?.finish() } }
         var call = try build(endpoint, accept: accept, authentication ?? endpoint.authentication)
         call.context.session = session
         call.monitor = monitor
@@ -52,6 +53,7 @@ struct CallPipeline: Sendable {
         do {
             let (answer, lastAttempt) = try await run(&call, watch)
             watch?.finish(.success(answer.status), attempts: call.context.attempt)
+            isReadOn = receiver?.outlivesCall == true
             return NetworkResponse(
                 value: RawAnswer(answer: try await process(answer, &call), call: call.context.call), head: answer.head,
                 attempts: call.context.attempt,
@@ -103,13 +105,15 @@ struct CallPipeline: Sendable {
         var context = RequestContext(
             endpoint: endpoint, authentication: authentication, method: method.rawValue, url: url,
             origin: location.origin, time: time)
+        var asksFirst = false
         if let body {
             context.transferTime = config.uploads.transferTime(of: body)
-            if attempts.waitsForContinue, config.uploads.expectsContinue(body), request.headerFields[.expect] == nil {
-                request.headerFields[.expect] = "100-continue"
-            }
+            asksFirst =
+                attempts.waitsForContinue && config.uploads.expectsContinue(body)
+                && request.headerFields[.expect] == nil
+            if asksFirst { request.headerFields[.expect] = "100-continue" }
         }
-        return Call(request: request, body: body, context: context)
+        return Call(request: request, body: body, context: context, asksFirst: asksFirst)
     }
 
     // MARK: - Running
@@ -122,6 +126,8 @@ struct CallPipeline: Sendable {
         var lastAnswer: ServerAnswer?
         var monitor: TransferMonitor?
         var receiver: (any AnswerReceiver)?
+        /// Whether the server is asked before the body goes out.
+        var asksFirst = false
     }
 
     private func run(_ call: inout Call, _ watch: CallWatch?) async throws -> (ServerAnswer, Duration) {
@@ -143,8 +149,7 @@ struct CallPipeline: Sendable {
                 case .failure(let error): failure = error
                 }
                 call.lastAnswer = failure.answer ?? call.lastAnswer
-                let startsOver = call.receiver?.startsOver(after: failure) == true
-                let wait = startsOver ? .zero : try await decide(&call, failure)
+                let wait = isOwnWish(failure, &call) ? .zero : try await decide(&call, failure)
                 guard call.body?.isReplayable ?? true else {
                     guard failure.answer != nil else { throw failure }
                     throw NetworkError.bodyNotReplayable(call.context.call, call.lastAnswer)
@@ -157,6 +162,16 @@ struct CallPipeline: Sendable {
             if isAnnounced { watch?.finish(.failure(failure), attempts: call.context.sent) }
             throw failure
         }
+    }
+
+    /// Whether the server only refused what the client asked for by itself, so that it is sent again without that.
+    private func isOwnWish(_ failure: NetworkError, _ call: inout Call) -> Bool {
+        if call.asksFirst, failure.answer?.status == 417 {
+            call.asksFirst = false
+            call.request.headerFields[.expect] = nil
+            return true
+        }
+        return call.receiver?.startsOver(after: failure) == true
     }
 
     /// One attempt: adapt, send, follow redirects, read, validate.
@@ -191,7 +206,8 @@ struct CallPipeline: Sendable {
             isUnderWay = false
             watch?.receive(call.context, outcome.answer, bytes: outcome.answer.body.count)
             for interceptor in interceptors { try await interceptor.validate(outcome.answer, for: &call.context) }
-            if call.context.endpoint.acceptableStatuses.contains(outcome.answer.status) {
+            // What is good, a receiver has taken.
+            if call.receiver == nil, call.context.endpoint.acceptableStatuses.contains(outcome.answer.status) {
                 return .success(outcome.answer)
             }
             let decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)

@@ -52,14 +52,13 @@
             if case .server = expectation { true } else { false }
         }
 
-        func verify(_ digest: RunningDigest?, _ head: HTTPResponse) throws(DownloadFailure) {
-            guard let digest else { return }
+        func verify(_ digest: RunningDigest, said: String?) throws(DownloadFailure) {
             switch expectation {
             case .digest(let expected): try Self.compare(expected, digest.sha256Value)
             case .unreadable(let text):
                 throw .digestMismatch(expected: "\"\(text)\"", actual: digest.sha256Value.hexText)
             case .server(let isRequired):
-                let said = head.headerFields[.reprDigest].map(ReprDigest.parse) ?? [:]
+                let said = said.map(ReprDigest.parse) ?? [:]
                 if let expected = said["sha-512"], let actual = digest.sha512Value {
                     try Self.compare(expected, actual)
                 } else if let expected = said["sha-256"] {
@@ -147,8 +146,7 @@
     }
 
     extension HTTPField.Name {
-        // Both names are tokens, so that the others never take their places.
-        fileprivate static let reprDigest = HTTPField.Name("Repr-Digest") ?? .eTag
+        // It is a token, so that the other never takes its place.
         static let wantReprDigest = HTTPField.Name("Want-Repr-Digest") ?? .accept
     }
 #endif

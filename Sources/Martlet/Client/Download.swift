@@ -77,8 +77,9 @@ extension NetworkClient {
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
         let receiver: DownloadReceiver
         do {
-            receiver = try await DownloadReceiver(endpoint, of: baseURL, to: path, options)
+            receiver = try await DownloadReceiver(of: source(endpoint), to: path, options)
         } catch {
+            monitor?.finish()
             let call = FailedCall(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 0)
             throw AttemptRunner.wrap(error, call: call)
         }
@@ -97,12 +98,33 @@ extension NetworkClient {
         _ endpoint: any Endpoint, to url: URL, options: DownloadOptions = DownloadOptions(),
         monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
-        try await download(endpoint, to: url.path, options: options, monitor: monitor)
+        guard url.isFileURL else {
+            monitor?.finish()
+            throw .invalidRequest(
+                FailedCall(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 0),
+                RequestProblem("The URL of the place to download to is not a file's."))
+        }
+        return try await download(endpoint, to: url.path, options: options, monitor: monitor)
+    }
+
+    /// What a download is of, and for whom: nobody goes on with what somebody else has begun.
+    private func source(_ endpoint: any Endpoint) async -> String {
+        var reader = ""
+        if endpoint.authentication != .none, case .signedIn(let session) = await tokens?.loadedState {
+            reader = session.account.userID ?? "\(session.id)"
+        }
+        let source = "\(endpoint.method) \(baseURL) \(endpoint.path) \(endpoint.query) \(reader)"
+        return String(source.fingerprint, radix: 16)
     }
 
     /// Deletes what ``DownloadOptions/keepsPartial`` has kept of a download to this place. One that is under way is not
-    /// disturbed, but cannot be gone on with.
+    /// disturbed.
     public func discardPartialDownload(to path: String) async {
-        _ = try? await FileQueue.run { PartialDownload(path).remove() }
+        _ = try? await FileQueue.run { PartialDownload(path).discard() }
+    }
+
+    /// Deletes what is kept of a download to this place. See ``discardPartialDownload(to:)-(String)``.
+    public func discardPartialDownload(to url: URL) async {
+        await discardPartialDownload(to: url.path)
     }
 }

@@ -75,8 +75,13 @@ public final class NetworkClient: APIClient {
         _ endpoint: any Endpoint, accept: String?, monitor: TransferMonitor?, receiver: (any AnswerReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
         if let guests, endpoint.authentication == .required {
-            try await guests.pass(
-                self, for: FailedCall(method: endpoint.method.rawValue, url: endpoint.path, attempts: 0))
+            do throws(NetworkError) {
+                try await guests.pass(
+                    self, for: FailedCall(method: endpoint.method.rawValue, url: endpoint.path, attempts: 0))
+            } catch {
+                monitor?.finish()
+                throw error
+            }
         }
         return try await pipeline.perform(endpoint, accept: accept, monitor: monitor, receiver: receiver)
     }

@@ -18,8 +18,8 @@ public import HTTPTypes
 public struct NetworkConfig: Sendable {
     /// How long one attempt may take, from its start to the last byte of the answer. Default 30 s.
     ///
-    /// What takes its time because it is large is not cut off: while a body is sent, or a download comes in, the time
-    /// starts anew with each piece.
+    /// What takes its time because it is large is not cut off: the time starts anew with each piece of a body that goes out,
+    /// and of a download that comes in. A body in memory of up to 1 MiB is one piece, unless a ``TransferMonitor`` watches.
     public var timeout: Duration = .seconds(30)
     /// Header fields of every request; an endpoint's own replace them.
     public var headers: HTTPFields = [:]

@@ -1,51 +1,132 @@
+internal import HTTPTypes
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
     internal import Foundation
 #endif
 
-/// What is kept of a download that broke off, with what must be known to go on.
+/// What is kept of a download that broke off, with what must be known to go on. Every call blocks.
 struct PartialDownload: Sendable {
     let place: IncomingFile.Place
 
     /// What the bytes are a part of.
     struct Notes: Codable, Hashable {
-        /// A fingerprint of what was asked for: an address may hold what is nobody else's business.
-        var source: String
+        /// A fingerprint of what was asked for, and for whom: an address may hold what is nobody else's business.
+        let source: String
         /// What `If-Range` takes.
-        var validator: String
+        let validator: String
         /// How many bytes there are in all.
-        var total: Int64
+        let total: Int64
+        /// What the server said of all of them.
+        let reprDigest: String?
+
+        /// The rest can be asked for later where the server says how much there is, and by what it can be known again: an
+        /// entity tag that is strong, or a date that is old enough to be (RFC 9110, sections 8.8.2.2 and 13.1.5).
+        init?(_ head: HTTPResponse, source: String) {
+            guard let total = head.contentLength, head.headerFields[.acceptRanges] != "none",
+                head.headerFields[.contentEncoding] == nil
+            else { return nil }
+            self.source = source
+            self.total = total
+            self.reprDigest = head.reprDigest
+            if let tag = head.headerFields[.eTag] {
+                guard tag.hasPrefix("\"") else { return nil }
+                self.validator = tag
+                return
+            }
+            guard let text = head.headerFields[.lastModified], let changed = HTTPDate.parse(text),
+                let now = head.headerFields[.date].flatMap(HTTPDate.parse), now.timeIntervalSince(changed) >= 1
+            else { return nil }
+            self.validator = text
+        }
     }
 
     init(_ path: String) {
         place = IncomingFile.Place(path)
     }
 
-    /// What is known of the bytes that are kept; `nil` where they are of no use. Blocks.
-    func notes() -> Notes? {
+    /// How a download to the place begins: with what is kept, where that is wished and possible.
+    func begin(_ options: DownloadOptions, source: String) throws -> DownloadReceiver.State {
+        var state = DownloadReceiver.State()
+        if !options.replacesExisting, FileManager.default.fileExists(atPath: place.path) {
+            throw FileProblem(.exists, path: place.path)
+        }
+        guard options.keepsPartial, let file = try IncomingFile.keptPartial(for: place) else {
+            // Made now, so that a folder that is not there is told before anything is asked of the server.
+            state.file = try IncomingFile.make(for: place)
+            return state
+        }
+        state.file = file
+        state.keeps = true
+        let size = try file.size()
+        let notes = notes()
+        // What nobody can go on with any more is as good as this call's.
+        state.isOwn = size == 0 || notes?.source == source || notes == nil
+        guard let notes, notes.source == source, size > 0, size < notes.total else { return state }
+        state.written = size
+        state.keptBytes = size
+        state.resumption = notes
+        #if canImport(CryptoKit) || Encryption
+            if let check = options.check { state.digest = try RunningDigest(for: check, of: file) }
+        #endif
+        return state
+    }
+
+    private func notes() -> Notes? {
         guard let data = FileManager.default.contents(atPath: place.notes) else { return nil }
         return try? JSONDecoder().decode(Notes.self, from: data)
     }
 
-    /// Blocks.
-    func write(_ notes: Notes) throws(DownloadFailure) {
+    func write(_ notes: Notes) throws(FileProblem) {
         do {
             try JSONEncoder().encode(notes).write(to: URL(fileURLWithPath: place.notes), options: .atomic)
+        } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
+            throw FileProblem(.noSpace, path: place.path)
         } catch {
-            throw .file(FileProblem(.forbidden, path: place.folder))
+            throw FileProblem(.forbidden, path: place.folder)
         }
     }
 
-    /// Forgets what the bytes are a part of. Blocks.
+    /// Forgets what the bytes are a part of.
     func removeNotes() {
         try? FileManager.default.removeItem(atPath: place.notes)
     }
 
-    /// Blocks.
+    /// For whoever has the file.
     func remove() {
         // Notes first: without them the bytes are of no use.
         removeNotes()
         try? FileManager.default.removeItem(atPath: place.partial)
+    }
+
+    /// Removes what is kept unless somebody is at it.
+    func discard() {
+        guard FileManager.default.fileExists(atPath: place.partial) else { return removeNotes() }
+        guard let file = try? IncomingFile.keptPartial(for: place) else { return }
+        withExtendedLifetime(file) { remove() }
+    }
+}
+
+extension HTTPResponse {
+    /// What `Content-Length` says, where it says something sensible.
+    var contentLength: Int64? {
+        headerFields[.contentLength].flatMap { Int64($0) }.flatMap { (0..<(Int64.max / 2)).contains($0) ? $0 : nil }
+    }
+
+    /// What the server says of the whole file (RFC 9530).
+    var reprDigest: String? {
+        HTTPField.Name("Repr-Digest").flatMap { headerFields[$0] }
+    }
+
+    /// Whether a partial answer has the rest of what is known, from a position on. The server was told what it must be, but not
+    /// all of them heed `If-Range`.
+    func goesOn(with notes: PartialDownload.Notes, from start: Int64) -> Bool {
+        guard let range = headerFields[.contentRange].flatMap(ContentRange.init), let bounds = range.bounds,
+            bounds.lowerBound == start, bounds.upperBound == notes.total - 1, range.total ?? notes.total == notes.total,
+            headerFields[.contentEncoding] == nil
+        else { return false }
+        let named = notes.validator.hasPrefix("\"") ? headerFields[.eTag] : headerFields[.lastModified]
+        return named ?? notes.validator == notes.validator
     }
 }

@@ -18,8 +18,8 @@ extension NetworkClient {
     ///
     /// The connection is made when the first event is asked for, with a token like any other call. One that ends or breaks
     /// is made again after the time that the server asked for (`retry`), 3 seconds where it did not, and longer each time
-    /// that fails; the server is told the last event that came (`Last-Event-ID`). The sequence ends with a 204, and when
-    /// the task is cancelled.
+    /// that fails; the server is told the last event that came (`Last-Event-ID`). The sequence ends with a 204; in a task
+    /// that is cancelled it fails with ``NetworkError/cancelled(_:)``.
     /// - Parameters:
     ///   - endpoint: Where the events come from.
     ///   - lastEventID: The last event that an earlier sequence gave, to go on after it.
@@ -91,8 +91,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             if hasConnected {
                 let time = events.client.pipeline.time
                 // A server that asks for no wait at all, and hangs up at once, would be called without end.
-                let longer = Swift.min(delay * (1 << Swift.min(failures, 20)), Self.maximumDelay)
-                try await time.sleep(until: time.uptime + Swift.max(delay, longer, Self.minimumDelay))
+                let first = Swift.max(delay, Self.minimumDelay)
+                let longer = Swift.min(first * (1 << Swift.min(failures, 20)), Self.maximumDelay)
+                try await time.sleep(until: time.uptime + Swift.max(first, longer))
             }
             hasConnected = true
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
@@ -103,9 +104,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
             let type = answer.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
             guard type?.trimmingPrefix(" ") == "text/event-stream" else {
-                let call = FailedCall(
-                    method: "\(events.endpoint.method)", url: events.endpoint.path, attempts: answer.attempts)
-                throw NetworkError.invalidResponse(call, reason: "it is \(type ?? "of no type"), not text/event-stream")
+                throw NetworkError.invalidResponse(
+                    events.call, reason: "it is \(type ?? "of no type"), not text/event-stream")
             }
             // What a broken connection had begun is not an event.
             parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
@@ -121,10 +121,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// A connection that broke is made again; whatever else went wrong would go wrong again.
         private mutating func recover(from error: any Error) throws {
             connection = nil
-            let call = FailedCall(method: "\(events.endpoint.method)", url: events.endpoint.path, attempts: 1)
             let failure =
                 error is EventStreamParser.TooLarge
-                ? .responseTooLarge(call, limit: events.limit) : AttemptRunner.wrap(error, call: call)
+                ? .responseTooLarge(events.call, limit: events.limit) : AttemptRunner.wrap(error, call: events.call)
             switch failure {
             case .offline where events.reconnects, .cannotConnect where events.reconnects,
                 .connectionLost where events.reconnects, .timedOut where events.reconnects:
@@ -137,6 +136,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     }
 
     private var limit: Int { client.config.maximumResponseBytes }
+
+    private var call: FailedCall {
+        FailedCall(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 1)
+    }
 }
 
 /// An endpoint with what a stream of events asks for.

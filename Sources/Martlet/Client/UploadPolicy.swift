@@ -11,11 +11,11 @@ public struct UploadPolicy: Sendable, Hashable {
     /// How many bytes a second the network is taken to carry. Default 1,000,000. Values that are not above zero count as 1.
     public var bytesPerSecond: Double = 1_000_000
     /// How long a body is taken to need whose length nobody knows. Default 60 s.
-    public var unknownLength: Duration = .seconds(60)
+    public var timeForUnknownLength: Duration = .seconds(60)
     /// From which length on, in bytes, the server is asked before the body goes out (`Expect: 100-continue`, RFC 9110,
     /// section 10.1.1), where the transport can wait for its answer (``Transport/waitsForContinue``); a body that can be
     /// sent only once asks at any length. `nil` never asks. Default 1 MiB.
-    public var expectContinueFrom: Int64? = 1 << 20
+    public var expectContinueThreshold: Int64? = 1 << 20
 
     /// The defaults.
     public init() {}
@@ -25,7 +25,7 @@ public struct UploadPolicy: Sendable, Hashable {
 
     /// How long a body may be on its way; `nil` where that needs no thought.
     func transferTime(of body: PreparedBody) -> Duration? {
-        guard let length = body.length else { return unknownLength }
+        guard let length = body.length else { return timeForUnknownLength }
         let rate = bytesPerSecond > 0 ? bytesPerSecond : 1
         // Far beyond any token's life, and well within what a duration can hold.
         let time = Duration.seconds(min(Double(length) / rate, 1e9))
@@ -34,7 +34,7 @@ public struct UploadPolicy: Sendable, Hashable {
 
     /// Whether the server is asked first.
     func expectsContinue(_ body: PreparedBody) -> Bool {
-        guard let expectContinueFrom else { return false }
-        return !body.isReplayable || body.length.map { $0 >= expectContinueFrom } ?? true
+        guard let expectContinueThreshold else { return false }
+        return !body.isReplayable || body.length.map { $0 >= expectContinueThreshold } ?? true
     }
 }

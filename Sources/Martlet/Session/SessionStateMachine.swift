@@ -130,12 +130,13 @@ extension SessionStateMachine {
 
     /// Somebody needs a token for something that takes a while.
     ///
-    /// One that would die meanwhile is renewed first, if a new one would last longer: where even that would not do, only
+    /// One that would die meanwhile is renewed first, if a new one would last longer: where even that would hardly do, only
     /// one that is past the half of its life.
     mutating func tokenAsked(lasting need: Duration, by waiter: WaiterID, at now: Duration) -> Answer {
         guard case .signedIn(var session) = state, let life = session.life, let lifetime = session.record.lifetime,
             session.record.bundle.refreshToken != nil, session.isUsable(at: now),
-            life.expiresAt - now < (need <= lifetime ? need : lifetime / 2)
+            life.expiresAt - now < (need <= lifetime * 0.9 ? need : lifetime / 2),
+            life.expiresAt - now < lifetime - policy.minimumInterval
         else { return tokenAsked(by: waiter, at: now) }
         // A token that is good for now is better than none.
         if case .settled = session.phase {

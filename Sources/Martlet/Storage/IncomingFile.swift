@@ -50,10 +50,14 @@ final class IncomingFile: Sendable {
             "\(folder)/\(hiddenName).\(String(UInt64.random(in: 0 ... .max), radix: 16)).tmp"
         }
 
-        /// FNV-1a: the same in every process.
         private static func hiddenName(for name: String) -> String {
-            let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-            return ".martlet-download-\(String(hash, radix: 16))"
+            ".martlet-download-\(String(name.fingerprint, radix: 16))"
+        }
+
+        fileprivate func check() throws(FileProblem) {
+            guard !path.utf8.contains(0), !path.hasSuffix("/"), !path.isEmpty else {
+                throw FileProblem(.missing, path: path)
+            }
         }
     }
 
@@ -71,21 +75,20 @@ final class IncomingFile: Sendable {
     /// An empty file for a place.
     /// - Parameter allowsUnnamed: Whether it may go without a name where the system can do that.
     static func make(for place: Place, allowsUnnamed: Bool = true) throws(FileProblem) -> IncomingFile {
-        guard !place.path.utf8.contains(0), !place.path.hasSuffix("/"), !place.path.isEmpty else {
-            throw FileProblem(.missing, path: place.path)
-        }
+        try place.check()
         removeLeftovers(of: place)
         if allowsUnnamed, let unnamed = makeUnnamed(for: place) { return unnamed }
         let name = place.newTemporary()
         let file = IncomingFile(try openFile(name, O_RDWR | O_CREAT | O_EXCL, for: place), place, name: name)
-        // Held as long as it is written to, so that nobody takes it for a leftover.
-        _ = flock(file.descriptor, LOCK_EX | LOCK_NB)
-        return file
+        // Held as long as it is written to, so that nobody takes it for a leftover; as somebody may have before that.
+        let isHeld = flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 && file.isStill(name)
+        return isHeld ? file : try make(for: place, allowsUnnamed: allowsUnnamed)
     }
 
     /// What is kept of a download to a place, to go on with; empty where there is nothing yet.
     /// - Returns: The file, or `nil` where somebody else is at it.
     static func keptPartial(for place: Place) throws(FileProblem) -> IncomingFile? {
+        try place.check()
         let name = place.partial
         let file = IncomingFile(try openFile(name, O_RDWR | O_CREAT, for: place), place, name: nil)
         guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
@@ -168,6 +171,8 @@ final class IncomingFile: Sendable {
         let descriptor = retrying { open(place.folder, flag | O_RDWR | O_CLOEXEC, 0o666) }
         guard descriptor >= 0 else { return nil }
         let file = IncomingFile(descriptor, place, name: nil)
+        // For the moment between two names, in which it could be taken for a leftover.
+        _ = flock(descriptor, LOCK_EX | LOCK_NB)
         return Disk.canGiveName(toUnnamed: descriptor) ? file : nil
     }
 

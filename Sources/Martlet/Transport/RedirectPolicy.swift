@@ -59,6 +59,7 @@ struct Redirect {
             next.method = .get
             let ofBody: [HTTPField.Name] = [
                 .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation,
+                .expect,
             ]
             for name in ofBody {
                 next.headerFields[name] = nil

@@ -23,6 +23,7 @@
             var exchange: URLSessionExchange?
             var pipe: BodyPipe?
             var isTaken = false
+            var isOver = false
         }
 
         init(_ body: OutgoingBody?, request: URLRequest, session: URLSession) async throws {
@@ -54,14 +55,16 @@
             task.resume()
         }
 
-        /// The stream for the session, which asks when it is ready to send; only once.
+        /// The stream for the session, which asks when it is ready to send; only once, unless the body stands in memory.
         func takeStream() -> InputStream? {
             guard let body else { return nil }
-            let exchange = state.withLock { state -> URLSessionExchange? in
+            let (exchange, before) = state.withLock { state -> (URLSessionExchange?, BodyPipe?) in
                 defer { state.isTaken = true }
-                return state.isTaken ? nil : state.exchange
+                guard !state.isOver, !state.isTaken || body.isRepeatable else { return (nil, nil) }
+                return (state.exchange, state.pipe)
             }
             guard let exchange, let (stream, pipe) = BodyPipe.make() else { return nil }
+            before?.close()
             state.withLock { $0.pipe = pipe }
             pipe.send(body) { exchange.fail($0) }
             return stream
@@ -70,7 +73,7 @@
         /// Ends the reading of the body; the task is done.
         func stop() {
             let pipe = state.withLock { state in
-                defer { state = State(isTaken: true) }
+                defer { state = State(isTaken: true, isOver: true) }
                 return state.pipe
             }
             pipe?.close()

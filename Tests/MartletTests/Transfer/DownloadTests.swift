@@ -122,6 +122,115 @@ import Testing
         }
     }
 
+    @Test("begins anew where a server that does not heed If-Range goes on with another file") func ignoredCondition()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            var generator = SeededGenerator(seed: 8)
+            let newer = generator.bytes(10_500)
+            let server = server
+            server.change { $0.breaks = [4000] }
+            let transport = StubTransport { request in
+                guard request.number == 2 else { return server.answer(request) }
+                server.change { state in
+                    state.content = newer
+                    state.headers[.eTag] = "\"two\""
+                }
+                return StubTransport.Answer(
+                    206, headers: [.contentRange: "bytes 4000-10499/10500", .eTag: "\"two\""],
+                    body: newer.dropFirst(4000))
+            }
+            let path = folder.path + "/film.bin"
+            try await persistentClient(transport).download(Get("/film", .none), to: path)
+            #expect(FileManager.default.contents(atPath: path) == newer)
+        }
+    }
+
+    @Test("is not disturbed by an attempt that was given up and goes on all the same") func straggler() async throws {
+        try await TemporaryFolder.with { folder in
+            let time = ManualTimeSource()
+            let straggler = Gate()
+            let waits = Locked(true)
+            server.beforePiece { position in
+                guard position == 5000, waits.withLock({ $0 }) else {
+                    // The first attempt is over, and its rest comes now, before the last piece of the second.
+                    if position == 10_000 {
+                        straggler.open()
+                        for _ in 0..<200 { await Task.yield() }
+                    }
+                    return
+                }
+                waits.withLock { $0 = false }
+                await time.waitForSleepers(1)
+                time.advance(by: .seconds(31))
+                await straggler.pass()
+            }
+            let path = folder.path + "/film.bin"
+            let client = persistentClient(server.transport) { $0.time = time }
+            let answer = try await client.download(Get("/film", .none), to: path)
+            #expect(answer.attempts == 2)
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("takes no part that nobody asked for, and no answer without content") func notWhole() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("film.bin", Data("older".utf8))
+            let part = StubTransport { _ in
+                StubTransport.Answer(206, headers: [.contentRange: "bytes 0-2/1000"], body: Data("abc".utf8))
+            }
+            let failure = await error { try await client(part).download(Get("/film", .none), to: path) }
+            guard case .invalidResponse = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            let nothing = StubTransport { _ in .status(204) }
+            let second = await error { try await client(nothing).download(Get("/film", .none), to: path) }
+            guard case .downloadFailed(_, .noContent) = second else {
+                Issue.record("\(String(describing: second))")
+                return
+            }
+            #expect(FileManager.default.contents(atPath: path) == Data("older".utf8))
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("of a part that the endpoint itself asks for is that part") func ownRange() async throws {
+        try await TemporaryFolder.with { folder in
+            let transport = server.transport
+            let path = folder.path + "/part"
+            try await client(transport).download(
+                Call<Empty>(.get, "/film", headers: [.range: "bytes=10000-"], authentication: .none), to: path)
+            #expect(FileManager.default.contents(atPath: path) == content.dropFirst(10_000))
+        }
+    }
+
+    @Test("a connection that breaks after the last byte has done all it was for") func brokenAtTheEnd() async throws {
+        try await TemporaryFolder.with { folder in
+            server.change { $0.breaks = [10_500] }
+            let path = folder.path + "/film.bin"
+            let answer = try await client(server.transport).download(Get("/film", .none), to: path)
+            #expect(answer.attempts == 1)
+            #expect(FileManager.default.contents(atPath: path) == content)
+        }
+    }
+
+    @Test("begins anew after a 416, even for an endpoint that accepts all") func unsatisfiableButAccepted() async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let server = server
+            server.change { $0.breaks = [4000] }
+            let transport = StubTransport { request in
+                request.number == 2 ? .status(416) : server.answer(request)
+            }
+            let path = folder.path + "/film.bin"
+            try await persistentClient(transport).download(
+                Call<Empty>(.get, "/film", authentication: .none, acceptableStatuses: .any), to: path)
+            #expect(FileManager.default.contents(atPath: path) == content)
+        }
+    }
+
     @Test("begins anew after a 416") func unsatisfiable() async throws {
         try await TemporaryFolder.with { folder in
             let server = server

@@ -79,6 +79,54 @@ import Testing
         }
     }
 
+    @Test("one that is under way is not disturbed when what is kept is thrown away") func discardedMeanwhile()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let client = client(server.transport)
+            server.beforePiece { position in
+                if position == 5000 { await client.discardPartialDownload(to: path) }
+            }
+            try await client.download(Get("/film", .none), to: path, options: options)
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("what one download has kept is not taken away by another that comes to nothing") func others() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            await breakOff(path, at: 4000)
+            let kept = folder.names
+            let offline = StubTransport { _ in throw TransportError.offline }
+            _ = await error {
+                try await client(offline).download(Get("/other", .none), to: path, options: options)
+            }
+            #expect(folder.names == kept)
+        }
+    }
+
+    @Test("nobody goes on with what somebody else has begun") func somebodyElse() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/export"
+            var headers: [String?] = []
+            for _ in 0..<2 {
+                let app = try await App.signedIn { $0.retry = .never }
+                let server = server
+                server.change { $0.breaks = [4000] }
+                let seen = Locked<[String?]>([])
+                app.backend.beforeCall { request in
+                    seen.withLock { $0.append(request.headers[.range]) }
+                    return server.answer(request)
+                }
+                _ = await error { try await app.client.download(Get("/me/export"), to: path, options: options) }
+                headers += seen.withLock { $0 }
+            }
+            #expect(headers == [nil, nil])
+        }
+    }
+
     @Test("notes that are damaged, or say less than there is, are not trusted") func damaged() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/film.bin"

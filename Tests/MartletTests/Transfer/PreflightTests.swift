@@ -123,6 +123,12 @@ import Testing
         }
     }
 
+    @Test("a server that knows nothing of such questions is not asked again") func expectationFailed() async throws {
+        let stub = StubTransport { request in request.headers[.expect] == nil ? .status(204) : .status(417) }
+        try await client(Waiting(stub: stub)).send(Call<Empty>.post("/1", body(claiming: 1 << 30)))
+        #expect(stub.requests.map { $0.headers[.expect] } == ["100-continue", nil])
+    }
+
     @Test("a large or one-shot body asks the server first, where the transport can wait for its answer") func expect()
         async throws
     {
@@ -134,7 +140,7 @@ import Testing
         try await client.send(Call<Empty>.post("/3", .oneShot(chunks, length: 1)))
         try await client.send(Call<Empty>.post("/4"))
         try await MartletTests.client(stub).send(Call<Empty>.post("/5", body(claiming: 1 << 30)))
-        try await MartletTests.client(Waiting(stub: stub)) { $0.uploads.expectContinueFrom = nil }
+        try await MartletTests.client(Waiting(stub: stub)) { $0.uploads.expectContinueThreshold = nil }
             .send(Call<Empty>.post("/6", body(claiming: 1 << 30)))
         #expect(
             stub.requests.map { $0.headers[.expect] } == ["100-continue", nil, "100-continue", nil, nil, nil])

@@ -78,6 +78,44 @@ import Testing
         #expect(heard == [.attempt(2), .sent(TransferCount(completed: 7, total: 10))])
     }
 
+    @Test("what comes late from an attempt that was given up does not count") func stale() {
+        let monitor = TransferMonitor()
+        let first = monitor.start(attempt: 1)
+        monitor.send(TransferCount(completed: 9, total: 10), in: first)
+        let second = monitor.start(attempt: 2)
+        monitor.send(TransferCount(completed: 10, total: 10), in: first)
+        #expect(monitor.sent == TransferCount())
+        monitor.send(TransferCount(completed: 1, total: 10), in: second)
+        #expect(monitor.sent.completed == 1)
+    }
+
+    @Test("a body that goes along with a redirect is announced again") func redirected() async throws {
+        let transport = StubTransport { request in
+            request.path == "/here" ? .status(307, headers: [.location: "/there"]) : .status(204)
+        }
+        let monitor = TransferMonitor(interval: .zero)
+        let events = monitor.events
+        try await client(transport).send(Call<Empty>.post("/here", .bytes(Data(count: 10))), monitor: monitor)
+        var heard: [TransferEvent] = []
+        for await event in events { heard.append(event) }
+        #expect(heard == [.attempt(1), .attempt(1), .sent(TransferCount(completed: 10, total: 10))])
+    }
+
+    @Test("ends where a call fails before it begins") func neverBegun() async throws {
+        let monitor = TransferMonitor()
+        let events = monitor.events
+        _ = await error {
+            try await client(StubTransport { _ in .status(200) }).download(
+                Get("/film", .none), to: "/nowhere/film", monitor: monitor)
+        }
+        for await event in events { Issue.record("\(event)") }
+        let signedOut = App()
+        let more = TransferMonitor()
+        let moreEvents = more.events
+        _ = await error { try await signedOut.client.send(Get("/me"), monitor: more) }
+        for await event in moreEvents { Issue.record("\(event)") }
+    }
+
     @Test("lets a cancelled listener go at once, and forgets it") func cancelled() async {
         let monitor = TransferMonitor()
         let listening = Task { for await _ in monitor.events {} }
@@ -205,6 +243,9 @@ import Testing
 #endif
 
 extension TransferMonitor {
+    fileprivate func send(_ count: TransferCount) { send(count, in: pass) }
+    fileprivate func receive(_ count: TransferCount) { receive(count, in: pass) }
+
     fileprivate func waitForListeners(_ count: Int) async {
         while listenerCount != count { await Task.yield() }
     }
