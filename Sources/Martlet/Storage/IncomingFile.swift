@@ -76,12 +76,13 @@ final class IncomingFile: Sendable {
     /// - Parameter allowsUnnamed: Whether it may go without a name where the system can do that.
     static func make(for place: Place, allowsUnnamed: Bool = true) throws(FileProblem) -> IncomingFile {
         try place.check()
-        removeLeftovers(of: place)
+        // What killed processes have left of downloads to the same place.
+        Leftovers.remove(from: place.folder) { $0.hasPrefix("\(place.hiddenName).") && $0.hasSuffix(".tmp") }
         if allowsUnnamed, let unnamed = makeUnnamed(for: place) { return unnamed }
         let name = place.newTemporary()
         let file = IncomingFile(try openFile(name, O_RDWR | O_CREAT | O_EXCL, for: place), place, name: name)
         // Held as long as it is written to, so that nobody takes it for a leftover; as somebody may have before that.
-        let isHeld = flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 && file.isStill(name)
+        let isHeld = Leftovers.claim(file.descriptor) && file.isStill(name)
         return isHeld ? file : try make(for: place, allowsUnnamed: allowsUnnamed)
     }
 
@@ -91,7 +92,7 @@ final class IncomingFile: Sendable {
         try place.check()
         let name = place.partial
         let file = IncomingFile(try openFile(name, O_RDWR | O_CREAT, for: place), place, name: nil)
-        guard flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+        guard Leftovers.claim(file.descriptor) else { return nil }
         // Whoever had it before may have moved it to its place meanwhile.
         guard file.isStill(name) else { return try keptPartial(for: place) }
         return file
@@ -172,7 +173,7 @@ final class IncomingFile: Sendable {
         guard descriptor >= 0 else { return nil }
         let file = IncomingFile(descriptor, place, name: nil)
         // For the moment between two names, in which it could be taken for a leftover.
-        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+        _ = Leftovers.claim(descriptor)
         return Disk.canGiveName(toUnnamed: descriptor) ? file : nil
     }
 
@@ -221,18 +222,6 @@ final class IncomingFile: Sendable {
         case ENOSPC, EDQUOT, EFBIG: FileProblem(.noSpace, path: place.path)
         case EACCES, EPERM: FileProblem(.forbidden, path: place.folder)
         case let number: FileProblem(.unwritable(errno: number), path: place.path)
-        }
-    }
-
-    /// Clears away what killed processes have left of downloads to the same place.
-    private static func removeLeftovers(of place: Place) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: place.folder)) ?? []
-        for name in names where name.hasPrefix("\(place.hiddenName).") && name.hasSuffix(".tmp") {
-            let path = "\(place.folder)/\(name)"
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-            guard descriptor >= 0 else { continue }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
-            close(descriptor)
         }
     }
 }
