@@ -58,7 +58,7 @@ torture: ## Lets processes share a session, and kills and stops them at it (ROUN
 	@$(BUILD_COMMAND)
 	@$(COMMAND) torture --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
 
-kills: ## Kills a process 1,000 times while it writes to the file stores (ROUNDS=1000 SEED=a number).
+kills: ## Kills a process 1,000 times while it writes to the file stores and downloads (ROUNDS=1000 SEED=a number).
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
 	@$(COMMAND) kills --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")

@@ -12,7 +12,8 @@ struct KillsCommand: AsyncParsableCommand {
             last one that the process has spoken of.
 
             Exits with 0 only if that was so each time. The same seed plans the same moments; what the process is \
-            about then is up to the system.
+            about then is up to the system. Meanwhile it also downloads a file over and over: that must be whole or not \
+            there, with nothing else left of it.
             """)
 
     @Option(help: "How many processes to kill.")
@@ -55,6 +56,7 @@ struct KillsWorkerCommand: AsyncParsableCommand {
             for store in KilledStore.allCases {
                 group.addTask { try await store.write(in: folder, inPlace: inPlace) }
             }
+            group.addTask { try await KilledDownload.download(in: folder) }
             try await group.waitForAll()
         }
     }

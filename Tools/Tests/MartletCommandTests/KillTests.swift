@@ -10,6 +10,7 @@ extension TortureTests {
         #expect(run.status == 0, "\(run.output)")
         #expect(run.output.contains("\nFileTokenStore: 60 kills, 0 torn, 0 lost"), "\(run.output)")
         #expect(run.output.contains("\nEncryptedFileTokenStore: 60 kills, 0 torn, 0 lost"), "\(run.output)")
+        #expect(run.output.contains("\nDownloads: 60 kills, 0 torn, 0 files left behind"), "\(run.output)")
         #expect(run.leftovers == [])
     }
 

@@ -11,9 +11,12 @@ struct KillLane {
     /// The newest rotation that a writer has said to be stored, of all writers so far.
     private var told: [KilledStore: Int] = [:]
     private var tallies: [KilledStore: KillTally] = [:]
+    private var downloads = DownloadTally()
 
     /// Plays rounds, and leaves nothing behind.
-    static func play(_ rounds: some Sequence<Int>, of kills: Kills) async -> [KilledStore: KillTally] {
+    static func play(_ rounds: some Sequence<Int>, of kills: Kills) async -> (
+        stores: [KilledStore: KillTally], downloads: DownloadTally
+    ) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-kills-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         var lane = KillLane(kills: kills, folder: folder.path)
@@ -26,7 +29,7 @@ struct KillLane {
         } catch {
             for store in KilledStore.allCases { lane.tallies[store, default: KillTally()].trouble.append("\(error)") }
         }
-        return lane.tallies
+        return (lane.tallies, lane.downloads)
     }
 
     private init(kills: Kills, folder: String) {
@@ -45,6 +48,10 @@ struct KillLane {
             told[report.store] = max(told[report.store] ?? 0, report.rotation)
             tallies[report.store, default: KillTally()].stored += 1
         }
+        let remains = KilledDownload.remains(in: folder)
+        if wasKilled { downloads.kills += 1 }
+        if remains.isTorn { downloads.torn += 1 }
+        downloads.left += remains.leftovers.count
         for store in KilledStore.allCases {
             var tally = tallies[store] ?? KillTally()
             if wasKilled {

@@ -18,12 +18,13 @@ struct Kills: Sendable {
     func run() async -> Bool {
         console.line(console.paint("Martlet: a process that writes to the file stores is killed", .title))
         console.line("\(rounds.grouped) rounds, seed \(seed)")
-        let tallies = await withTaskGroup { group in
+        let (tallies, downloads) = await withTaskGroup { group in
             for lane in 0..<Self.lanes {
                 group.addTask { await KillLane.play(stride(from: lane, to: rounds, by: Self.lanes), of: self) }
             }
-            return await group.reduce(into: [KilledStore: KillTally]()) { sum, lane in
-                sum.merge(lane) { $0 + $1 }
+            return await group.reduce(into: ([KilledStore: KillTally](), DownloadTally())) { sum, lane in
+                sum.0.merge(lane.stores) { $0 + $1 }
+                sum.1 = sum.1 + lane.downloads
             }
         }
         if Task.isCancelled {
@@ -41,11 +42,31 @@ struct Kills: Sendable {
             for trouble in tally.trouble.prefix(4) { console.line("  \(trouble)") }
         }
         let all = tallies.values.reduce(KillTally(), +)
-        let isRight = KilledStore.allCases.allSatisfy { tallies[$0]?.isRight(after: rounds) == true }
         console.line(
-            "\(isRight ? "✓" : "✗") \(KilledStore.allCases.count) stores, each with \(rounds.grouped) kills,"
-                + " \(all.torn.grouped) torn, \(all.lost.grouped) lost")
+            console.paint(
+                "Downloads: \(downloads.kills.grouped) kills, \(downloads.torn.grouped) torn,"
+                    + " \(downloads.left.grouped) files left behind", downloads.isRight ? .good : .bad))
+        let isRight =
+            downloads.isRight && KilledStore.allCases.allSatisfy { tallies[$0]?.isRight(after: rounds) == true }
+        console.line(
+            "\(isRight ? "✓" : "✗") \(KilledStore.allCases.count) stores and downloads, each with"
+                + " \(rounds.grouped) kills, \((all.torn + downloads.torn).grouped) torn, \(all.lost.grouped) lost,"
+                + " \(downloads.left.grouped) left behind")
         return isRight
+    }
+}
+
+/// What became of downloads.
+struct DownloadTally: Sendable {
+    var kills = 0
+    var torn = 0
+    var left = 0
+
+    var isRight: Bool { torn == 0 && left == 0 }
+
+    static func + (first: DownloadTally, second: DownloadTally) -> DownloadTally {
+        DownloadTally(
+            kills: first.kills + second.kills, torn: first.torn + second.torn, left: first.left + second.left)
     }
 }
 
