@@ -26,11 +26,16 @@ let settings: [SwiftSetting] = [
 let asyncHTTPClient: TargetDependencyCondition? = .when(traits: ["AsyncHTTPClient"])
 let encryption: TargetDependencyCondition? = .when(traits: ["Encryption"])
 
+// Apple's platforms have ImageIO. The C code asks for a library's headers only where this says so: with the trait off
+// nothing has to be installed.
+let imageCodecs: BuildSettingCondition = .when(platforms: [.linux], traits: ["ImageCodecs"])
+
 let package = Package(
     name: "martlet",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Martlet", targets: ["Martlet"]),
+        .library(name: "MartletImages", targets: ["MartletImages"]),
         .library(name: "MartletTesting", targets: ["MartletTesting"]),
     ],
     traits: [
@@ -46,6 +51,10 @@ let package = Package(
         .trait(
             name: "Encryption",
             description: "EncryptedFileTokenStore and EncryptedFileStorage over apple/swift-crypto."
+        ),
+        .trait(
+            name: "ImageCodecs",
+            description: "On Linux, MartletImages over libjpeg-turbo, libpng, libwebp and Little CMS."
         ),
     ],
     dependencies: [
@@ -74,10 +83,26 @@ let package = Package(
             resources: privacyManifest.resources,
             swiftSettings: settings
         ),
+        .target(
+            name: "CMartletImages",
+            cSettings: [.define("MARTLET_IMAGE_CODECS", imageCodecs)],
+            linkerSettings: ["jpeg", "png", "webp", "lcms2"].map { .linkedLibrary($0, imageCodecs) }
+        ),
+        .target(
+            name: "MartletImages",
+            dependencies: ["Martlet", "CMartletImages"],
+            swiftSettings: settings
+        ),
         .target(name: "MartletTesting", dependencies: ["Martlet"], swiftSettings: settings),
         .testTarget(
             name: "MartletTests",
             dependencies: ["Martlet", "MartletTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MartletImagesTests",
+            dependencies: ["MartletImages", "Martlet", "MartletTesting", "CMartletImages"],
+            exclude: ["Fixtures"],
             swiftSettings: settings
         ),
     ],

@@ -10,9 +10,9 @@ internal import Dispatch
     internal import Android
 #endif
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+    package import FoundationEssentials
 #else
-    internal import Foundation
+    package import Foundation
 #endif
 
 /// The bytes of a file, piece by piece, read off the cooperative threads, which must not block.
@@ -118,6 +118,23 @@ struct FileChunks: AsyncSequence, Sendable {
                 queue.async { continuation.resume(with: Swift.Result { try work() }) }
             }
         }
+    }
+}
+
+/// A file read in one go, for those who need all of it at once. Blocks its thread.
+package enum WholeFile {
+    /// The bytes of a file.
+    /// - Returns: `nil` where there are more bytes than the limit.
+    /// - Throws: ``FileProblem``.
+    package static func read(_ path: String, atMost limit: Int) throws(FileProblem) -> Data? {
+        let size = try FileChunks.size(ofFileAt: path)
+        guard size <= limit else { return nil }
+        let descriptor = try FileDescriptor(path)
+        let bytes = try descriptor.read(upTo: Int(size), from: 0)
+        guard bytes.count == size, try descriptor.read(upTo: 1, from: size).isEmpty else {
+            throw FileProblem(.changed, path: path)
+        }
+        return bytes
     }
 }
 
