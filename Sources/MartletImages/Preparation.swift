@@ -13,26 +13,71 @@ struct Preparation {
     let cancellation: Cancellation
 
     func run(_ source: ImageSource) throws(ImageError) -> PreparedImage {
-        let bytes = try read(source)
+        let description: ImageDescription
+        let bitmap: Bitmap
+        do {
+            // In a scope of its own: the file's bytes are let go before anything is encoded.
+            let bytes = try read(source)
+            try cancellation.check()
+            description = try describe(bytes)
+            if passesThrough(bytes, description) {
+                return PreparedImage(
+                    data: bytes, format: options.format, size: description.size, quality: nil, isUntouched: true)
+            }
+            bitmap = try decode(bytes, description)
+        }
         try cancellation.check()
-        guard let kind = ImageKind(of: bytes) else { throw .notAnImage }
-        throw .unsupported(kind, advice: "")
+        let exif = options.keepsMetadata ? description.exif.map(EXIF.upright) : nil
+        return try SizeSearch(options: options, codec: codec, cancellation: cancellation, exif: exif).run(bitmap)
     }
 
     private func read(_ source: ImageSource) throws(ImageError) -> Data {
+        let limit = options.maximumInputBytes
         switch source {
         case .data(let data):
-            guard data.count <= options.maximumInputBytes else { throw .tooManyBytes(maximum: options.maximumInputBytes) }
+            guard data.count <= limit else { throw .tooManyBytes(maximum: limit) }
             return data
         case .file(let path):
             let data: Data?
             do throws(FileProblem) {
-                data = try WholeFile.read(path, atMost: options.maximumInputBytes)
+                data = try WholeFile.read(path, atMost: limit)
             } catch {
                 throw .file(error)
             }
-            guard let data else { throw .tooManyBytes(maximum: options.maximumInputBytes) }
+            guard let data else { throw .tooManyBytes(maximum: limit) }
             return data
         }
+    }
+
+    private func describe(_ bytes: Data) throws(ImageError) -> ImageDescription {
+        guard let kind = ImageKind(of: bytes) else { throw .notAnImage }
+        let headers = try Headers.describe(bytes, as: kind)
+        let description: ImageDescription
+        if let headers { description = headers } else { description = try codec.inspect(bytes, as: kind) }
+        guard description.size.width > 0, description.size.height > 0 else {
+            throw .damaged(kind, reason: "it has no size")
+        }
+        guard description.size.count <= options.maximumPixels else {
+            throw .tooManyPixels(description.size, maximum: options.maximumPixels)
+        }
+        return description
+    }
+
+    private func passesThrough(_ bytes: Data, _ description: ImageDescription) -> Bool {
+        options.passesThrough && description.kind.format == options.format && description.orientation == .up
+            && description.isSRGB && !description.isAnimated && (options.keepsMetadata || !description.hasMetadata)
+            && description.size.width <= options.bounds.width && description.size.height <= options.bounds.height
+            && bytes.count <= options.maximumBytes
+    }
+
+    /// The picture upright and no larger than the bounds.
+    private func decode(_ bytes: Data, _ description: ImageDescription) throws(ImageError) -> Bitmap {
+        let isTransposed = description.orientation.isTransposed
+        let bounds = PixelSize(width: max(1, options.bounds.width), height: max(1, options.bounds.height))
+        let size = description.size.fitted(in: isTransposed ? bounds.transposed : bounds)
+        let bitmap = try codec.decode(bytes, description, to: size, cancellation)
+        try cancellation.check()
+        let visible = options.format.hasAlpha ? bitmap.withoutNeedlessAlpha() : bitmap.flattened(on: options.background)
+        return visible.upright(description.orientation)
     }
 }

@@ -1,0 +1,26 @@
+#ifndef MARTLET_READER_H
+#define MARTLET_READER_H
+
+#include "CMartletImages.h"
+
+/// Every reader begins with this.
+struct martlet_reader {
+    martlet_layout layout;
+    martlet_status (*read)(martlet_reader *reader, uint8_t *row, martlet_problem *problem);
+    void (*close)(martlet_reader *reader);
+};
+
+/// A reader of pixels that are in memory already.
+typedef struct martlet_memory_reader {
+    martlet_reader base;
+    const uint8_t *pixels;
+    size_t stride;
+    size_t next;
+} martlet_memory_reader;
+
+martlet_status martlet_read_memory(martlet_reader *reader, uint8_t *row, martlet_problem *problem);
+
+/// Notes what went wrong.
+martlet_status martlet_fail(martlet_problem *problem, martlet_status status, const char *reason);
+
+#endif

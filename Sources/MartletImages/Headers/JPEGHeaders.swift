@@ -1,0 +1,106 @@
+internal import CMartletImages
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The segments of a JPEG (ISO/IEC 10918-1, annex B).
+struct JPEGHeaders {
+    private let bytes: ByteView
+    private var description = ImageDescription(kind: .jpeg, size: PixelSize(width: 0, height: 0))
+    private var hasFrame = false
+    private var isColoured = true
+    /// Pieces of the ICC profile by their number (ICC.1, annex B.4).
+    private var profile: [Int: Data] = [:]
+
+    private init(_ bytes: ByteView) {
+        self.bytes = bytes
+    }
+
+    static func describe(_ bytes: ByteView) throws(ImageError) -> ImageDescription {
+        var headers = JPEGHeaders(bytes)
+        let end = headers.walk()
+        guard headers.hasFrame else { throw .damaged(.jpeg, reason: "it has no size") }
+        // What follows the end is no part of the picture: the clip of a moving photo, a depth map, padding.
+        if end != bytes.count { headers.description.hasMetadata = true }
+        headers.finish()
+        return headers.description
+    }
+
+    /// Goes through all segments.
+    /// - Returns: Where the picture ends; `nil` where it does not.
+    private mutating func walk() -> Int? {
+        var place = 2
+        while let byte = bytes[place] {
+            guard byte == 0xFF, let marker = bytes[place + 1] else { return nil }
+            switch marker {
+            case 0xFF:
+                // A fill byte.
+                place += 1
+                continue
+            case 0xD9: return place + 2
+            case 0x01, 0xD0...0xD8:
+                place += 2
+                continue
+            default: break
+            }
+            guard let length = bytes.number(at: place + 2, bytes: 2), length >= 2 else { return nil }
+            take(marker, bytes.part(from: place + 4, count: length - 2))
+            place += 2 + length
+            if marker == 0xDA { place = endOfScan(place) }
+        }
+        return nil
+    }
+
+    /// Where the next marker after entropy-coded bytes is.
+    private func endOfScan(_ start: Int) -> Int {
+        var place = start
+        guard let first = bytes.start else { return start }
+        while place < bytes.count {
+            place = martlet_find(first, place, bytes.count, 0xFF)
+            guard let next = bytes[place + 1] else { return bytes.count }
+            // A stuffed byte, or a restart in the middle of it.
+            guard next == 0 || (0xD0...0xD7).contains(next) else { return place }
+            place += 2
+        }
+        return bytes.count
+    }
+
+    private mutating func take(_ marker: UInt8, _ content: ByteView) {
+        switch marker {
+        case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF: takeFrame(content)
+        case 0xE0 where content.has("JFIF\0"):
+            // Longer where it has a preview.
+            if content.count > 14 { description.hasMetadata = true }
+        case 0xE1 where content.has("Exif\0"):
+            description.hasMetadata = true
+            if description.exif == nil { description.exif = content.part(from: 6).data }
+        case 0xE2 where content.has("ICC_PROFILE\0"):
+            if let number = content[12] { profile[Int(number)] = content.part(from: 14).data }
+        case 0xEE where content.has("Adobe"): break
+        case 0xE0...0xEF, 0xFE: description.hasMetadata = true
+        default: break
+        }
+    }
+
+    private mutating func takeFrame(_ content: ByteView) {
+        guard !hasFrame, let height = content.number(at: 1, bytes: 2), let width = content.number(at: 3, bytes: 2),
+            let channels = content[5], width > 0, height > 0
+        else { return }
+        hasFrame = true
+        description.size = PixelSize(width: width, height: height)
+        isColoured = channels == 1 || channels == 3
+    }
+
+    private mutating func finish() {
+        if !profile.isEmpty {
+            let whole = profile.sorted { $0.key < $1.key }.reduce(into: Data()) { $0 += $1.value }
+            description.profile = whole
+            description.isSRGB = ICCProfile.isSRGB(whole)
+        }
+        if !isColoured { description.isSRGB = false }
+        description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up
+    }
+}

@@ -1,0 +1,67 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The chunks of a WebP (RFC 9649).
+enum WebPHeaders {
+    static func describe(_ bytes: ByteView) throws(ImageError) -> ImageDescription {
+        var description = ImageDescription(kind: .webP, size: PixelSize(width: 0, height: 0))
+        guard let announced = bytes.number(at: 4, bytes: 4, isLittleEndian: true), announced + 8 <= bytes.count else {
+            throw .damaged(.webP, reason: "it ends early")
+        }
+        if announced + 8 != bytes.count { description.hasMetadata = true }
+        var place = 12
+        while let name = bytes.name(at: place), let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true) {
+            take(name, bytes.part(from: place + 8, count: length), &description)
+            place += 8 + length + length % 2
+        }
+        guard description.size.width > 0, description.size.height > 0 else {
+            throw .damaged(.webP, reason: "it has no size")
+        }
+        description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up
+        return description
+    }
+
+    private static func take(_ name: String, _ content: ByteView, _ description: inout ImageDescription) {
+        switch name {
+        case "VP8 ", "VP8L":
+            if description.size.width == 0, let frame = frame(name, content) {
+                description.size = frame.size
+                description.hasAlpha = frame.hasAlpha
+            }
+        case "VP8X":
+            guard let flags = content[0], let width = content.number(at: 4, bytes: 3, isLittleEndian: true),
+                let height = content.number(at: 7, bytes: 3, isLittleEndian: true)
+            else { return }
+            description.size = PixelSize(width: width + 1, height: height + 1)
+            description.hasAlpha = flags & 0x10 != 0
+        case "ALPH": description.hasAlpha = true
+        case "ICCP":
+            let profile = content.data
+            description.profile = profile
+            description.isSRGB = ICCProfile.isSRGB(profile)
+        case "ANIM", "ANMF":
+            description.isAnimated = true
+            description.hasMetadata = true
+        case "EXIF":
+            description.hasMetadata = true
+            // Some write JPEG's marker in front.
+            description.exif = content.part(from: content.has("Exif\0\0") ? 6 : 0).data
+        default: description.hasMetadata = true
+        }
+    }
+
+    /// What the head of a bitstream says.
+    static func frame(_ name: String, _ content: ByteView) -> (size: PixelSize, hasAlpha: Bool)? {
+        if name == "VP8 " {
+            guard let width = content.number(at: 6, bytes: 2, isLittleEndian: true),
+                let height = content.number(at: 8, bytes: 2, isLittleEndian: true)
+            else { return nil }
+            return (PixelSize(width: width & 0x3FFF, height: height & 0x3FFF), false)
+        }
+        guard content[0] == 0x2F, let bits = content.number(at: 1, bytes: 4, isLittleEndian: true) else { return nil }
+        return (PixelSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1), bits >> 28 & 1 == 1)
+    }
+}

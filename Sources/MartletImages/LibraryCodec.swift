@@ -1,0 +1,125 @@
+#if ImageCodecs && os(Linux)
+    internal import CMartletImages
+
+    #if canImport(FoundationEssentials)
+        internal import FoundationEssentials
+    #else
+        internal import Foundation
+    #endif
+
+    #if canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #endif
+
+    /// libjpeg-turbo, libpng, libwebp and Little CMS; libheif where it is installed.
+    struct LibraryCodec: ImageCodec {
+        func inspect(_ bytes: Data, as kind: ImageKind) throws(ImageError) -> ImageDescription {
+            guard kind == .heic || kind == .avif else {
+                throw .unsupported(kind, advice: "Convert it to JPEG, PNG or WebP.")
+            }
+            var description = ImageDescription(kind: kind, size: PixelSize(width: 0, height: 0))
+            try Self.withBytes(bytes) { bytes throws(ImageError) in
+                let reader = try PictureReader(kind) { martlet_open_heif(bytes.start, bytes.count, 0, &$0) }
+                // libheif turns pictures by itself.
+                description.size = reader.size
+                description.hasAlpha = reader.layout.channels == 4
+                description.hasMetadata = true
+                description.isSRGB = false
+            }
+            return description
+        }
+
+        func decode(
+            _ bytes: Data, _ description: ImageDescription, to size: PixelSize, _ cancellation: Cancellation
+        ) throws(ImageError) -> Bitmap {
+            try Self.withBytes(bytes) { bytes throws(ImageError) in
+                let reader = try Self.open(bytes, description, for: size)
+                return try reader.bitmap(of: size, description, cancellation)
+            }
+        }
+
+        private static func open(
+            _ bytes: Bytes, _ description: ImageDescription, for size: PixelSize
+        ) throws(ImageError) -> PictureReader {
+            let (start, count) = (bytes.start, bytes.count)
+            switch description.kind {
+            case .jpeg:
+                let eighths = JPEGScale.eighths(from: description.size, to: size)
+                return try PictureReader(.jpeg) { martlet_open_jpeg(start, count, eighths, &$0) }
+            case .png:
+                return try PictureReader(.png) { martlet_open_png(start, count, &$0) }
+            case .webP:
+                // libwebp's own filter is a plain average: good for coarse steps, the last one is ours.
+                let width = min(description.size.width, size.width * 2)
+                let height = min(description.size.height, size.height * 2)
+                return try PictureReader(.webP) { martlet_open_webp(start, count, width, height, &$0) }
+            case .heic, .avif:
+                return try PictureReader(description.kind) { martlet_open_heif(start, count, 1, &$0) }
+            default:
+                throw .unsupported(description.kind, advice: "Convert it to JPEG, PNG or WebP.")
+            }
+        }
+
+        func encode(_ bitmap: Bitmap, as format: ImageFormat, quality: Int) throws(ImageError) -> Data {
+            // libwebp has no grey.
+            let bitmap = format == .webP ? bitmap.withColour() : bitmap
+            var problem = martlet_problem()
+            var block: UnsafeMutablePointer<UInt8>?
+            var length = 0
+            let (width, height, channels) = (bitmap.size.width, bitmap.size.height, bitmap.layout.channels)
+            let quality = Int32(quality)
+            let status = bitmap.pixels.withUnsafeBufferPointer { pixels in
+                guard let pixels = pixels.baseAddress else { return martlet_status.unsupported }
+                return switch format {
+                case .jpeg: martlet_write_jpeg(pixels, width, height, channels, quality, &block, &length, &problem)
+                case .png: martlet_write_png(pixels, width, height, channels, &block, &length, &problem)
+                case .webP: martlet_write_webp(pixels, width, height, channels, quality, &block, &length, &problem)
+                }
+            }
+            guard status == .good, let block else { throw .failed(reason: problem.text) }
+            return Data(bytesNoCopy: block, count: length, deallocator: .free)
+        }
+
+        /// Bytes that stay where they are.
+        private struct Bytes {
+            let start: UnsafePointer<UInt8>
+            let count: Int
+        }
+
+        private static func withBytes<Value>(
+            _ data: Data, _ body: (Bytes) throws(ImageError) -> Value
+        ) throws(ImageError) -> Value {
+            // Data's own method erases typed throws.
+            let result: Result<Value, ImageError> = data.withUnsafeBytes { buffer in
+                guard let start = buffer.assumingMemoryBound(to: UInt8.self).baseAddress else {
+                    return .failure(.notAnImage)
+                }
+                return Result { () throws(ImageError) -> Value in try body(Bytes(start: start, count: buffer.count)) }
+            }
+            return try result.get()
+        }
+    }
+
+    /// The scale at which libjpeg is to decode.
+    enum JPEGScale {
+        /// The coarsest of 1/8, 1/4, 1/2 and 1 that leaves half as many pixels again as wanted in each direction: the
+        /// averages over squares that it takes show where nothing is left to filter.
+        static func eighths(from size: PixelSize, to newSize: PixelSize) -> UInt32 {
+            for eighths in [1, 2, 4] {
+                let width = (size.width * eighths + 7) / 8
+                let height = (size.height * eighths + 7) / 8
+                if width * 2 >= newSize.width * 3, height * 2 >= newSize.height * 3 { return UInt32(eighths) }
+            }
+            return 8
+        }
+    }
+
+    extension martlet_problem {
+        /// What went wrong, in the library's words.
+        var text: String {
+            withUnsafeBytes(of: reason) { String(decoding: $0.prefix(while: { $0 != 0 }), as: UTF8.self) }
+        }
+    }
+#endif

@@ -1,0 +1,65 @@
+/// Finds the best quality whose bytes keep to a limit, in few encodes.
+///
+/// The best quality is tried first: it nearly always fits. After that, the size at qualities between two that are known is
+/// estimated, by the shape that the sizes of photographs have, and the bracket is halved wherever estimating gets on too slowly.
+struct QualitySearch<Encoded> {
+    /// What was encoded, with how many bytes that takes.
+    typealias Encode = (_ quality: Int) throws(ImageError) -> (value: Encoded, size: Int)
+
+    /// - Returns: The best that fits, or the smallest, where not even the lowest quality fits.
+    static func run(
+        _ qualities: ClosedRange<Int>, limit: Int, _ encode: Encode
+    ) throws(ImageError) -> (quality: Int, value: Encoded, size: Int) {
+        let best = try encode(qualities.upperBound)
+        if best.size <= limit || qualities.count == 1 { return (qualities.upperBound, best.value, best.size) }
+        var tooLarge = (quality: qualities.upperBound, size: best.size)
+        var fitting: (quality: Int, value: Encoded, size: Int)?
+        var isSlow = false
+        while true {
+            let floor = fitting?.quality ?? qualities.lowerBound - 1
+            let width = tooLarge.quality - floor
+            guard width > 1 else { break }
+            let estimate = estimate(limit, fitting.map { ($0.quality, $0.size) }, tooLarge)
+            let middle = floor + width / 2
+            let quality = isSlow ? middle : min(max(estimate, floor + 1), tooLarge.quality - 1)
+            let attempt = try encode(quality)
+            if attempt.size <= limit {
+                fitting = (quality, attempt.value, attempt.size)
+            } else if quality == qualities.lowerBound {
+                return (quality, attempt.value, attempt.size)
+            } else {
+                tooLarge = (quality, attempt.size)
+            }
+            let newWidth = tooLarge.quality - (fitting?.quality ?? qualities.lowerBound - 1)
+            isSlow = newWidth > max(2, width / 2)
+        }
+        // The loop ends with a bracket of one, whose lower end fits or is below the lowest quality, which was tried then.
+        guard let fitting else { throw .failed(reason: "no quality was tried") }
+        return fitting
+    }
+
+    /// The best quality that should fit.
+    private static func estimate(
+        _ limit: Int, _ fitting: (quality: Int, size: Int)?, _ tooLarge: (quality: Int, size: Int)
+    ) -> Int {
+        let wanted = Double(limit)
+        let high = shape(tooLarge.quality)
+        guard let fitting, fitting.size < tooLarge.size else {
+            // A little less than the limit: nothing is known below.
+            let target = wanted * 0.98 / Double(tooLarge.size) * high
+            return (1..<tooLarge.quality).last { shape($0) <= target } ?? 1
+        }
+        let low = shape(fitting.quality)
+        let share = (wanted - Double(fitting.size)) / Double(tooLarge.size - fitting.size)
+        let target = low + share * (high - low)
+        return (fitting.quality..<tooLarge.quality).last { shape($0) <= target } ?? fitting.quality
+    }
+
+    /// How large a photograph typically is at a quality, as a share of what it is at 80.
+    private static func shape(_ quality: Int) -> Double {
+        let sizes = [0.06, 0.21, 0.33, 0.43, 0.51, 0.59, 0.68, 0.81, 1.0, 1.55, 3.6]
+        let step = min(max(quality, 0), 99)
+        let lower = sizes[step / 10]
+        return lower + (sizes[step / 10 + 1] - lower) * Double(step % 10) / 10
+    }
+}
