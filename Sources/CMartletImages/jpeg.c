@@ -205,7 +205,6 @@ static martlet_status jpeg_run_writer(jpeg_writer *writer, const uint8_t *pixels
     // 4:2:0, as cameras and browsers have it: at these qualities the bytes are better spent on brightness than on colour.
     jpeg_set_defaults(codec);
     jpeg_set_quality(codec, quality, TRUE);
-    codec->optimize_coding = TRUE;
     jpeg_start_compress(codec, TRUE);
     while (codec->next_scanline < codec->image_height) {
         JSAMPROW rows[1] = {(JSAMPROW)(pixels + (size_t)codec->next_scanline * width * channels)};

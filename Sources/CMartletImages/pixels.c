@@ -2,50 +2,8 @@
 
 #include <string.h>
 
-enum { block = 256 };
-
 static uint8_t byte_from(int32_t value) {
     return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value;
-}
-
-void martlet_add_rows(const uint8_t *const *rows, const int16_t *weights, size_t count, int16_t *sums, size_t length) {
-    // In blocks that stay in the fastest cache while row after row is added.
-    for (size_t start = 0; start < length; start += block) {
-        size_t width = length - start < block ? length - start : block;
-        int32_t totals[block] = {0};
-        for (size_t row = 0; row < count; row++) {
-            const uint8_t *bytes = rows[row] + start;
-            int16_t weight = weights[row];
-            for (size_t x = 0; x < width; x++) totals[x] += (int16_t)bytes[x] * weight;
-        }
-        for (size_t x = 0; x < width; x++) {
-            // Overshooting at edges stays within 16 bits: weights below 0 are a fraction of the others.
-            sums[start + x] = (int16_t)((totals[x] + 128) >> 8);
-        }
-    }
-}
-
-#define NARROW(channels)                                                                                               \
-    for (size_t x = 0; x < width; x++) {                                                                               \
-        const int16_t *source = sums + (size_t)starts[x] * channels;                                                   \
-        int32_t totals[channels] = {0};                                                                                \
-        for (size_t tap = 0; tap < taps; tap++, source += channels) {                                                  \
-            int32_t weight = weights[tap];                                                                             \
-            for (size_t c = 0; c < channels; c++) totals[c] += source[c] * weight;                                     \
-        }                                                                                                              \
-        weights += taps;                                                                                               \
-        for (size_t c = 0; c < channels; c++) *result++ = byte_from((totals[c] + (1 << 19)) >> 20);                    \
-    }
-
-void martlet_narrow_row(const int16_t *sums, const int32_t *starts, const int16_t *weights, size_t taps,
-                        size_t channels, uint8_t *result, size_t width) {
-    switch (channels) {
-    case 1: NARROW(1) break;
-    case 2: NARROW(2) break;
-    case 3: NARROW(3) break;
-    case 4: NARROW(4) break;
-    default: break;
-    }
 }
 
 /// `value * alpha / 255`, rounded.

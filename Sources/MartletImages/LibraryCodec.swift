@@ -34,7 +34,9 @@
         func decode(
             _ bytes: Data, _ description: ImageDescription, to size: PixelSize, _ cancellation: Cancellation
         ) throws(ImageError) -> Bitmap {
-            try Self.withBytes(bytes) { bytes throws(ImageError) in
+            // libwebp alone reads no animations.
+            let still = description.kind == .webP && description.isAnimated ? WebPHeaders.firstFrame(of: bytes) : nil
+            return try Self.withBytes(still ?? bytes) { bytes throws(ImageError) in
                 let reader = try Self.open(bytes, description, for: size)
                 return try reader.bitmap(of: size, description, cancellation)
             }

@@ -32,7 +32,7 @@ struct Reducer {
         down = Filter(from: size.height, to: newSize.height)
         let isCopy = size == newSize
         rows = RowStore(count: isCopy ? 1 : down.taps, length: size.width * channels)
-        sums = [Int16](repeating: 0, count: isCopy ? 0 : size.width * channels + 4)
+        sums = [Int16](repeating: 0, count: isCopy ? 0 : size.width * channels + 8)
         result = []
         result.reserveCapacity(newSize.count * channels)
     }

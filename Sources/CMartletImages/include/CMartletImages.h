@@ -15,7 +15,7 @@ void martlet_add_rows(const uint8_t *const _Nonnull *_Nonnull rows, const int16_
 /// Makes a row narrower.
 ///
 /// Pixel `i` of the result is what `taps` pixels from `starts[i]` on come to with the weights from `i * taps` on, in 1/16384.
-/// @param sums The row in 1/64, with `channels` values a pixel and four values more behind the last one.
+/// @param sums The row in 1/64, with `channels` values a pixel and eight values more behind the last one.
 void martlet_narrow_row(const int16_t *sums, const int32_t *starts, const int16_t *weights, size_t taps,
                         size_t channels, uint8_t *result, size_t width);
 

@@ -63,22 +63,34 @@ public final class GuestAuthService: Sendable {
     public func register(
         name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> Guest {
+        try await register(name: name, monitor: monitor) { picture }
+    }
+
+    /// Registers a guest with a picture that is made once the registration is under way: whoever asks again meanwhile gets
+    /// the same guest, and no second picture is made.
+    /// - Parameters:
+    ///   - name: The guest's name.
+    ///   - monitor: Is told how much has gone out.
+    ///   - makePicture: Makes the picture; where it fails, nothing is sent.
+    @discardableResult
+    package func register(
+        name: String, monitor: TransferMonitor?,
+        makePicture: @escaping @Sendable () async throws(RequestProblem) -> Picture?
+    ) async throws(NetworkError) -> Guest {
         // A caller who joins, or goes, is not told any more.
         defer { monitor?.finish() }
-        var form = MultipartForm()
-        form.append(name, named: nameField)
-        switch picture {
-        case .data(let bytes, let filename, let contentType):
-            form.append(bytes, named: pictureField, filename: filename, contentType: contentType)
-        case .file(let path):
-            form.append(fileAt: path, named: pictureField)
-        case nil:
-            break
-        }
-        guard !Task.isCancelled else { throw .cancelled(FailedCall(method: "POST", url: path, attempts: 0)) }
-        let registration = GuestRegistration(path: path, body: .multipart(form))
-        let outcome = await flight.run { [client] in
+        let notSent = FailedCall(method: "POST", url: path, attempts: 0)
+        guard !Task.isCancelled else { throw .cancelled(notSent) }
+        let outcome = await flight.run { [client, path, nameField, pictureField] in
             do throws(NetworkError) {
+                var form = MultipartForm()
+                form.append(name, named: nameField)
+                do throws(RequestProblem) {
+                    form.append(try await makePicture(), named: pictureField)
+                } catch {
+                    throw NetworkError.invalidRequest(notSent, error)
+                }
+                let registration = GuestRegistration(path: path, body: .multipart(form))
                 let answer: GuestAnswer = try await client.signIn(registration, monitor: monitor) { answer in
                     SessionAccount(userID: answer.guest.id, isGuest: true)
                 }
@@ -126,6 +138,19 @@ public final class GuestAuthService: Sendable {
         return try await client.signIn(
             endpoint(session.account.userID), as: type, authentication: .required, since: epoch, session: session.id,
             account: account)
+    }
+}
+
+extension MultipartForm {
+    fileprivate mutating func append(_ picture: GuestAuthService.Picture?, named name: String) {
+        switch picture {
+        case .data(let bytes, let filename, let contentType):
+            append(bytes, named: name, filename: filename, contentType: contentType)
+        case .file(let path):
+            append(fileAt: path, named: name)
+        case nil:
+            break
+        }
     }
 }
 

@@ -42,9 +42,15 @@ enum WebPHeaders {
             let profile = content.data
             description.profile = profile
             description.isSRGB = ICCProfile.isSRGB(profile)
-        case "ANIM", "ANMF":
+        case "ANIM": description.hasMetadata = true
+        case "ANMF":
+            guard !description.isAnimated, let width = content.number(at: 6, bytes: 3, isLittleEndian: true),
+                let height = content.number(at: 9, bytes: 3, isLittleEndian: true)
+            else { return }
+            // The first frame is what will be decoded.
             description.isAnimated = true
             description.hasMetadata = true
+            description.size = PixelSize(width: width + 1, height: height + 1)
         case "EXIF":
             description.hasMetadata = true
             // Some write JPEG's marker in front.
@@ -63,5 +69,32 @@ enum WebPHeaders {
         }
         guard content[0] == 0x2F, let bits = content.number(at: 1, bytes: 4, isLittleEndian: true) else { return nil }
         return (PixelSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1), bits >> 28 & 1 == 1)
+    }
+
+    /// The first frame of an animation as a WebP of its own, without its place on the canvas.
+    static func firstFrame(of file: Data) -> Data? {
+        file.withUnsafeBytes { buffer in
+            let bytes = ByteView(buffer)
+            var place = 12
+            while let name = bytes.name(at: place),
+                let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true)
+            {
+                if name == "ANMF" { return still(bytes.part(from: place + 8, count: length)) }
+                place += 8 + length + length % 2
+            }
+            return nil
+        }
+    }
+
+    private static func still(_ frame: ByteView) -> Data? {
+        let chunks = frame.part(from: 16)
+        guard let size = chunks.count > 8 ? frame.part(from: 6, count: 6).data : nil else { return nil }
+        var body = Data()
+        // Alpha beside a lossy bitstream has to be announced.
+        if chunks.has("ALPH") { body += Data("VP8X".utf8) + Data([10, 0, 0, 0, 0x10, 0, 0, 0]) + size }
+        body += chunks.data
+        let length = body.count + 4
+        let announced = Data([0, 8, 16, 24].map { UInt8(truncatingIfNeeded: length >> $0) })
+        return Data("RIFF".utf8) + announced + Data("WEBP".utf8) + body
     }
 }

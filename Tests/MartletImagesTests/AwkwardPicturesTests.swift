@@ -1,0 +1,180 @@
+#if ImageCodecs || canImport(ImageIO)
+    import Foundation
+    import Testing
+
+    @testable import MartletImages
+
+    @Suite("Awkward pictures")
+    struct AwkwardPicturesTests {
+        @Test("Each of the eight orientations comes out upright", arguments: 1...8)
+        func orientations(orientation: Int) async throws {
+            let image = try await prepare("orientation-\(orientation).jpg")
+            #expect(image.size == PixelSize(width: 48, height: 32))
+            let quarters = try decoded(image.data).quarters
+            #expect(isClose(quarters, Pictures.quarters, within: 14))
+            #expect(try describe(image.data).exif == nil)
+        }
+
+        @Test(
+            "Inks, depths, greys, palettes, interlacing, scans and animations come out as the same quarters",
+            arguments: [
+                ("cmyk.jpg", 48, 32), ("ycck.jpg", 48, 32), ("rgb16.png", 48, 32), ("interlaced.png", 45, 31),
+                ("progressive.jpg", 96, 64), ("animated.png", 48, 32), ("animated.webp", 48, 32), ("clean.webp", 48, 32),
+                ("gps.jpg", 32, 48), ("quarters.heic", 128, 96),
+            ])
+        func quarters(name: String, width: Int, height: Int) async throws {
+            let image: PreparedImage
+            do throws(ImageError) {
+                image = try await prepare(name, changing: { $0.passesThrough = false })
+            } catch {
+                // As it should be where libheif is not installed.
+                guard case .unsupported(.heic, let advice) = error else { throw error }
+                #expect(advice.contains("libheif1"))
+                return
+            }
+            #expect(image.format == .jpeg && !image.isUntouched)
+            #expect(image.size == PixelSize(width: width, height: height))
+            let expected = name == "gps.jpg" ? [2, 0, 3, 1].map { Pictures.quarters[$0] } : Pictures.quarters
+            let quarters = try decoded(image.data).quarters
+            #expect(isClose(quarters, expected, within: 16))
+        }
+
+        @Test("Grey stays grey")
+        func grey() async throws {
+            let greys = [[87], [119], [55], [197]]
+            for name in ["grey.jpg", "grey.png"] {
+                let image = try await prepare(name, changing: { $0.passesThrough = false })
+                let bitmap = try decoded(image.data)
+                #expect(isClose(bitmap.quarters.map { [$0[0]] }, greys, within: 8))
+            }
+        }
+
+        @Test("What is transparent shows the background, which is white unless said otherwise")
+        func flattens() async throws {
+            let white = try decoded(await prepare("alpha.png").data)
+            // Half transparent, transparent, and opaque from left to right.
+            #expect(isClose([white.pixel(6, 8), white.pixel(18, 8)], [[237, 142, 142], [255, 255, 255]], within: 10))
+            #expect(isClose([white.pixel(36, 24)], [[230, 210, 40]], within: 10))
+            let blue = try await prepare("alpha.png") { $0.background = .init(red: 0, green: 0, blue: 255) }
+            #expect(isClose([try decoded(blue.data).pixel(18, 8)], [[0, 0, 255]], within: 10))
+            let grey = try await prepare("grey-alpha.png") { $0.background = .init(red: 255, green: 0, blue: 0) }
+            #expect(isClose([try decoded(grey.data).pixel(18, 8)], [[255, 0, 0]], within: 10))
+            let palette = try decoded(await prepare("palette.png").data)
+            #expect(isClose([palette.pixel(12, 8), palette.pixel(36, 8)], [[255, 255, 255], [30, 180, 40]], within: 14))
+        }
+
+        @Test("Transparency stays where the format has it", arguments: ["alpha.png", "palette.png", "alpha.webp"])
+        func keepsAlpha(name: String) async throws {
+            for format in [ImageFormat.png, .webP] {
+                let image = try await prepare(name) {
+                    $0.format = format
+                    $0.passesThrough = false
+                }
+                #expect(image.format == format)
+                let bitmap = try decoded(image.data)
+                #expect(bitmap.layout == .rgba)
+                let alpha = name == "alpha.webp" ? bitmap.pixel(24, 16)[3] : bitmap.pixel(18, 8)[3]
+                #expect(name == "alpha.webp" ? (100...160).contains(alpha) : alpha == 0)
+            }
+        }
+
+        @Test("Display P3 becomes sRGB: what sRGB cannot show is cut off, the rest looks the same")
+        func wideGamut() async throws {
+            for name in ["p3.jpg", "iccp.png"] {
+                let quarters = try decoded(await prepare(name).data).quarters
+                // By the matrices of both spaces, with the curve of sRGB.
+                let expected = [[240, 0, 0], [0, 183, 0], [27, 40, 208], [234, 209, 0]]
+                #expect(isClose(quarters, expected, within: 12), "\(name): \(quarters)")
+            }
+        }
+
+        @Test("A PNG with a gamma of 1 becomes as light as it is meant")
+        func gamma() async throws {
+            let quarters = try decoded(await prepare("gamma.png").data).quarters
+            // 255 * sRGB(value / 255).
+            #expect(isClose(quarters, [[239, 96, 96], [96, 219, 110], [96, 110, 229], [244, 234, 110]], within: 10))
+        }
+
+        @Test("A long strip keeps its shape as far as whole pixels can, and a single pixel stays one")
+        func extremes() async throws {
+            let strip = try await prepare("strip.png")
+            #expect(strip.size == PixelSize(width: 1024, height: 1))
+            for name in ["1x1.png", "1x1.jpg"] {
+                let image = try await prepare(name) { $0.passesThrough = false }
+                #expect(image.size == PixelSize(width: 1, height: 1))
+                #expect(isClose([try decoded(image.data).pixel(0, 0)], [[10, 200, 30]], within: 6))
+            }
+        }
+
+        @Test(
+            "What was taken with the picture does not go out",
+            arguments: ["gps.jpg", "xmp.jpg", "photoshop.jpg", "comment.jpg", "mpf.jpg", "trailing.jpg", "text.png"])
+        func strips(name: String) async throws {
+            let image = try await prepare(name) { $0.format = name.hasSuffix("png") ? .png : .jpeg }
+            #expect(!image.isUntouched)
+            #expect(try !describe(image.data).hasMetadata)
+            for word in ["51.5", "GPS", "Martlet Camera", "taken at home", "Photoshop", "moving"] {
+                #expect(image.data.range(of: Data(word.utf8)) == nil)
+            }
+        }
+
+        @Test("EXIF stays on request, upright", arguments: ImageFormat.allCases)
+        func keepsEXIF(format: ImageFormat) async throws {
+            let image = try await prepare("gps.jpg") {
+                $0.keepsMetadata = true
+                $0.format = format
+            }
+            let description = try describe(image.data)
+            #expect(description.orientation == .up && description.exif?.range(of: Data("Martlet Camera".utf8)) != nil)
+            #expect(image.size == PixelSize(width: 32, height: 48))
+            #expect(try decoded(image.data).size == image.size)
+        }
+
+        @Test("A picture that says it is far too large is refused by its header", arguments: ["bomb.png", "bomb.jpg"])
+        func bombs(name: String) async throws {
+            let side = name == "bomb.png" ? 60_000 : 65_500
+            await #expect(
+                throws: ImageError.tooManyPixels(PixelSize(width: side, height: side), maximum: 120_000_000)
+            ) { try await prepare(name) }
+        }
+
+        @Test("A picture that is cut short is damaged", arguments: ["clean.jpg", "progressive.jpg", "clean.png", "clean.webp"])
+        func truncated(name: String) async throws {
+            let whole = try Pictures.data(name)
+            let image = ImageSource.data(whole.prefix(whole.count * 2 / 3))
+            do {
+                let prepared = try await ImageProcessor().prepare(image)
+                Issue.record("\(prepared.size) came out")
+            } catch {
+                guard case .damaged = error else { throw error }
+                #expect(error.description.contains("cut short or damaged"))
+            }
+        }
+
+        @Test("A GIF has no codec here, or its first picture comes out")
+        func gif() async throws {
+            let image: PreparedImage
+            do throws(ImageError) {
+                image = try await prepare("animated.gif")
+            } catch {
+                guard case .unsupported(.gif, _) = error else { throw error }
+                return
+            }
+            let quarters = try decoded(image.data).quarters
+            #expect(isClose(quarters, Pictures.quarters, within: 16))
+        }
+
+        private func prepare(
+            _ name: String, changing change: (inout ImageProcessor.Options) -> Void = { _ in }
+        ) async throws(ImageError) -> PreparedImage {
+            var options = ImageProcessor.Options()
+            change(&options)
+            return try await ImageProcessor(options).prepare(.file(at: Pictures.path(name)))
+        }
+
+        private func describe(_ data: Data) throws -> ImageDescription {
+            let kind = try #require(ImageKind(of: data))
+            return try #require(try Headers.describe(data, as: kind))
+        }
+    }
+#endif
