@@ -1,7 +1,7 @@
 /// Finds the best quality whose bytes keep to a limit, in few encodes.
 ///
 /// The best quality is tried first: it nearly always fits. After that, the size at qualities between two that are known is
-/// estimated, by the shape that the sizes of photographs have, and the bracket is halved wherever estimating gets on too slowly.
+/// estimated, by the shape that the sizes of photographs have, and once that has got on slowly three times, the bracket is halved.
 struct QualitySearch<Encoded> {
     /// What was encoded, with how many bytes that takes.
     typealias Encode = (_ quality: Int) throws(ImageError) -> (value: Encoded, size: Int)
@@ -14,14 +14,14 @@ struct QualitySearch<Encoded> {
         if best.size <= limit || qualities.count == 1 { return (qualities.upperBound, best.value, best.size) }
         var tooLarge = (quality: qualities.upperBound, size: best.size)
         var fitting: (quality: Int, value: Encoded, size: Int)?
-        var isSlow = false
+        var slowSteps = 0
         while true {
             let floor = fitting?.quality ?? qualities.lowerBound - 1
             let width = tooLarge.quality - floor
             guard width > 1 else { break }
             let estimate = estimate(limit, fitting.map { ($0.quality, $0.size) }, tooLarge)
             let middle = floor + width / 2
-            let quality = isSlow ? middle : min(max(estimate, floor + 1), tooLarge.quality - 1)
+            let quality = slowSteps >= 3 ? middle : min(max(estimate, floor + 1), tooLarge.quality - 1)
             let attempt = try encode(quality)
             if attempt.size <= limit {
                 fitting = (quality, attempt.value, attempt.size)
@@ -31,7 +31,7 @@ struct QualitySearch<Encoded> {
                 tooLarge = (quality, attempt.size)
             }
             let newWidth = tooLarge.quality - (fitting?.quality ?? qualities.lowerBound - 1)
-            isSlow = newWidth > max(2, width / 2)
+            if newWidth > max(2, width / 2) { slowSteps += 1 }
         }
         // The loop ends with a bracket of one, whose lower end fits or is below the lowest quality, which was tried then.
         guard let fitting else { throw .failed(reason: "no quality was tried") }
@@ -57,7 +57,7 @@ struct QualitySearch<Encoded> {
 
     /// How large a photograph typically is at a quality, as a share of what it is at 80.
     private static func shape(_ quality: Int) -> Double {
-        let sizes = [0.06, 0.21, 0.33, 0.43, 0.51, 0.59, 0.68, 0.81, 1.0, 1.55, 3.6]
+        let sizes = [0.06, 0.18, 0.29, 0.38, 0.46, 0.54, 0.63, 0.76, 1.0, 1.55, 3.6]
         let step = min(max(quality, 0), 99)
         let lower = sizes[step / 10]
         return lower + (sizes[step / 10 + 1] - lower) * Double(step % 10) / 10

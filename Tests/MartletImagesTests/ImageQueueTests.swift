@@ -1,0 +1,71 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+@testable import MartletImages
+
+@Suite("The threads that pictures are prepared on")
+struct ImageQueueTests {
+    @Test("No more run at the same time than the queue is wide, and all get their turn")
+    func width() async throws {
+        let queue = ImageQueue(width: 2)
+        let running = Locked((now: 0, most: 0))
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 1...50 {
+                group.addTask {
+                    try await queue.run { _ throws(ImageError) in
+                        running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                        defer { running.withLock { $0.now -= 1 } }
+                        return number
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 1275)
+        #expect(running.withLock { $0.most } <= 2 && running.withLock { $0.now } == 0)
+    }
+
+    @Test("Who is cancelled while waiting for a turn does not wait any longer")
+    func cancelsWaiting() async throws {
+        let queue = ImageQueue(width: 1)
+        let release = DispatchSemaphore(value: 0)
+        let (started, continuation) = AsyncStream.makeStream(of: Void.self)
+        let first = Task {
+            try await queue.run { _ throws(ImageError) in
+                continuation.finish()
+                release.wait()
+                return 1
+            }
+        }
+        for await _ in started {}
+        let second = Task { try await queue.run { _ throws(ImageError) in 2 } }
+        second.cancel()
+        let outcome = await second.result
+        #expect(throws: ImageError.cancelled) { try outcome.get() }
+        release.signal()
+        #expect(try await first.value == 1)
+        // The turn that was not taken is not lost.
+        #expect(try await queue.run { _ throws(ImageError) in 3 } == 3)
+    }
+
+    @Test("Who is cancelled at work is told so")
+    func cancelsWork() async throws {
+        let queue = ImageQueue(width: 1)
+        let release = DispatchSemaphore(value: 0)
+        let (started, continuation) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            try await queue.run { cancellation throws(ImageError) in
+                continuation.finish()
+                release.wait()
+                try cancellation.check()
+            }
+        }
+        for await _ in started {}
+        task.cancel()
+        release.signal()
+        let outcome = await task.result
+        #expect(throws: ImageError.cancelled) { try outcome.get() }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Martlet
+import Testing
+
+@testable import MartletImages
+
+/// No codec is needed for any of this.
+@Suite("What passes untouched, and what is refused")
+struct PassThroughTests {
+    private let processor = ImageProcessor(.init(), codec: MissingCodec())
+
+    @Test(
+        "A picture that is fine as it is stays as it is, byte for byte",
+        arguments: [
+            ("clean.jpg", ImageFormat.jpeg), ("srgb.jpg", .jpeg), ("grey.jpg", .jpeg), ("progressive.jpg", .jpeg),
+            ("1x1.jpg", .jpeg), ("clean.png", .png), ("alpha.png", .png), ("clean.webp", .webP), ("alpha.webp", .webP),
+        ])
+    func passes(name: String, format: ImageFormat) async throws {
+        var options = ImageProcessor.Options()
+        options.format = format
+        let processor = ImageProcessor(options, codec: MissingCodec())
+        let image = try await processor.prepare(.file(at: Pictures.path(name)))
+        let bytes = try Pictures.data(name)
+        #expect(image.isUntouched && image.quality == nil && image.format == format)
+        #expect(image.data == bytes)
+    }
+
+    @Test(
+        "A picture with metadata, other colours, something behind it, another way up or another format does not",
+        arguments: [
+            "gps.jpg", "xmp.jpg", "photoshop.jpg", "comment.jpg", "mpf.jpg", "trailing.jpg", "p3.jpg", "cmyk.jpg",
+            "ycck.jpg", "orientation-1.jpg", "orientation-6.jpg", "clean.png", "clean.webp",
+        ])
+    func doesNotPass(name: String) async throws {
+        await #expect { try await processor.prepare(.file(at: Pictures.path(name))) } throws: { error in
+            if case ImageError.unsupported(_, let advice) = error { advice.contains("ImageCodecs") } else { false }
+        }
+    }
+
+    @Test("Neither does one that is too large, nor any if that is not wanted")
+    func limits() async throws {
+        let changes: [(inout ImageProcessor.Options) -> Void] = [
+            { $0.bounds.width = 47 }, { $0.bounds.height = 31 }, { $0.maximumBytes = 100 },
+            { $0.passesThrough = false },
+        ]
+        for change in changes {
+            var options = ImageProcessor.Options()
+            change(&options)
+            let processor = ImageProcessor(options, codec: MissingCodec())
+            await #expect(throws: ImageError.self) { try await processor.prepare(.file(at: Pictures.path("clean.jpg"))) }
+        }
+    }
+
+    @Test("One with EXIF passes where EXIF may stay, if it is upright")
+    func metadata() async throws {
+        var options = ImageProcessor.Options()
+        options.keepsMetadata = true
+        let processor = ImageProcessor(options, codec: MissingCodec())
+        let image = try await processor.prepare(.file(at: Pictures.path("orientation-1.jpg")))
+        #expect(image.isUntouched)
+        await #expect(throws: ImageError.self) {
+            try await processor.prepare(.file(at: Pictures.path("orientation-3.jpg")))
+        }
+    }
+
+    @Test(
+        "What is no picture is called so",
+        arguments: ["", "Dear Ada,", "<html><body>Not found</body></html>", "BM is my favourite", "\u{FF}\u{D8}"])
+    func notAnImage(text: String) async {
+        await #expect(throws: ImageError.notAnImage) { try await processor.prepare(.data(Data(text.utf8))) }
+    }
+
+    @Test("Kinds are told from their content")
+    func kinds() throws {
+        let heif = { (brands: String) in Data([0, 0, 0, 24]) + Data("ftyp\(brands)".utf8) + Data(count: 16) }
+        #expect(ImageKind(of: heif("mif1\0\0\0\0mif1heic")) == .heic)
+        #expect(ImageKind(of: heif("avif\0\0\0\0mif1avif")) == .avif)
+        #expect(ImageKind(of: heif("isom\0\0\0\0isommp41")) == nil)
+        #expect(ImageKind(of: Data("GIF89a".utf8)) == .gif)
+        #expect(ImageKind(of: Data("II*\0".utf8)) == .tiff)
+        #expect(ImageKind(of: Data("%PDF-1.7".utf8)) == .pdf)
+        #expect(ImageKind(of: Data("<?xml version='1.0'?><svg/>".utf8)) == .svg)
+        #expect(ImageKind(of: try Pictures.data("quarters.heic")) == .heic)
+    }
+
+    @Test("Files that cannot be read, or are too large, say so")
+    func files() async throws {
+        await #expect { try await processor.prepare(.file(at: "/no/such/picture.jpg")) } throws: { error in
+            guard case ImageError.file(let problem) = error else { return false }
+            return problem.kind == .missing && "\(error)".contains("/no/such/picture.jpg")
+        }
+        await #expect { try await processor.prepare(.file(Pictures.folder)) } throws: { error in
+            if case ImageError.file(let problem) = error { problem.kind == .notRegular } else { false }
+        }
+        var options = ImageProcessor.Options()
+        options.maximumInputBytes = 10
+        let strict = ImageProcessor(options)
+        await #expect(throws: ImageError.tooManyBytes(maximum: 10)) {
+            try await strict.prepare(.file(at: Pictures.path("clean.jpg")))
+        }
+        await #expect(throws: ImageError.tooManyBytes(maximum: 10)) {
+            try await strict.prepare(.data(Data(count: 11)))
+        }
+    }
+
+    @Test("Bytes in the middle of others are read from where they begin")
+    func slices() async throws {
+        let bytes = try Pictures.data("clean.jpg")
+        let slice = (Data(count: 100) + bytes).dropFirst(100)
+        let image = try await processor.prepare(.data(slice))
+        #expect(image.isUntouched && image.data == bytes)
+    }
+
+    @Test("Names get the extension that fits")
+    func filenames() {
+        let image = PreparedImage(
+            data: Data(), format: .jpeg, size: PixelSize(width: 1, height: 1), quality: nil, isUntouched: false)
+        #expect(image.filename == "image.jpg" && image.contentType == "image/jpeg")
+        #expect(image.filename(for: "me.HEIC") == "me.jpg" && image.filename(for: "me.JPEG") == "me.JPEG")
+        #expect(image.filename(for: "/tmp/my.cat.png") == "my.cat.jpg" && image.filename(for: "me") == "me.jpg")
+        #expect(image.filename(for: ".png") == ".png.jpg" && image.filename(for: "") == "image.jpg")
+    }
+}
