@@ -1,0 +1,124 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+@testable import MartletImages
+
+@Suite("Pictures in forms, and guests with pictures")
+struct UploadTests {
+    @Test("One call makes the body of an upload, with its fields in order")
+    func body() async throws {
+        let transport = StubTransport { _ in .status(204) }
+        let client = NetworkClient(baseURL: "https://api.example.com", transport: transport)
+        let body = try await RequestBody.multipart(
+            image: .file(at: Pictures.path("clean.jpg")), named: "avatar", fields: ["album": "1", "title": "Me"])
+        let _: Empty = try await client.send(Call<Empty>.post("/pictures", body))
+        let request = try #require(transport.requests.first)
+        let picture = try Pictures.data("clean.jpg")
+        #expect(request.body.range(of: picture) != nil)
+        let text = String(decoding: request.body, as: UTF8.self)
+        let album = try #require(text.range(of: "name=\"album\"\r\n\r\n1\r\n"))
+        let title = try #require(text.range(of: "name=\"title\"\r\n\r\nMe\r\n"))
+        let file = try #require(text.range(of: "name=\"avatar\"; filename=\"clean.jpg\"\r\nContent-Type: image/jpeg\r\n"))
+        #expect(album.lowerBound < title.lowerBound && title.lowerBound < file.lowerBound)
+    }
+
+    @Test("A guest is registered with a picture")
+    func guest() async throws {
+        let server = GuestServer()
+        let guest = try await server.guests.register(name: "Ada", image: .file(at: Pictures.path("clean.jpg")))
+        #expect(guest.id == "7")
+        let body = try #require(server.transport.requests.first?.body)
+        let text = String(decoding: body, as: UTF8.self)
+        #expect(text.contains("name=\"image\"; filename=\"clean.jpg\"\r\nContent-Type: image/jpeg\r\n"))
+        #expect(text.contains("\r\n\r\nAda\r\n"))
+    }
+
+    @Test("A double tap makes one guest, though the second comes while the first one's picture is prepared")
+    func doubleTap() async throws {
+        let server = GuestServer()
+        let codec = GatedCodec()
+        let processor = ImageProcessor(.init(), codec: codec)
+        let taps = (0..<3).map { _ in
+            Task { try await server.guests.register(name: "Ada", image: Self.needsWork, processor: processor) }
+        }
+        await codec.started()
+        // Whoever would start a second registration has had the time for it.
+        for _ in 0..<1000 { await Task.yield() }
+        codec.release.signal()
+        for tap in taps { #expect(try await tap.value.id == "7") }
+        #expect(server.transport.requests.count == 1 && codec.decodes == 1)
+    }
+
+    @Test("A picture of no use is told in words, and nothing is sent")
+    func failure() async throws {
+        let server = GuestServer()
+        let source = ImageSource.data(Data("Dear Ada,".utf8))
+        await #expect { try await server.guests.register(name: "Ada", image: source) } throws: { error in
+            guard case NetworkError.invalidRequest(let call, let problem) = error else { return false }
+            return call.url == "/auth/guest/register" && problem.description == ImageError.notAnImage.description
+        }
+        #expect(server.transport.requests.isEmpty)
+    }
+
+    @Test("Who is cancelled while the picture is prepared is told at once; the guest is made for those who still wait")
+    func cancelled() async throws {
+        let server = GuestServer()
+        let codec = GatedCodec()
+        let processor = ImageProcessor(.init(), codec: codec)
+        let register: @Sendable () async throws -> Guest = {
+            try await server.guests.register(name: "Ada", image: Self.needsWork, processor: processor)
+        }
+        let first = Task { try await register() }
+        await codec.started()
+        let second = Task { try await register() }
+        for _ in 0..<1000 { await Task.yield() }
+        first.cancel()
+        let outcome = await first.result
+        #expect { try outcome.get() } throws: { error in (error as? NetworkError)?.isCancelled == true }
+        codec.release.signal()
+        #expect(try await second.value.id == "7")
+    }
+
+    private static let needsWork = ImageSource.file(at: Pictures.path("gps.jpg"))
+}
+
+/// Registers every guest as the same one.
+private struct GuestServer {
+    let transport = StubTransport { _ in
+        .json(#"{"user":{"id":"7","name":"Ada"},"accessToken":"a","refreshToken":"r","expiresIn":3600}"#)
+    }
+    let guests: GuestAuthService
+
+    init() {
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: InMemoryTokenStore(), refresher: .json(path: "/refresh"),
+            transport: transport)
+        guests = GuestAuthService(NetworkClient(tokens: tokens))
+    }
+}
+
+/// Says when it decodes, and goes on when it is let.
+private final class GatedCodec: ImageCodec {
+    let release = DispatchSemaphore(value: 0)
+    private let count = Locked(0)
+    private let (starts, starting) = AsyncStream.makeStream(of: Void.self)
+
+    var decodes: Int { count.withLock { $0 } }
+
+    func started() async { for await _ in starts {} }
+
+    func inspect(_ bytes: Data, as kind: ImageKind) throws(ImageError) -> ImageDescription { throw .notAnImage }
+
+    func decode(
+        _ bytes: Data, _ description: ImageDescription, to size: PixelSize, _ cancellation: Cancellation
+    ) throws(ImageError) -> Bitmap {
+        count.withLock { $0 += 1 }
+        starting.finish()
+        release.wait()
+        return Bitmap(size, .grey, [UInt8](repeating: 0, count: size.count))
+    }
+
+    func encode(_ bitmap: Bitmap, as format: ImageFormat, quality: Int) throws(ImageError) -> Data { Data(count: 100) }
+}
