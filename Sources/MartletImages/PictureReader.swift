@@ -92,7 +92,8 @@
             case .unsupported: .unsupported(kind, advice: "This variant of it is not known (\(problem.text)).")
             case .missing:
                 .unsupported(
-                    kind, advice: "Install libheif: Debian and Ubuntu have it in the package libheif1, Fedora in libheif.")
+                    kind,
+                    advice: "Install libheif: Debian and Ubuntu have it in the package libheif1, Fedora in libheif.")
             case .no_memory: .failed(reason: problem.text)
             default: .damaged(kind, reason: problem.text)
             }

@@ -38,7 +38,8 @@ struct Reducer {
     }
 
     /// Takes the next row, which `fill` writes; calls after the last row are ignored.
-    mutating func append<Failure: Error>(_ fill: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void) throws(Failure) {
+    mutating func append<Failure: Error>(_ fill: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void) throws(Failure)
+    {
         guard rowCount < size.height else { return }
         let row = rows[rowCount]
         try fill(row)

@@ -19,7 +19,8 @@
             "Inks, depths, greys, palettes, interlacing, scans and animations come out as the same quarters",
             arguments: [
                 ("cmyk.jpg", 48, 32), ("ycck.jpg", 48, 32), ("rgb16.png", 48, 32), ("interlaced.png", 45, 31),
-                ("progressive.jpg", 96, 64), ("animated.png", 48, 32), ("animated.webp", 48, 32), ("clean.webp", 48, 32),
+                ("progressive.jpg", 96, 64), ("animated.png", 48, 32), ("animated.webp", 48, 32),
+                ("clean.webp", 48, 32),
                 ("gps.jpg", 32, 48), ("quarters.heic", 128, 96),
             ])
         func quarters(name: String, width: Int, height: Int) async throws {
@@ -53,14 +54,16 @@
         func flattens() async throws {
             let white = try decoded(await prepare("alpha.png").data)
             // Half transparent, transparent, and opaque from left to right.
-            #expect(isClose([white.pixel(6, 8), white.pixel(18, 8)], [[237, 142, 142], [255, 255, 255]], within: 10))
+            #expect(
+                isClose([white.pixel(6, 8), white.pixel(18, 8)], [[237, 142, 142], [255, 255, 255]], within: 10))
             #expect(isClose([white.pixel(36, 24)], [[230, 210, 40]], within: 10))
             let blue = try await prepare("alpha.png") { $0.background = .init(red: 0, green: 0, blue: 255) }
             #expect(isClose([try decoded(blue.data).pixel(18, 8)], [[0, 0, 255]], within: 10))
             let grey = try await prepare("grey-alpha.png") { $0.background = .init(red: 255, green: 0, blue: 0) }
             #expect(isClose([try decoded(grey.data).pixel(18, 8)], [[255, 0, 0]], within: 10))
             let palette = try decoded(await prepare("palette.png").data)
-            #expect(isClose([palette.pixel(12, 8), palette.pixel(36, 8)], [[255, 255, 255], [30, 180, 40]], within: 14))
+            #expect(
+                isClose([palette.pixel(12, 8), palette.pixel(36, 8)], [[255, 255, 255], [30, 180, 40]], within: 14))
         }
 
         @Test("Transparency stays where the format has it", arguments: ["alpha.png", "palette.png", "alpha.webp"])
@@ -92,7 +95,8 @@
         func gamma() async throws {
             let quarters = try decoded(await prepare("gamma.png").data).quarters
             // 255 * sRGB(value / 255).
-            #expect(isClose(quarters, [[239, 96, 96], [96, 219, 110], [96, 110, 229], [244, 234, 110]], within: 10))
+            #expect(
+                isClose(quarters, [[239, 96, 96], [96, 219, 110], [96, 110, 229], [244, 234, 110]], within: 10))
         }
 
         @Test("A long strip keeps its shape as far as whole pixels can, and a single pixel stays one")
@@ -138,7 +142,9 @@
             ) { try await prepare(name) }
         }
 
-        @Test("A picture that is cut short is damaged", arguments: ["clean.jpg", "progressive.jpg", "clean.png", "clean.webp"])
+        @Test(
+            "A picture that is cut short is damaged",
+            arguments: ["clean.jpg", "progressive.jpg", "clean.png", "clean.webp"])
         func truncated(name: String) async throws {
             let whole = try Pictures.data(name)
             let image = ImageSource.data(whole.prefix(whole.count * 2 / 3))

@@ -47,7 +47,9 @@ struct PassThroughTests {
             var options = ImageProcessor.Options()
             change(&options)
             let processor = ImageProcessor(options, codec: MissingCodec())
-            await #expect(throws: ImageError.self) { try await processor.prepare(.file(at: Pictures.path("clean.jpg"))) }
+            await #expect(throws: ImageError.self) {
+                try await processor.prepare(.file(at: Pictures.path("clean.jpg")))
+            }
         }
     }
 

@@ -46,8 +46,9 @@ struct QualitySearchTests {
         // As large as a picture of 1024 x 768 was at every tenth quality.
         let sizes = [0, 38_000, 62_000, 83_000, 101_000, 119_000, 138_000, 166_000, 211_000].map(Double.init)
         let size = { (quality: Int) in
-            Int(sizes[quality / 10] + (quality % 10 == 0 ? 0 : (sizes[quality / 10 + 1] - sizes[quality / 10]) / 10)
-                * Double(quality % 10))
+            Int(
+                sizes[quality / 10] + (quality % 10 == 0 ? 0 : (sizes[quality / 10 + 1] - sizes[quality / 10]) / 10)
+                    * Double(quality % 10))
         }
         var encodes = 0
         let limits = Array(stride(from: 40_000, to: 210_000, by: 1000))
@@ -80,7 +81,8 @@ struct QualitySearchTests {
         var options = ImageProcessor.Options()
         options.bounds = PixelSize(width: 0, height: -5)
         options.quality = -3...Double.infinity
-        let image = try await ImageProcessor(options, codec: CountingCodec()).prepare(.data(try Pictures.data("gps.jpg")))
+        let image = try await ImageProcessor(options, codec: CountingCodec()).prepare(
+            .data(try Pictures.data("gps.jpg")))
         #expect(image.size.width >= 1 && image.quality == 1)
     }
 }

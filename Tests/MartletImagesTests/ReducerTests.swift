@@ -29,7 +29,9 @@ struct ReducerTests {
             let picture = Bitmap(size, layout, (0..<size.count).flatMap { _ in pixel })
             let reduced = try picture.reduced(to: PixelSize(width: 50, height: 31), Cancellation())
             #expect(isClose([reduced.pixel(25, 15)], [pixel.map(Int.init)], within: 1))
-            #expect(isClose([reduced.pixel(0, 0), reduced.pixel(49, 30)], [pixel, pixel].map { $0.map(Int.init) }, within: 1))
+            #expect(
+                isClose(
+                    [reduced.pixel(0, 0), reduced.pixel(49, 30)], [pixel, pixel].map { $0.map(Int.init) }, within: 1))
         }
     }
 
@@ -59,7 +61,8 @@ struct ReducerTests {
         // From the radius on where a wave is three new pixels short of two: 600 / 4 = 150 pixels across.
         let contrast = { (from: Double, to: Double) in
             let ring = (0..<150).flatMap { y in (0..<150).map { x in (x, y) } }.filter { x, y in
-                let distance = ((Double(x) - 74.5) * (Double(x) - 74.5) + (Double(y) - 74.5) * (Double(y) - 74.5)).squareRoot()
+                let distance = ((Double(x) - 74.5) * (Double(x) - 74.5) + (Double(y) - 74.5) * (Double(y) - 74.5))
+                    .squareRoot()
                 return distance >= from && distance < to
             }
             let values = ring.map { Double(reduced.pixel($0.0, $0.1)[0]) }

@@ -14,7 +14,8 @@ struct SizeTests {
         ]
     )
     func fits(size: [Int], bounds: [Int], expected: [Int]) {
-        let fitted = PixelSize(width: size[0], height: size[1]).fitted(in: PixelSize(width: bounds[0], height: bounds[1]))
+        let fitted = PixelSize(width: size[0], height: size[1]).fitted(
+            in: PixelSize(width: bounds[0], height: bounds[1]))
         #expect(fitted == PixelSize(width: expected[0], height: expected[1]))
     }
 }

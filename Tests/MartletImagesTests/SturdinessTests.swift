@@ -85,7 +85,9 @@
             }
         }
 
-        @Test("A large JPEG, PNG or WebP comes out as what the filter makes of all of its pixels", arguments: ImageFormat.allCases)
+        @Test(
+            "A large JPEG, PNG or WebP comes out as what the filter makes of all of its pixels",
+            arguments: ImageFormat.allCases)
         func scaledDecoding(format: ImageFormat) throws {
             let codec = PlatformCodec.standard
             let size = PixelSize(width: 900, height: 600)

@@ -20,7 +20,8 @@ struct UploadTests {
         let text = String(decoding: request.body, as: UTF8.self)
         let album = try #require(text.range(of: "name=\"album\"\r\n\r\n1\r\n"))
         let title = try #require(text.range(of: "name=\"title\"\r\n\r\nMe\r\n"))
-        let file = try #require(text.range(of: "name=\"avatar\"; filename=\"clean.jpg\"\r\nContent-Type: image/jpeg\r\n"))
+        let file = try #require(
+            text.range(of: "name=\"avatar\"; filename=\"clean.jpg\"\r\nContent-Type: image/jpeg\r\n"))
         #expect(album.lowerBound < title.lowerBound && title.lowerBound < file.lowerBound)
     }
 

@@ -10,8 +10,9 @@ enum EXIF {
     static func orientation(of exif: Data) -> Orientation? {
         exif.withUnsafeBytes { bytes in
             let view = ByteView(bytes)
-            guard let place = orientationPlace(in: view), let value = view.number(
-                at: place, bytes: 2, isLittleEndian: view.has("II"))
+            guard let place = orientationPlace(in: view),
+                let value = view.number(
+                    at: place, bytes: 2, isLittleEndian: view.has("II"))
             else { return nil }
             return Orientation(rawValue: value)
         }

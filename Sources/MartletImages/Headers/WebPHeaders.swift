@@ -13,7 +13,8 @@ enum WebPHeaders {
         }
         if announced + 8 != bytes.count { description.hasMetadata = true }
         var place = 12
-        while let name = bytes.name(at: place), let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true) {
+        while let name = bytes.name(at: place), let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true)
+        {
             take(name, bytes.part(from: place + 8, count: length), &description)
             place += 8 + length + length % 2
         }
