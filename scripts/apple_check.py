@@ -34,10 +34,12 @@ PLANTED = {
     "iOS": (
         ("Martlet/Transport/URLSessionUpload+Apple.swift", "uploadTask(withStreamedRequest:", "uploadTask(withStream:"),
         ("Martlet/Storage/Disk.swift", "st_mtimespec.tv_nsec", "st_mtim.tv_nsec"),
+        ("MartletImages/ImageIO/ImageIOCodec+Apple.swift", "premultipliedLast.rawValue", "premultipliedLast"),
     ),
     "macOS": (
         ("Martlet/Storage/ExpiringActivity+Apple.swift", "#if os(iOS) ||", "#if os(macOS) ||"),
         ("Martlet/Model/PlatformLock.swift", "os_unfair_lock_unlock(lock)", "pthread_mutex_unlock(lock)"),
+        ("MartletImages/ImageIO/ImageIOCodec+Apple.swift", "bytes as CFData", "bytes"),
     ),
 }
 
@@ -80,6 +82,15 @@ def compile(folder, shape, module, sources, *arguments):
 
 
 # The check itself
+
+
+def map_c_modules():
+    """Lets the compiler import our targets in C, as SwiftPM does."""
+    for headers in SOURCES.glob("*/include"):
+        folder = OUTPUT / "packages" / headers.parent.name
+        folder.mkdir()
+        text = f'module {folder.name} {{\n    umbrella "{headers}"\n    export *\n}}\n'
+        (folder / "module.modulemap").write_text(text)
 
 
 def build_stubs(shape):
@@ -225,6 +236,7 @@ def main():
     (OUTPUT / "packages").mkdir(parents=True)
     for part in BUILT.glob(f"{PACKAGE}.*"):
         shutil.copy(part, OUTPUT / "packages")
+    map_c_modules()
     newer_everywhere = newer_symbols(TOOLCHAIN, OUTPUT)
     mistakes = 0
     for shape in SHAPES:

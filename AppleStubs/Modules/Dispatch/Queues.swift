@@ -41,6 +41,7 @@ open class DispatchGroup: DispatchObject, @unchecked Sendable {}
 // https://developer.apple.com/documentation/dispatch/dispatchqos
 public struct DispatchQoS: Equatable, Sendable {
     public static let unspecified = DispatchQoS()
+    public static let userInitiated = DispatchQoS()
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatchworkitemflags

@@ -8,7 +8,7 @@ public var kCGImageSourceShouldCache: CFString { fatalError() }
 public var kCGImageSourceShouldCacheImmediately: CFString { fatalError() }
 public var kCGImageSourceThumbnailMaxPixelSize: CFString { fatalError() }
 
-// https://developer.apple.com/documentation/imageio/individual-image-properties
+// https://developer.apple.com/documentation/imageio/image-properties
 public var kCGImagePropertyColorModel: CFString { fatalError() }
 public var kCGImagePropertyDepth: CFString { fatalError() }
 public var kCGImagePropertyHasAlpha: CFString { fatalError() }

@@ -1,0 +1,137 @@
+#if canImport(ImageIO)
+    internal import CoreGraphics
+    internal import Foundation
+    internal import ImageIO
+
+    extension ImageIOCodec {
+        /// By the system's Image I/O.
+        init() {
+            self.init(calls: .system)
+        }
+    }
+
+    extension ImageIOCalls {
+        fileprivate static let system = ImageIOCalls(
+            open: { bytes in
+                // What is decoded is needed once, for the bitmap that is made of it.
+                let options: [String: Any] = [kCGImageSourceShouldCache as String: false]
+                return CGImageSourceCreateWithData(bytes as CFData, options as CFDictionary)
+                    .map(ImageIOSource.init(source:))
+            },
+            writableTypes: {
+                let types: CFTypeRef = CGImageDestinationCopyTypeIdentifiers()
+                return types as? [String] ?? []
+            },
+            write: { bitmap, isOpaque, type, quality in
+                // Looking for the best quality writes many files one after the other.
+                autoreleasepool {
+                    guard let image = CGImage.make(bitmap, isOpaque: isOpaque), let data = CFDataCreateMutable(nil, 0),
+                        let destination = CGImageDestinationCreateWithData(data, type as CFString, 1, nil)
+                    else { return nil }
+                    var properties: [String: Any] = [:]
+                    properties[kCGImageDestinationLossyCompressionQuality as String] = quality
+                    CGImageDestinationAddImage(destination, image, properties as CFDictionary)
+                    return CGImageDestinationFinalize(destination) ? data as Data : nil
+                }
+            })
+    }
+
+    extension ImageIOSource {
+        fileprivate init(source: CGImageSource) {
+            self.init(
+                count: { CGImageSourceGetCount(source) },
+                primaryIndex: { CGImageSourceGetPrimaryImageIndex(source) },
+                status: { ImageIOStatus(CGImageSourceGetStatus(source)) },
+                imageStatus: { ImageIOStatus(CGImageSourceGetStatusAtIndex(source, $0)) },
+                properties: { index in
+                    let found: CFTypeRef? = CGImageSourceCopyPropertiesAtIndex(source, index, nil)
+                    return (found as? [String: Any]).flatMap(ImageIOProperties.init(found:))
+                },
+                draw: { index, size in
+                    autoreleasepool {
+                        let options: [String: Any] = [
+                            kCGImageSourceCreateThumbnailFromImageAlways as String: true,
+                            kCGImageSourceCreateThumbnailWithTransform as String: false,
+                            kCGImageSourceThumbnailMaxPixelSize as String: max(size.width, size.height),
+                            kCGImageSourceShouldCacheImmediately as String: true,
+                        ]
+                        return CGImageSourceCreateThumbnailAtIndex(source, index, options as CFDictionary)
+                            .flatMap { DrawnImage(drawing: $0, in: size) }
+                    }
+                })
+        }
+    }
+
+    extension ImageIOStatus {
+        fileprivate init(_ status: CGImageSourceStatus) {
+            self =
+                switch status {
+                case .statusComplete: .complete
+                case .statusIncomplete: .incomplete
+                case .statusReadingHeader: .readingHeader
+                case .statusUnknownType: .unknownType
+                case .statusInvalidData: .invalidData
+                case .statusUnexpectedEOF: .unexpectedEnd
+                @unknown default: .other(status.rawValue)
+                }
+        }
+    }
+
+    extension ImageIOProperties {
+        fileprivate init?(found: [String: Any]) {
+            guard let width = found[kCGImagePropertyPixelWidth as String] as? Int,
+                let height = found[kCGImagePropertyPixelHeight as String] as? Int
+            else { return nil }
+            self.init(
+                size: PixelSize(width: width, height: height),
+                orientation: found[kCGImagePropertyOrientation as String] as? Int,
+                hasAlpha: found[kCGImagePropertyHasAlpha as String] as? Bool ?? false,
+                profileName: found[kCGImagePropertyProfileName as String] as? String)
+        }
+    }
+
+    extension DrawnImage {
+        /// Draws an image, which converts its colours to sRGB and its samples to eight bits.
+        fileprivate init?(drawing image: CGImage, in size: PixelSize) {
+            guard let sRGB = CGColorSpace(name: CGColorSpace.sRGB) else { return nil }
+            self.init(size: size, isOpaque: image.isOpaque, pixels: [UInt8](repeating: 0, count: size.count * 4))
+            let isDrawn = pixels.withUnsafeMutableBytes { pixels in
+                // There is no bitmap to draw in that keeps colours apart from their alpha.
+                guard
+                    let context = CGContext(
+                        data: pixels.baseAddress, width: size.width, height: size.height, bitsPerComponent: 8,
+                        bytesPerRow: size.width * 4, space: sRGB,
+                        bitmapInfo: CGImageAlphaInfo.premultipliedLast.rawValue)
+                else { return false }
+                context.setBlendMode(.copy)
+                // How Image I/O rounds the shorter side is its own affair: it may be a pixel more or less.
+                let isOfThatSize = image.width == size.width && image.height == size.height
+                context.interpolationQuality = isOfThatSize ? .none : .high
+                context.draw(image, in: CGRect(x: 0, y: 0, width: size.width, height: size.height))
+                return true
+            }
+            guard isDrawn else { return nil }
+        }
+    }
+
+    extension CGImage {
+        fileprivate var isOpaque: Bool {
+            switch alphaInfo {
+            case .none, .noneSkipFirst, .noneSkipLast: true
+            default: false
+            }
+        }
+
+        /// An image of these pixels. Other than a bitmap to draw in, it may keep colours apart from their alpha.
+        fileprivate static func make(_ bitmap: Bitmap, isOpaque: Bool) -> CGImage? {
+            guard let sRGB = CGColorSpace(name: CGColorSpace.sRGB),
+                let provider = CGDataProvider(data: Data(bitmap.pixels) as CFData)
+            else { return nil }
+            let alpha = isOpaque ? CGImageAlphaInfo.noneSkipLast : .last
+            return CGImage(
+                width: bitmap.size.width, height: bitmap.size.height, bitsPerComponent: 8, bitsPerPixel: 32,
+                bytesPerRow: bitmap.size.width * 4, space: sRGB, bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue),
+                provider: provider, decode: nil, shouldInterpolate: false, intent: .defaultIntent)
+        }
+    }
+#endif

@@ -1,0 +1,72 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Reads and writes pictures by Apple's Image I/O.
+struct ImageIOCodec: ImageCodec {
+    let calls: ImageIOCalls
+
+    func inspect(_ bytes: Data, as kind: ImageKind) throws(ImageError) -> ImageDescription {
+        let picture = try ImageIOPicture(bytes, kind, calls)
+        let properties = picture.properties
+        return ImageDescription(
+            kind: kind, size: properties.size,
+            orientation: properties.orientation.flatMap(Orientation.init(rawValue:)) ?? .up,
+            hasAlpha: properties.hasAlpha, isAnimated: picture.source.count() > 1,
+            // None of these kinds is sent as it is, so nobody looks for it.
+            hasMetadata: true,
+            isSRGB: properties.profileName.map { $0.hasPrefix("sRGB") } ?? true)
+    }
+
+    func decode(
+        _ bytes: Data, _ description: ImageDescription, to size: PixelSize, _ cancellation: Cancellation
+    ) throws(ImageError) -> Bitmap {
+        let picture = try ImageIOPicture(bytes, description.kind, calls)
+        // What was allowed is the size that the headers say.
+        guard picture.properties.size.count <= description.size.count else {
+            throw .damaged(description.kind, reason: "it has more pixels than its headers say")
+        }
+        try cancellation.check()
+        let drawn = try picture.draw(in: size)
+        try cancellation.check()
+        guard drawn.size == size, let bitmap = drawn.bitmap() else {
+            throw .failed(reason: "Image I/O gave a picture of another size than it was asked for.")
+        }
+        return bitmap
+    }
+
+    func encode(_ bitmap: Bitmap, as format: ImageFormat, quality: Int) throws(ImageError) -> Data {
+        guard calls.writableTypes().contains(format.typeIdentifier) else {
+            throw .unsupported(
+                format.kind, advice: "This system can read them and not write them. Choose the format .jpeg or .png.")
+        }
+        let isOpaque = !bitmap.layout.hasAlpha || !format.hasAlpha
+        let quality = format.isLossy ? Double(min(max(quality, 1), 100)) / 100 : nil
+        guard let file = calls.write(bitmap.withFourChannels, isOpaque, format.typeIdentifier, quality), !file.isEmpty
+        else { throw .failed(reason: "Image I/O could not write a \(format.kind.rawValue) of \(bitmap.size) pixels.") }
+        return file
+    }
+}
+
+extension ImageFormat {
+    /// The uniform type identifier.
+    ///
+    /// https://developer.apple.com/documentation/uniformtypeidentifiers/system-declared-uniform-type-identifiers
+    fileprivate var typeIdentifier: String {
+        switch self {
+        case .jpeg: "public.jpeg"
+        case .png: "public.png"
+        case .webP: "org.webmproject.webp"
+        }
+    }
+
+    fileprivate var kind: ImageKind {
+        switch self {
+        case .jpeg: .jpeg
+        case .png: .png
+        case .webP: .webP
+        }
+    }
+}

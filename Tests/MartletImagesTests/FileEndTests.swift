@@ -1,0 +1,92 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import MartletImages
+
+@Suite("The end of a picture's file") struct FileEndTests {
+    /// Pictures' files in small: right in their structure, with nothing to see in them.
+    static let files: [(name: String, bytes: [UInt8])] = [
+        ("JPEG", jpeg), ("progressive JPEG", progressiveJPEG), ("PNG", png), ("WebP", webP), ("HEIC", heic),
+    ]
+
+    /// A comment that holds another picture's end, a scan with a stuffed byte and a restart marker.
+    static let jpeg: [UInt8] =
+        [0xFF, 0xD8, 0xFF, 0xE1, 0, 6, 0xFF, 0xD8, 0xFF, 0xD9]
+        + [0xFF, 0xDA, 0, 3, 0, 0x12, 0xFF, 0x00, 0x34, 0xFF, 0xD0, 0x56, 0xFF, 0xD9]
+    /// Two scans with a table between them, and a fill byte before a marker.
+    static let progressiveJPEG: [UInt8] =
+        [0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 0x12, 0xFF, 0xC4, 0, 3, 0xD9]
+        + [0xFF, 0xFF, 0xDA, 0, 2, 0x34, 0xFF, 0xD9]
+    static let png: [UInt8] =
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+        + [0, 0, 0, 4] + Array("IDAT".utf8) + Array("IEND".utf8) + [1, 2, 3, 4]
+        + [0, 0, 0, 0] + Array("IEND".utf8) + [0xAE, 0x42, 0x60, 0x82]
+    static let webP: [UInt8] = Array("RIFF".utf8) + [14, 0, 0, 0] + Array("WEBPVP8 ".utf8) + [2, 0, 0, 0, 1, 2]
+    static let heic: [UInt8] =
+        [0, 0, 0, 12] + Array("ftypheic".utf8)
+        + [0, 0, 0, 1] + Array("mdat".utf8) + [0, 0, 0, 0, 0, 0, 0, 18, 1, 2]
+
+    @Test("is there in a whole file", arguments: files) func whole(_ file: (name: String, bytes: [UInt8])) {
+        #expect(FileEnd(of: Data(file.bytes)) == .present)
+    }
+
+    @Test("is missing wherever the file was cut off after its first bytes", arguments: files)
+    func cutOff(_ file: (name: String, bytes: [UInt8])) {
+        // A box that is cut off before its size is not told from bytes that follow the last box.
+        let boxes = file.name == "HEIC" ? 12..<20 : 0..<0
+        for count in 12..<file.bytes.count where !boxes.contains(count) {
+            #expect(FileEnd(of: Data(file.bytes.prefix(count))) == .missing, "\(file.name), \(count) bytes")
+        }
+    }
+
+    @Test("is found whatever follows it", arguments: files)
+    func followed(_ file: (name: String, bytes: [UInt8])) {
+        #expect(FileEnd(of: Data(file.bytes + [0, 0, 0])) == .present)
+    }
+
+    @Test("is looked for in a slice of other bytes alone") func slice() {
+        let bytes = Data([1, 2, 3] + Self.png + [4])
+        #expect(FileEnd(of: bytes[3..<3 + Self.png.count]) == .present)
+        #expect(FileEnd(of: bytes[3..<3 + Self.png.count - 1]) == .missing)
+    }
+
+    @Test("is that of the file where the last box has no size") func lastBox() {
+        let file: [UInt8] = [0, 0, 0, 12] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mdat".utf8) + [1, 2, 3]
+        #expect(FileEnd(of: Data(file)) == .present)
+    }
+
+    @Test(
+        "is missing, and no trap, with sizes that no file has",
+        arguments: [
+            [0, 0, 0, 12] + Array("ftypheic".utf8) + [0xFF, 0xFF, 0xFF, 0xFF] + Array("mdat".utf8),
+            [0, 0, 0, 12] + Array("ftypheic".utf8) + [0, 0, 0, 1] + Array("mdat".utf8)
+                + [UInt8](repeating: 0xFF, count: 8),
+            [0, 0, 0, 12] + Array("ftypheic".utf8) + [0, 0, 0, 7] + Array("mdat".utf8),
+            [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0xFF, 0xFF, 0xFF, 0xFF] + Array("IHDR".utf8),
+            Array("RIFF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF] + Array("WEBP".utf8),
+        ])
+    func hugeSizes(_ file: [UInt8]) {
+        #expect(FileEnd(of: Data(file)) == .missing)
+    }
+
+    @Test("is not known of other formats", arguments: [[], [0xFF], Array("GIF89a".utf8), Array("II*\0....".utf8)])
+    func others(_ file: [UInt8]) {
+        #expect(FileEnd(of: Data(file)) == .unknown)
+    }
+
+    @Test("is looked for without a trap in whatever was made of a file", arguments: files)
+    func anyBytes(_ file: (name: String, bytes: [UInt8])) {
+        var generator = SeededGenerator(seed: 7)
+        var answers: Set<FileEnd> = []
+        for _ in 0..<5_000 {
+            var bytes = file.bytes
+            for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(
+                    in: .min ... .max, using: &generator)
+            }
+            answers.insert(FileEnd(of: Data(bytes.prefix(Int.random(in: 0...bytes.count, using: &generator)))))
+        }
+        #expect(answers == [.present, .missing, .unknown])
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+@testable import MartletImages
+
+@Suite("A picture that Image I/O reads") struct ImageIOReadingTests {
+    private let file = Data(FileEndTests.heic)
+    private let small = PixelSize(width: 20, height: 15)
+    private let description = ImageDescription(kind: .heic, size: PixelSize(width: 40, height: 30))
+
+    private func decode(_ fake: FakeImageIO) throws(ImageError) -> Bitmap {
+        try fake.codec.decode(file, description, to: small, Cancellation())
+    }
+
+    /// Why a picture is not taken, whether it is to be described or decoded; before any pixel is decoded.
+    private func problem(
+        _ file: Data, _ kind: ImageKind = .heic, _ change: (inout FakeImageIO.State) -> Void
+    ) -> ImageError? {
+        let fake = FakeImageIO(change)
+        var problems: Set<ImageError?> = []
+        do throws(ImageError) {
+            _ = try fake.codec.inspect(file, as: kind)
+        } catch {
+            problems.insert(error)
+        }
+        do throws(ImageError) {
+            var description = description
+            description.kind = kind
+            _ = try fake.codec.decode(file, description, to: small, Cancellation())
+        } catch {
+            problems.insert(error)
+            #expect(fake.state.calls.isEmpty)
+        }
+        #expect(problems.count <= 1)
+        return problems.first ?? nil
+    }
+
+    private func damage(_ file: Data, _ change: (inout FakeImageIO.State) -> Void) -> String? {
+        guard case .damaged(.heic, let reason) = problem(file, .heic, change) else { return nil }
+        return reason
+    }
+
+    @Test("says how large it is, and which way up, before anything is decoded") func properties() throws {
+        let fake = FakeImageIO { state in
+            state.properties = [
+                0: ImageIOProperties(size: description.size, orientation: 6, hasAlpha: true, profileName: "Display P3")
+            ]
+        }
+        let found = try fake.codec.inspect(file, as: .heic)
+        #expect(found.kind == .heic && found.size == description.size && found.orientation == .right)
+        #expect(found.hasAlpha && !found.isSRGB && !found.isAnimated)
+        #expect(fake.state.calls.isEmpty)
+    }
+
+    @Test("is upright unless it says one of the other ways", arguments: [nil, -1, 0, 9])
+    func orientation(_ orientation: Int?) throws {
+        let fake = FakeImageIO { $0.properties[0]?.orientation = orientation }
+        let found = try fake.codec.inspect(file, as: .heic)
+        #expect(found.orientation == .up)
+    }
+
+    @Test("is in sRGB if it says so, or nothing", arguments: [nil, "sRGB IEC61966-2.1", "sRGB built-in"])
+    func colours(_ profile: String?) throws {
+        let fake = FakeImageIO { $0.properties[0]?.profileName = profile }
+        let found = try fake.codec.inspect(file, as: .heic)
+        #expect(found.isSRGB)
+    }
+
+    @Test("is the primary one of its file") func primary() throws {
+        let fake = FakeImageIO {
+            $0.primaryIndex = 2
+            $0.properties[2] = $0.properties[0]
+            $0.properties[0] = ImageIOProperties(size: PixelSize(width: 1, height: 1))
+            $0.imageStatus = [0: .invalidData]
+        }
+        let found = try fake.codec.inspect(file, as: .heic)
+        #expect(found.size == description.size && found.isAnimated)
+        _ = try decode(fake)
+        #expect(fake.state.calls == ["draw 2 20 x 15"])
+    }
+
+    @Test("is decoded in the size that was asked for, with alpha if it has any", arguments: [false, true])
+    func decoded(_ hasAlpha: Bool) throws {
+        let fake = FakeImageIO { $0.properties[0]?.hasAlpha = hasAlpha }
+        let layout: Bitmap.Layout = hasAlpha ? .rgba : .rgb
+        let bitmap = try decode(fake)
+        #expect(bitmap == Bitmap(small, layout, [UInt8](repeating: 255, count: 20 * 15 * layout.channels)))
+        #expect(fake.state.calls == ["draw 0 20 x 15"])
+    }
+
+    @Test("is of a kind that this system reads", arguments: [ImageKind.heic, .avif, .jpegXL, .tiff])
+    func unknown(_ kind: ImageKind) {
+        let expected = ImageError.unsupported(
+            kind, advice: "This system does not read them. Choose a JPEG, PNG, WebP or HEIC.")
+        #expect(problem(file, kind) { $0.opens = false } == expected)
+        #expect(problem(file, kind) { $0.status = .unknownType } == expected)
+        #expect(problem(file, kind) { $0.imageStatus = [0: .unknownType] } == expected)
+    }
+
+    @Test("is no drawing, whatever this system makes of those", arguments: [ImageKind.svg, .pdf])
+    func drawing(_ kind: ImageKind) {
+        guard case .unsupported(kind, _) = problem(Data("<svg/>".utf8), kind, { _ in }) else {
+            Issue.record("It was taken.")
+            return
+        }
+    }
+
+    @Test("is all there", arguments: [ImageIOStatus.incomplete, .readingHeader, .unexpectedEnd])
+    func cutShort(_ status: ImageIOStatus) {
+        #expect(damage(file) { $0.status = status } == "it ends too early")
+        #expect(damage(file) { $0.imageStatus = [0: status] } == "it ends too early")
+    }
+
+    @Test("ends where its format says, even if Image I/O is content with less") func cutOff() {
+        #expect(damage(file.dropLast()) { _ in } == "it ends too early")
+        #expect(problem(file) { _ in } == nil)
+        #expect(problem(Data("GIF89a".utf8), .gif) { _ in } == nil)
+    }
+
+    @Test("makes sense") func damaged() {
+        #expect(damage(file) { $0.status = .invalidData } == "its data are not valid")
+        #expect(damage(file) { $0.imageStatus = [0: .invalidData] } == "its data are not valid")
+        #expect(damage(file) { $0.status = .other(-9) } == "Image I/O calls its status -9")
+        #expect(damage(file) { $0.properties = [:] } == "it does not say how large it is")
+        for size in [PixelSize(width: 0, height: 30), PixelSize(width: 40, height: -1)] {
+            let reason = damage(file) { $0.properties = [0: ImageIOProperties(size: size)] }
+            #expect(reason == "it does not say how large it is")
+        }
+    }
+
+    @Test("is not decoded where it is larger than it was described") func largerThanDescribed() {
+        let fake = FakeImageIO { $0.properties[0]?.size.width = 41 }
+        #expect(throws: ImageError.damaged(.heic, reason: "it has more pixels than its headers say")) {
+            try decode(fake)
+        }
+        #expect(fake.state.calls.isEmpty)
+    }
+
+    @Test(
+        "is not taken where decoding finds that some of it is missing or wrong",
+        arguments: [(ImageIOStatus.unexpectedEnd, "it ends too early"), (.invalidData, "its data are not valid")])
+    func foundWhileDecoding(_ status: ImageIOStatus, _ reason: String) {
+        let fake = FakeImageIO { $0.statusAfterDrawing = status }
+        #expect(throws: ImageError.damaged(.heic, reason: reason)) { try decode(fake) }
+    }
+
+    @Test("is damaged where decoding gives nothing") func notDecoded() {
+        let fake = FakeImageIO { $0.drawn = .some(nil) }
+        #expect(throws: ImageError.damaged(.heic, reason: "Image I/O cannot decode it")) { try decode(fake) }
+    }
+
+    @Test("is not taken in another size, or with too few bytes for it") func wrongSize() {
+        for (size, bytes) in [(small.transposed, 1_200), (small, 1_196)] {
+            let drawn = DrawnImage(size: size, isOpaque: true, pixels: [UInt8](repeating: 0, count: bytes))
+            let fake = FakeImageIO { $0.drawn = drawn }
+            #expect(
+                throws: ImageError.failed(
+                    reason: "Image I/O gave a picture of another size than it was asked for.")
+            ) { try decode(fake) }
+        }
+    }
+
+    @Test("is not decoded where nobody waits for it any more") func cancelled() {
+        let fake = FakeImageIO()
+        let cancellation = Cancellation()
+        cancellation.cancel()
+        #expect(throws: ImageError.cancelled) {
+            try fake.codec.decode(file, description, to: small, cancellation)
+        }
+        #expect(fake.state.calls.isEmpty)
+    }
+}
