@@ -17,7 +17,8 @@ final class FakeImageIO: Sendable {
         /// What drawing gives; nothing for the picture in the size that was asked for.
         var drawn: DrawnImage??
         var writableTypes = ["public.jpeg", "public.png"]
-        var written: Data? = Data("file".utf8)
+        /// The file that is written, whatever it was to be of; nothing for a small one of the type.
+        var written: Data??
         /// What was asked for that takes time.
         var calls: [String] = []
         /// The bitmaps that were to be written.
@@ -46,7 +47,8 @@ final class FakeImageIO: Sendable {
                         let quality = quality.map { "\($0)" } ?? "–"
                         state.calls.append("write \(bitmap.size) \(isOpaque ? "opaque " : "")\(type) \(quality)")
                         state.bitmaps.append(bitmap)
-                        return state.written
+                        let files = ["public.jpeg": FileEndTests.jpeg, "public.png": FileEndTests.png]
+                        return state.written ?? Data(files[type] ?? FileEndTests.webP)
                     }
                 }))
     }

@@ -81,11 +81,10 @@ import Testing
         var answers: Set<FileEnd> = []
         for _ in 0..<5_000 {
             var bytes = file.bytes
-            for _ in 0..<Int.random(in: 1...3, using: &generator) {
-                bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(
-                    in: .min ... .max, using: &generator)
+            for _ in 0...generator.number(below: 3) {
+                bytes[generator.number(below: bytes.count)] = UInt8(generator.number(below: 256))
             }
-            answers.insert(FileEnd(of: Data(bytes.prefix(Int.random(in: 0...bytes.count, using: &generator)))))
+            answers.insert(FileEnd(of: Data(bytes.prefix(generator.number(below: bytes.count + 1)))))
         }
         #expect(answers == [.present, .missing, .unknown])
     }

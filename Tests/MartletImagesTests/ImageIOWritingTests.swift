@@ -1,4 +1,5 @@
 import Foundation
+import MartletTesting
 import Testing
 
 @testable import MartletImages
@@ -19,7 +20,7 @@ import Testing
     @Test("is WebP where a later system can") func writableLater() throws {
         let fake = FakeImageIO { $0.writableTypes.append("org.webmproject.webp") }
         let file = try fake.codec.encode(bitmap, as: .webP, quality: 80)
-        #expect(file == Data("file".utf8))
+        #expect(file == Data(FileEndTests.webP))
         #expect(fake.state.calls == ["write 2 x 1 org.webmproject.webp 0.8"])
         #expect(fake.state.bitmaps == [bitmap])
     }
@@ -46,10 +47,60 @@ import Testing
         #expect(fake.state.bitmaps.map(\.layout) == [.rgba, .rgba, .rgba])
     }
 
-    @Test("is a file, or an error", arguments: [nil, Data()]) func notWritten(_ answer: Data?) {
-        let fake = FakeImageIO { $0.written = answer }
+    @Test("is a file, or an error", arguments: [nil, Data(), Data(FileEndTests.png.dropLast())])
+    func notWritten(_ answer: Data?) {
+        let fake = FakeImageIO { $0.written = .some(answer) }
         #expect(throws: ImageError.failed(reason: "Image I/O could not write a PNG of 2 x 1 pixels.")) {
             try fake.codec.encode(bitmap, as: .png, quality: 80)
         }
+    }
+
+    @Test("is a JPEG with nothing in it but the picture") func plainJPEG() throws {
+        let kept: [(UInt8, [UInt8])] = [
+            (0xE0, Array("JFIF\0".utf8)), (0xEE, Array("Adobe".utf8)), (0xDB, [1, 2]), (0xC0, [3]), (0xC4, [4, 5]),
+            (0xDD, [6, 7]), (0xC2, []),
+        ]
+        let dropped: [(UInt8, [UInt8])] = [
+            (0xE1, Array("Exif\0\0".utf8)), (0xE1, Array("http:".utf8)), (0xE2, Array("ICC_PROFILE".utf8)),
+            (0xED, Array("Photoshop".utf8)), (0xEF, []), (0xFE, Array("by somebody".utf8)),
+        ]
+        func file(_ segments: [(UInt8, [UInt8])]) -> Data {
+            var bytes: [UInt8] = [0xFF, 0xD8]
+            for (marker, content) in segments { bytes += [0xFF, marker, 0, UInt8(content.count + 2)] + content }
+            // What looks like a segment in the scan is a part of it.
+            return Data(bytes + [0xFF, 0xDA, 0, 2, 7, 0xFF, 0xE1, 0, 2, 0xFF, 0xD9])
+        }
+        let mixed = dropped.prefix(3) + kept.prefix(4) + dropped.suffix(3) + kept.suffix(3)
+        let fake = FakeImageIO { $0.written = file(Array(mixed)) }
+        let found = try fake.codec.encode(opaque, as: .jpeg, quality: 80)
+        #expect(found == file(kept))
+    }
+
+    @Test("is a PNG with nothing in it but the picture") func plainPNG() throws {
+        func file(_ types: [String]) -> Data {
+            var bytes = Array(FileEndTests.png.prefix(8))
+            for type in types { bytes += [0, 0, 0, 3] + Array(type.utf8) + [1, 2, 3] + [9, 9, 9, 9] }
+            return Data(bytes + FileEndTests.png.suffix(12))
+        }
+        let fake = FakeImageIO {
+            $0.written = file(["IHDR", "sRGB", "iCCP", "eXIf", "pHYs", "PLTE", "tRNS", "iDOT", "iTXt", "IDAT", "tIME"])
+        }
+        let found = try fake.codec.encode(bitmap, as: .png, quality: 80)
+        #expect(found == file(["IHDR", "sRGB", "PLTE", "tRNS", "IDAT"]))
+    }
+
+    @Test("is no trap, whatever it is", arguments: [ImageFormat.jpeg, .png]) func anyBytes(_ format: ImageFormat) {
+        var generator = SeededGenerator(seed: 11)
+        let whole = format == .jpeg ? FileEndTests.jpeg : FileEndTests.png
+        var answers: Set<Bool> = []
+        for _ in 0..<5_000 {
+            var bytes = whole
+            for _ in 0...generator.number(below: 3) {
+                bytes[generator.number(below: bytes.count)] = UInt8(generator.number(below: 256))
+            }
+            let count = generator.number(below: bytes.count + 1)
+            answers.insert(WrittenFile(Data(bytes.prefix(count))).withoutMetadata(format) != nil)
+        }
+        #expect(answers == [true, false])
     }
 }

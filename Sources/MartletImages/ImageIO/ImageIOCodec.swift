@@ -44,8 +44,10 @@ struct ImageIOCodec: ImageCodec {
         }
         let isOpaque = !bitmap.layout.hasAlpha || !format.hasAlpha
         let quality = format.isLossy ? Double(min(max(quality, 1), 100)) / 100 : nil
-        guard let file = calls.write(bitmap.withFourChannels, isOpaque, format.typeIdentifier, quality), !file.isEmpty
-        else { throw .failed(reason: "Image I/O could not write a \(format.kind.rawValue) of \(bitmap.size) pixels.") }
+        let written = calls.write(bitmap.withFourChannels, isOpaque, format.typeIdentifier, quality)
+        guard let file = written.flatMap({ WrittenFile($0).withoutMetadata(format) }) else {
+            throw .failed(reason: "Image I/O could not write a \(format.kind.rawValue) of \(bitmap.size) pixels.")
+        }
         return file
     }
 }
