@@ -1,11 +1,6 @@
 #if ImageCodecs && os(Linux)
     internal import CMartletImages
-
-    #if canImport(FoundationEssentials)
-        internal import FoundationEssentials
-    #else
-        internal import Foundation
-    #endif
+    internal import FoundationEssentials
 
     /// A picture that one of the libraries has opened.
     final class PictureReader {

@@ -14,15 +14,15 @@ final class FakeImageIO: Sendable {
         var statusAfterDrawing: ImageIOStatus?
         var primaryIndex = 0
         var properties: [Int: ImageIOProperties] = [0: ImageIOProperties(size: PixelSize(width: 40, height: 30))]
-        /// What drawing gives; nothing for the picture in the size that was asked for.
+        /// What drawing gives; nothing for the picture as it was asked for.
         var drawn: DrawnImage??
         var writableTypes = ["public.jpeg", "public.png"]
         /// The file that is written, whatever it was to be of; nothing for a small one of the type.
         var written: Data??
         /// What was asked for that takes time.
         var calls: [String] = []
-        /// The bitmaps that were to be written.
-        var bitmaps: [Bitmap] = []
+        /// The layouts of the bitmaps that were to be written.
+        var layouts: [Bitmap.Layout] = []
     }
 
     private let locked: Locked<State>
@@ -42,11 +42,11 @@ final class FakeImageIO: Sendable {
             calls: ImageIOCalls(
                 open: { [self] _ in state.opens ? source : nil },
                 writableTypes: { [self] in state.writableTypes },
-                write: { [self] bitmap, isOpaque, type, quality in
+                write: { [self] bitmap, type, quality in
                     locked.withLock { state in
                         let quality = quality.map { "\($0)" } ?? "–"
-                        state.calls.append("write \(bitmap.size) \(isOpaque ? "opaque " : "")\(type) \(quality)")
-                        state.bitmaps.append(bitmap)
+                        state.calls.append("write \(bitmap.size) \(type) \(quality)")
+                        state.layouts.append(bitmap.layout)
                         let files = ["public.jpeg": FileEndTests.jpeg, "public.png": FileEndTests.png]
                         return state.written ?? Data(files[type] ?? FileEndTests.webP)
                     }
@@ -60,17 +60,19 @@ final class FakeImageIO: Sendable {
             status: { [self] in state.status },
             imageStatus: { [self] index in state.imageStatus[index] ?? .complete },
             properties: { [self] index in state.properties[index] },
-            draw: { [self] index, size in locked.withLock { $0.draw(index, size) } })
+            draw: { [self] index, longestSide in locked.withLock { $0.draw(index, longestSide) } })
     }
 }
 
 extension FakeImageIO.State {
-    fileprivate mutating func draw(_ index: Int, _ size: PixelSize) -> DrawnImage? {
-        calls.append("draw \(index) \(size)")
+    /// Half transparent white where the picture has alpha, else white.
+    fileprivate mutating func draw(_ index: Int, _ longestSide: Int) -> DrawnImage? {
+        calls.append("draw \(index) in \(longestSide)")
         if let statusAfterDrawing { imageStatus[index] = statusAfterDrawing }
         if let drawn { return drawn }
+        guard let stored = properties[index] else { return nil }
+        let size = stored.size.fitted(in: PixelSize(width: longestSide, height: longestSide))
         return DrawnImage(
-            size: size, isOpaque: properties[index]?.hasAlpha != true,
-            pixels: [UInt8](repeating: 255, count: size.count * 4))
+            size: size, pixels: [UInt8](repeating: stored.hasAlpha ? 128 : 255, count: size.count * 4))
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A picture that Image I/O reads") struct ImageIOReadingTests {
     private let file = Data(FileEndTests.heic)
-    private let small = PixelSize(width: 20, height: 15)
+    private let small = PixelSize(width: 12, height: 9)
     private let description = ImageDescription(kind: .heic, size: PixelSize(width: 40, height: 30))
 
     private func decode(_ fake: FakeImageIO) throws(ImageError) -> Bitmap {
@@ -76,16 +76,28 @@ import Testing
         let found = try fake.codec.inspect(file, as: .heic)
         #expect(found.size == description.size && found.isAnimated)
         _ = try decode(fake)
-        #expect(fake.state.calls == ["draw 2 20 x 15"])
+        #expect(fake.state.calls == ["draw 2 in 18"])
     }
 
-    @Test("is decoded in the size that was asked for, with alpha if it has any", arguments: [false, true])
+    @Test("is decoded in the size that was asked for, alpha not multiplied in", arguments: [false, true])
     func decoded(_ hasAlpha: Bool) throws {
         let fake = FakeImageIO { $0.properties[0]?.hasAlpha = hasAlpha }
-        let layout: Bitmap.Layout = hasAlpha ? .rgba : .rgb
         let bitmap = try decode(fake)
-        #expect(bitmap == Bitmap(small, layout, [UInt8](repeating: 255, count: 20 * 15 * layout.channels)))
-        #expect(fake.state.calls == ["draw 0 20 x 15"])
+        let pixels = (0..<small.count).flatMap { _ in [255, 255, 255, hasAlpha ? 128 : 255] as [UInt8] }
+        #expect(bitmap == Bitmap(small, .rgba, pixels))
+        #expect(fake.state.calls == ["draw 0 in 18"])
+    }
+
+    @Test(
+        "is made smaller by Image I/O as far as leaves the last step to the library's own filter",
+        arguments: [
+            (4_032, 3_024, 1_024, 1_536), (3_024, 4_032, 1_024, 1_536), (2_049, 9, 1_024, 2_049),
+            (2_048, 9, 1_024, 2_048), (1_500, 9, 1_024, 1_500), (1_024, 9, 1_024, 1_024), (3, 1, 1, 3), (9, 9, 1, 1),
+        ])
+    func longestSide(_ width: Int, _ height: Int, _ bound: Int, _ expected: Int) {
+        let size = PixelSize(width: width, height: height)
+        let newSize = size.fitted(in: PixelSize(width: bound, height: bound))
+        #expect(ImageIOCodec.longestSide(of: size, for: newSize) == expected)
     }
 
     @Test("is of a kind that this system reads", arguments: [ImageKind.heic, .avif, .jpegXL, .tiff])
@@ -149,15 +161,26 @@ import Testing
         #expect(throws: ImageError.damaged(.heic, reason: "Image I/O cannot decode it")) { try decode(fake) }
     }
 
-    @Test("is not taken in another size, or with too few bytes for it") func wrongSize() {
-        for (size, bytes) in [(small.transposed, 1_200), (small, 1_196)] {
-            let drawn = DrawnImage(size: size, isOpaque: true, pixels: [UInt8](repeating: 0, count: bytes))
-            let fake = FakeImageIO { $0.drawn = drawn }
-            #expect(
-                throws: ImageError.failed(
-                    reason: "Image I/O gave a picture of another size than it was asked for.")
-            ) { try decode(fake) }
+    @Test(
+        "is not taken on its side, smaller than it was wanted, or with too few bytes",
+        arguments: [(9, 12, 432), (18, 27, 1_944), (11, 9, 396), (12, 8, 384), (12, 9, 428), (.max, .max, 0)])
+    func wrongSize(_ width: Int, _ height: Int, _ bytes: Int) {
+        let size = PixelSize(width: width, height: height)
+        let fake = FakeImageIO { $0.drawn = DrawnImage(size: size, pixels: [UInt8](repeating: 0, count: bytes)) }
+        #expect(
+            throws: ImageError.failed(
+                reason: "Image I/O gave \(size) pixels of a picture that was to have 12 x 9.")
+        ) { try decode(fake) }
+    }
+
+    @Test(
+        "may have sides that Image I/O has rounded in its own way", arguments: [(18, 13), (18, 14), (17, 14), (19, 14)])
+    func rounded(_ width: Int, _ height: Int) throws {
+        let size = PixelSize(width: width, height: height)
+        let fake = FakeImageIO {
+            $0.drawn = DrawnImage(size: size, pixels: [UInt8](repeating: 255, count: size.count * 4))
         }
+        #expect(try decode(fake) == Bitmap(small, .rgba, [UInt8](repeating: 255, count: small.count * 4)))
     }
 
     @Test("is not decoded where nobody waits for it any more") func cancelled() {

@@ -1,3 +1,5 @@
+internal import CMartletImages
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -16,87 +18,61 @@ enum FileEnd: Hashable, Sendable {
     case unknown
 
     init(of file: Data) {
-        self = file.withUnsafeBytes { FileBytes(bytes: $0).end }
+        self = file.withUnsafeBytes { Self.find(in: ByteView($0)) }
     }
-}
 
-private struct FileBytes {
-    let bytes: UnsafeRawBufferPointer
-
-    var end: FileEnd {
-        if starts([0xFF, 0xD8, 0xFF]) { return jpegEnd }
-        if starts([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return pngEnd }
-        if starts(Array("RIFF".utf8)), holds(Array("WEBP".utf8), at: 8) { return webPEnd }
-        if holds(Array("ftyp".utf8), at: 4) { return boxesEnd }
+    private static func find(in bytes: ByteView) -> FileEnd {
+        if bytes[0] == 0xFF, bytes[1] == 0xD8 { return jpeg(bytes) ? .present : .missing }
+        if bytes[0] == 0x89, bytes.has("PNG", at: 1) { return png(bytes) ? .present : .missing }
+        if bytes.has("RIFF"), bytes.has("WEBP", at: 8) { return webP(bytes) ? .present : .missing }
+        if bytes.has("ftyp", at: 4) { return boxes(bytes) ? .present : .missing }
         return .unknown
     }
 
-    private func holds(_ wanted: [UInt8], at start: Int) -> Bool {
-        bytes.count >= start + wanted.count && bytes[start..<start + wanted.count].elementsEqual(wanted)
-    }
-
-    private func starts(_ wanted: [UInt8]) -> Bool {
-        holds(wanted, at: 0)
-    }
-
-    /// A number of so many bytes, the highest first; nothing if the file ends before it does, or is too small to have
-    /// that many bytes in it.
-    private func number(at start: Int, count: Int) -> Int? {
-        guard start <= bytes.count - count else { return nil }
-        let number = bytes[start..<start + count].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-        return number <= bytes.count ? Int(number) : nil
-    }
-
-    /// ITU-T T.81, B.1 and B.2: segments with their lengths, coded data in which 0xFF is followed by 0 or a restart
+    /// ISO/IEC 10918-1, B.1 and B.2: segments with their lengths, coded data in which 0xFF is followed by 0 or a restart
     /// marker, and at last an EOI marker. What follows that one belongs to other pictures.
-    private var jpegEnd: FileEnd {
+    private static func jpeg(_ bytes: ByteView) -> Bool {
+        guard let start = bytes.start else { return false }
         var next = 2
-        while next + 1 < bytes.count {
-            guard bytes[next] == 0xFF else {
-                next += 1
-                continue
-            }
-            switch bytes[next + 1] {
-            case 0xD9: return .present
+        while let marker = bytes[martlet_find(start, next, bytes.count, 0xFF) + 1] {
+            next = martlet_find(start, next, bytes.count, 0xFF)
+            switch marker {
+            case 0xD9: return true
             case 0xFF: next += 1
             case 0x00, 0x01, 0xD0...0xD8: next += 2
             default:
-                guard let length = number(at: next + 2, count: 2) else { return .missing }
+                guard let length = bytes.number(at: next + 2, bytes: 2) else { return false }
                 next += 2 + max(length, 2)
             }
         }
-        return .missing
+        return false
     }
 
-    /// PNG, 5.3: chunks with their lengths, a type and a checksum, of which the last is IEND.
-    private var pngEnd: FileEnd {
+    /// ISO/IEC 15948, 5.3: chunks with their lengths, a type and a checksum, of which the last is IEND.
+    private static func png(_ bytes: ByteView) -> Bool {
         var next = 8
-        while let length = number(at: next, count: 4), length <= bytes.count - next - 12 {
-            if holds(Array("IEND".utf8), at: next + 4) { return .present }
+        while let length = bytes.number(at: next, bytes: 4), length >= 0, length <= bytes.count - next - 12 {
+            if bytes.has("IEND", at: next + 4) { return true }
             next += 12 + length
         }
-        return .missing
+        return false
     }
 
-    /// RFC 9649, 2.4: the size of all that follows, the lowest byte first.
-    private var webPEnd: FileEnd {
-        let size = bytes[4..<8].reversed().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-        return size <= bytes.count - 8 ? .present : .missing
+    /// RFC 9649, 2.4: the size of all that follows.
+    private static func webP(_ bytes: ByteView) -> Bool {
+        let length = bytes.number(at: 4, bytes: 4, isLittleEndian: true) ?? -1
+        return length >= 0 && length <= bytes.count - 8
     }
 
     /// ISO/IEC 14496-12, 4.2: boxes with their sizes; 1 stands for a size of eight bytes, 0 for all that is left.
-    private var boxesEnd: FileEnd {
+    private static func boxes(_ bytes: ByteView) -> Bool {
         var next = 0
-        while next + 8 <= bytes.count {
-            guard var size = number(at: next, count: 4) else { return .missing }
-            if size == 0 { return .present }
-            if size == 1 {
-                guard let long = number(at: next + 8, count: 8), long >= 16 else { return .missing }
-                size = long
-            }
-            guard size >= 8, size <= bytes.count - next else { return .missing }
-            next += size
+        while let size = bytes.number(at: next, bytes: 4) {
+            if size == 0 { return true }
+            let length = size == 1 ? bytes.number(at: next + 8, bytes: 8) ?? -1 : size
+            guard length >= 8, length <= bytes.count - next else { return false }
+            next += length
         }
-        return .present
+        return true
     }
 }

@@ -13,9 +13,9 @@ struct ImageIOCalls: Sendable {
     /// `CGImageDestinationCopyTypeIdentifiers()`: the types that this version of the system can write.
     var writableTypes: @Sendable () -> [String]
     /// `CGImageDestinationAddImage(_:_:_:)` and `CGImageDestinationFinalize(_:)`: one image in sRGB, and nothing about it
-    /// besides that. Its layout is ``Bitmap/Layout/rgba``; where it is opaque, its alpha is of no meaning. The quality is
-    /// from 0 to 1, for types that have one. Nothing where Image I/O cannot.
-    var write: @Sendable (_ bitmap: Bitmap, _ isOpaque: Bool, _ type: String, _ quality: Double?) -> Data?
+    /// besides that. It has colour, and alpha only if the type may have. The quality is from 0 to 1, for types that have
+    /// one. Nothing where Image I/O cannot.
+    var write: @Sendable (_ bitmap: Bitmap, _ type: String, _ quality: Double?) -> Data?
 }
 
 /// An open source of images, for one caller at a time.
@@ -30,9 +30,9 @@ struct ImageIOSource {
     var imageStatus: (_ index: Int) -> ImageIOStatus
     /// `CGImageSourceCopyPropertiesAtIndex(_:_:_:)`, which reads no pixels.
     var properties: (_ index: Int) -> ImageIOProperties?
-    /// `CGImageSourceCreateThumbnailAtIndex(_:_:_:)` of the image itself, not of a preview that the file brings along, and
-    /// as it is stored, not turned; drawn in this size, which is not larger than the image.
-    var draw: (_ index: Int, _ size: PixelSize) -> DrawnImage?
+    /// `CGImageSourceCreateThumbnailAtIndex(_:_:_:)` of the image itself, not of a preview that the file brings along, no
+    /// wider and no higher than this, never enlarged, and as it is stored, not turned.
+    var draw: (_ index: Int, _ longestSide: Int) -> DrawnImage?
 }
 
 /// `CGImageSourceStatus`.

@@ -22,10 +22,10 @@
                 let types: CFTypeRef = CGImageDestinationCopyTypeIdentifiers()
                 return types as? [String] ?? []
             },
-            write: { bitmap, isOpaque, type, quality in
+            write: { bitmap, type, quality in
                 // Looking for the best quality writes many files one after the other.
                 autoreleasepool {
-                    guard let image = CGImage.make(bitmap, isOpaque: isOpaque), let data = CFDataCreateMutable(nil, 0),
+                    guard let image = CGImage.make(bitmap), let data = CFDataCreateMutable(nil, 0),
                         let destination = CGImageDestinationCreateWithData(data, type as CFString, 1, nil)
                     else { return nil }
                     var properties: [String: Any] = [:]
@@ -47,16 +47,16 @@
                     let found: CFTypeRef? = CGImageSourceCopyPropertiesAtIndex(source, index, nil)
                     return (found as? [String: Any]).flatMap(ImageIOProperties.init(found:))
                 },
-                draw: { index, size in
+                draw: { index, longestSide in
                     autoreleasepool {
                         let options: [String: Any] = [
                             kCGImageSourceCreateThumbnailFromImageAlways as String: true,
                             kCGImageSourceCreateThumbnailWithTransform as String: false,
-                            kCGImageSourceThumbnailMaxPixelSize as String: max(size.width, size.height),
+                            kCGImageSourceThumbnailMaxPixelSize as String: longestSide,
                             kCGImageSourceShouldCacheImmediately as String: true,
                         ]
                         return CGImageSourceCreateThumbnailAtIndex(source, index, options as CFDictionary)
-                            .flatMap { DrawnImage(drawing: $0, in: size) }
+                            .flatMap(DrawnImage.init(drawing:))
                     }
                 })
         }
@@ -91,10 +91,11 @@
     }
 
     extension DrawnImage {
-        /// Draws an image, which converts its colours to sRGB and its samples to eight bits.
-        fileprivate init?(drawing image: CGImage, in size: PixelSize) {
-            guard let sRGB = CGColorSpace(name: CGColorSpace.sRGB) else { return nil }
-            self.init(size: size, isOpaque: image.isOpaque, pixels: [UInt8](repeating: 0, count: size.count * 4))
+        /// Draws an image in its own size, which converts its colours to sRGB and its samples to eight bits.
+        fileprivate init?(drawing image: CGImage) {
+            let size = PixelSize(width: image.width, height: image.height)
+            guard let sRGB = CGColorSpace(name: CGColorSpace.sRGB), size.count <= Int.max / 4 else { return nil }
+            self.init(size: size, pixels: [UInt8](repeating: 0, count: size.count * 4))
             let isDrawn = pixels.withUnsafeMutableBytes { pixels in
                 // There is no bitmap to draw in that keeps colours apart from their alpha.
                 guard
@@ -104,9 +105,7 @@
                         bitmapInfo: CGImageAlphaInfo.premultipliedLast.rawValue)
                 else { return false }
                 context.setBlendMode(.copy)
-                // How Image I/O rounds the shorter side is its own affair: it may be a pixel more or less.
-                let isOfThatSize = image.width == size.width && image.height == size.height
-                context.interpolationQuality = isOfThatSize ? .none : .high
+                context.interpolationQuality = .none
                 context.draw(image, in: CGRect(x: 0, y: 0, width: size.width, height: size.height))
                 return true
             }
@@ -115,22 +114,16 @@
     }
 
     extension CGImage {
-        fileprivate var isOpaque: Bool {
-            switch alphaInfo {
-            case .none, .noneSkipFirst, .noneSkipLast: true
-            default: false
-            }
-        }
-
         /// An image of these pixels. Other than a bitmap to draw in, it may keep colours apart from their alpha.
-        fileprivate static func make(_ bitmap: Bitmap, isOpaque: Bool) -> CGImage? {
+        fileprivate static func make(_ bitmap: Bitmap) -> CGImage? {
             guard let sRGB = CGColorSpace(name: CGColorSpace.sRGB),
                 let provider = CGDataProvider(data: Data(bitmap.pixels) as CFData)
             else { return nil }
-            let alpha = isOpaque ? CGImageAlphaInfo.noneSkipLast : .last
+            let (width, height, channels) = (bitmap.size.width, bitmap.size.height, bitmap.layout.channels)
+            let alpha = bitmap.layout.hasAlpha ? CGImageAlphaInfo.last : .none
             return CGImage(
-                width: bitmap.size.width, height: bitmap.size.height, bitsPerComponent: 8, bitsPerPixel: 32,
-                bytesPerRow: bitmap.size.width * 4, space: sRGB, bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue),
+                width: width, height: height, bitsPerComponent: 8, bitsPerPixel: 8 * channels,
+                bytesPerRow: width * channels, space: sRGB, bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue),
                 provider: provider, decode: nil, shouldInterpolate: false, intent: .defaultIntent)
         }
     }

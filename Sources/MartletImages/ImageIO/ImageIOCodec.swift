@@ -29,12 +29,16 @@ struct ImageIOCodec: ImageCodec {
             throw .damaged(description.kind, reason: "it has more pixels than its headers say")
         }
         try cancellation.check()
-        let drawn = try picture.draw(in: size)
-        try cancellation.check()
-        guard drawn.size == size, let bitmap = drawn.bitmap() else {
-            throw .failed(reason: "Image I/O gave a picture of another size than it was asked for.")
-        }
-        return bitmap
+        let drawn = try picture.draw(longestSide: Self.longestSide(of: picture.properties.size, for: size))
+        return try drawn.bitmap(reducedTo: size, cancellation)
+    }
+
+    /// How large Image I/O is to make a picture that is wanted in some size: half as large again, so that the last step is
+    /// left to the filter that all platforms share, and sides that Image I/O rounds by rules of its own do not matter.
+    static func longestSide(of size: PixelSize, for newSize: PixelSize) -> Int {
+        let stored = max(size.width, size.height)
+        let wanted = max(newSize.width, newSize.height)
+        return wanted < stored / 2 ? wanted + wanted / 2 : stored
     }
 
     func encode(_ bitmap: Bitmap, as format: ImageFormat, quality: Int) throws(ImageError) -> Data {
@@ -42,9 +46,8 @@ struct ImageIOCodec: ImageCodec {
             throw .unsupported(
                 format.kind, advice: "This system can read them and not write them. Choose the format .jpeg or .png.")
         }
-        let isOpaque = !bitmap.layout.hasAlpha || !format.hasAlpha
         let quality = format.isLossy ? Double(min(max(quality, 1), 100)) / 100 : nil
-        let written = calls.write(bitmap.withFourChannels, isOpaque, format.typeIdentifier, quality)
+        let written = calls.write(bitmap.withColour(), format.typeIdentifier, quality)
         guard let file = written.flatMap({ WrittenFile($0).withoutMetadata(format) }) else {
             throw .failed(reason: "Image I/O could not write a \(format.kind.rawValue) of \(bitmap.size) pixels.")
         }

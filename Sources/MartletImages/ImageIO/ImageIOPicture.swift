@@ -30,9 +30,9 @@ struct ImageIOPicture {
         self.index = index
     }
 
-    /// Decodes it in a size that is no larger than it is.
-    func draw(in size: PixelSize) throws(ImageError) -> DrawnImage {
-        let drawn = source.draw(index, size)
+    /// Decodes it, made smaller where one of its sides has more pixels than this.
+    func draw(longestSide: Int) throws(ImageError) -> DrawnImage {
+        let drawn = source.draw(index, longestSide)
         // That some of it is missing may show only once all was read.
         try Self.check(source.imageStatus(index), kind)
         guard let drawn else { throw .damaged(kind, reason: "Image I/O cannot decode it") }
