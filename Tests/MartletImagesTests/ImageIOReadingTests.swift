@@ -192,4 +192,25 @@ import Testing
         }
         #expect(fake.state.calls.isEmpty)
     }
+
+    @Test("is turned upright, put on the background and written, on its way to a server") func wholeWay() async throws {
+        let fake = FakeImageIO { state in
+            state.properties[0] = ImageIOProperties(
+                size: PixelSize(width: 4_000, height: 3_000), orientation: 6, hasAlpha: true)
+        }
+        let image = try await ImageProcessor(ImageProcessor.Options(), codec: fake.codec).prepare(.data(file))
+        #expect(image.size == PixelSize(width: 768, height: 1_024) && image.format == .jpeg && !image.isUntouched)
+        #expect(fake.state.calls == ["draw 0 in 1536", "write 768 x 1024 public.jpeg 0.8"])
+        #expect(fake.state.layouts == [.rgb])
+    }
+
+    @Test("is not decoded at all where it has too many pixels") func tooManyPixels() async {
+        let size = PixelSize(width: 40_000, height: 30_000)
+        let fake = FakeImageIO { $0.properties[0] = ImageIOProperties(size: size) }
+        let processor = ImageProcessor(ImageProcessor.Options(), codec: fake.codec)
+        await #expect(throws: ImageError.tooManyPixels(size, maximum: 120_000_000)) {
+            try await processor.prepare(.data(file))
+        }
+        #expect(fake.state.calls.isEmpty)
+    }
 }
