@@ -2,8 +2,8 @@
 """How many public declarations have a documentation comment. Prints those without one, and exits with 1 if there are any.
 
 Counted are public types, functions, properties, initialisers, subscripts and type aliases, the requirements of public
-protocols, and the cases of public enums, in Sources/Martlet and Sources/MartletTesting. Extensions are not: what stands
-in them is. Code in an inactive #if counts too.
+protocols, and the cases of public enums, in the modules below. Extensions are not: what stands in them is. Code in an
+inactive #if counts too.
 """
 
 import re
@@ -11,7 +11,7 @@ import sys
 
 from swift_source import ROOT, code_of, shown, swift_files
 
-MODULES = ["Martlet", "MartletTesting"]
+MODULES = ["Martlet", "MartletImages", "MartletTesting"]
 
 WORDS = r"(?:(?:@\w+(?:\([^)]*\))?|[a-z]+(?:\((?:set|get|unsafe|safe)\))?)\s+)*"
 DECLARATION = re.compile(
