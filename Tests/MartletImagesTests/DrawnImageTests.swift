@@ -52,6 +52,14 @@ import Testing
         #expect(bitmap.pixels.prefix(3) == [255, 255, 255] && (127...128).contains(bitmap.pixels[3]))
     }
 
+    @Test("is averaged by how visible its pixels are") func averaged() throws {
+        // White at 100 beside black at 200: a third of what can be seen is white.
+        let row: [UInt8] = [100, 100, 100, 100, 0, 0, 0, 200]
+        let drawn = DrawnImage(size: PixelSize(width: 2, height: 2), pixels: row + row)
+        let bitmap = try drawn.bitmap(reducedTo: PixelSize(width: 1, height: 1), Cancellation())
+        #expect((84...86).contains(bitmap.pixels[0]) && (149...151).contains(bitmap.pixels[3]))
+    }
+
     @Test("stays opaque where it is, however much smaller it is made") func opaque() throws {
         let size = PixelSize(width: 37, height: 23)
         let drawn = DrawnImage(
