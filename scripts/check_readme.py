@@ -122,7 +122,8 @@ def chains(blocks):
 def package(folder, blocks):
     """Writes the scratch package; returns whether it has tests."""
     targets, has_tests = [], False
-    dependencies = '[.product(name: "Martlet", package: "martlet"), .product(name: "MartletTesting", package: "martlet")]'
+    products = ("Martlet", "MartletImages", "MartletTesting")
+    dependencies = "[" + ", ".join(f'.product(name: "{name}", package: "martlet")' for name in products) + "]"
     settings = '[.unsafeFlags(["-suppress-warnings"])]'
     snippets = folder / "Sources" / "Snippets"
     snippets.mkdir(parents=True)
@@ -188,7 +189,7 @@ def check_translation(original, translation):
 
 def main():
     readme = ROOT / "README.md"
-    articles = sorted((ROOT / "Sources" / "Martlet" / "Martlet.docc").rglob("*.md"))
+    articles = sorted((ROOT / "Sources").glob("*/*.docc/**/*.md"))
     blocks = [block for document in [readme, *articles] for block in blocks_of(document)]
     if "--list" in sys.argv:
         for block in blocks:

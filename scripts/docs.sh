@@ -17,11 +17,22 @@ swift package --enable-all-traits dump-symbol-graph --minimum-access-level publi
     cat "$graphs/log" >&2
     exit 1
 }
-mkdir "$graphs/Martlet"
-cp "$(swift build --enable-all-traits --show-bin-path)/../symbolgraph"/Martlet{,@*}.symbols.json "$graphs/Martlet"
+symbols="$(swift build --enable-all-traits --show-bin-path)/../symbolgraph"
 
+# convert MODULE FOLDER BASE: makes the site of a module.
+convert() {
+    mkdir "$graphs/$1"
+    cp "$symbols/$1.symbols.json" "$graphs/$1"
+    # What it adds to other modules, if anything.
+    find "$symbols" -name "$1@*.symbols.json" -exec cp {} "$graphs/$1" \;
+    "$docc" convert "Sources/$1/$1.docc" --additional-symbol-graph-dir "$graphs/$1" \
+        --fallback-display-name "$1" --fallback-bundle-identifier "martlet.$1" --warnings-as-errors \
+        --transform-for-static-hosting --hosting-base-path "$3" --output-path "$2"
+}
+
+base=${HOSTING_BASE_PATH:-martlet}
 rm -rf docs
-"$docc" convert Sources/Martlet/Martlet.docc --additional-symbol-graph-dir "$graphs/Martlet" \
-    --fallback-display-name Martlet --fallback-bundle-identifier martlet.Martlet --warnings-as-errors \
-    --transform-for-static-hosting --hosting-base-path "${HOSTING_BASE_PATH:-martlet}" --output-path docs
-echo "docs/index.html is the front page; it wants a web server, with the folder at /${HOSTING_BASE_PATH:-martlet}."
+convert Martlet docs "$base"
+convert MartletImages docs/images "$base/images"
+echo "docs/index.html is the front page, docs/images/index.html that of MartletImages; they want a web server, with the" \
+    "folder at /$base."

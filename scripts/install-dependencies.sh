@@ -3,6 +3,7 @@
 #
 #   libsqlite3-dev   the reference backend keeps its data in SQLite (Linux; part of macOS)
 #   werkzeug         a multipart parser that the tests hold ours against (Python, in .venv)
+#   libjpeg-turbo and others   the codecs of the trait ImageCodecs (Linux); libheif1 for the tests that read HEIC
 #   gnome-keyring    a keyring that the tests save secrets in, on a bus of their own (Linux; with dbus and libsecret)
 #
 # usage: scripts/install-dependencies.sh [tools|all]     tools: only what the backend and the command need
@@ -57,6 +58,25 @@ if ! has_sqlite_headers; then
 fi
 
 [[ "$what" == all ]] || exit 0
+
+has_codecs() {
+    local header folder found
+    for header in jpeglib.h png.h webp/encode.h lcms2.h; do
+        found=
+        for folder in /usr/include /usr/local/include; do
+            [[ -e "$folder/$header" ]] && found=yes
+        done
+        [[ -n "$found" ]] || return 1
+    done
+}
+
+if ! has_codecs; then
+    apt_install libjpeg-dev libpng-dev libwebp-dev liblcms2-dev libheif1 || true
+    has_codecs || fail "The headers of image codecs are missing, which the trait ImageCodecs builds with. Install:" \
+        "  Debian, Ubuntu:  sudo apt-get install libjpeg-dev libpng-dev libwebp-dev liblcms2-dev libheif1" \
+        "  Fedora, RHEL:    sudo dnf install libjpeg-turbo-devel libpng-devel libwebp-devel lcms2-devel libheif" \
+        "  Alpine:          sudo apk add libjpeg-turbo-dev libpng-dev libwebp-dev lcms2-dev libheif"
+fi
 
 has_werkzeug() {
     "$1" -c 'import werkzeug.sansio.multipart' >/dev/null 2>&1
