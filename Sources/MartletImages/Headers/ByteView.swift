@@ -29,14 +29,15 @@ struct ByteView {
 
     func part(from start: Int) -> ByteView { part(from: start, count: bytes.count) }
 
-    /// A number of so many bytes.
+    /// A number of so many bytes; 2^31 - 1 where it is larger, as no number that means something here is, so that watches
+    /// with 32 bits read the same.
     func number(at place: Int, bytes length: Int, isLittleEndian: Bool = false) -> Int? {
         guard place >= 0, place <= count - length else { return nil }
-        var value = 0
+        var value: UInt64 = 0
         for offset in 0..<length {
-            value = value << 8 | Int(bytes[place + (isLittleEndian ? length - 1 - offset : offset)])
+            value = value << 8 | UInt64(bytes[place + (isLittleEndian ? length - 1 - offset : offset)])
         }
-        return value
+        return Int(Int32(clamping: value))
     }
 
     /// Whether the text stands there, in ASCII.

@@ -16,7 +16,7 @@ enum PNGHeaders {
         var place = 8
         while let length = bytes.number(at: place, bytes: 4), let name = bytes.name(at: place + 4) {
             let content = bytes.part(from: place + 8, count: length)
-            place += 12 + length
+            place += 12 + min(length, bytes.count)
             switch name {
             case "IHDR", "PLTE", "IDAT", "sBIT", "bKGD", "pHYs", "hIST": break
             case "IEND":

@@ -8,15 +8,15 @@
 enum WebPHeaders {
     static func describe(_ bytes: ByteView) throws(ImageError) -> ImageDescription {
         var description = ImageDescription(kind: .webP, size: PixelSize(width: 0, height: 0))
-        guard let announced = bytes.number(at: 4, bytes: 4, isLittleEndian: true), announced + 8 <= bytes.count else {
+        guard let announced = bytes.number(at: 4, bytes: 4, isLittleEndian: true), announced <= bytes.count - 8 else {
             throw .damaged(.webP, reason: "it ends early")
         }
-        if announced + 8 != bytes.count { description.hasMetadata = true }
+        if announced != bytes.count - 8 { description.hasMetadata = true }
         var place = 12
         while let name = bytes.name(at: place), let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true)
         {
             take(name, bytes.part(from: place + 8, count: length), &description)
-            place += 8 + length + length % 2
+            place += 8 + min(length, bytes.count) + length % 2
         }
         guard description.size.width > 0, description.size.height > 0 else {
             throw .damaged(.webP, reason: "it has no size")
@@ -81,7 +81,7 @@ enum WebPHeaders {
                 let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true)
             {
                 if name == "ANMF" { return still(bytes.part(from: place + 8, count: length)) }
-                place += 8 + length + length % 2
+                place += 8 + min(length, bytes.count) + length % 2
             }
             return nil
         }
