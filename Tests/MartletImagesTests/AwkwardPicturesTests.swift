@@ -157,6 +157,24 @@
             }
         }
 
+        #if os(Linux)
+            @Test("A small file whose scans would take hours is damaged")
+            func scans() async throws {
+                let whole = try Pictures.data("progressive.jpg")
+                let start = try #require(whole.range(of: Data([0xFF, 0xDA]), options: .backwards)).lowerBound
+                let scan = whole[start..<whole.count - 2]
+                var bytes = whole.prefix(start)
+                for _ in 0..<1000 { bytes += scan }
+                let bomb = ImageSource.data(bytes + Data([0xFF, 0xD9]))
+                var options = ImageProcessor.Options()
+                options.passesThrough = false
+                let processor = ImageProcessor(options)
+                await #expect { try await processor.prepare(bomb) } throws: { error in
+                    if case ImageError.damaged(.jpeg, _) = error { true } else { false }
+                }
+            }
+        #endif
+
         @Test("A GIF has no codec here, or its first picture comes out")
         func gif() async throws {
             let image: PreparedImage
