@@ -15,7 +15,7 @@ let package = Package(
         .executable(name: "martlet-bench", targets: ["MartletBench"]),
     ],
     dependencies: [
-        .package(name: "martlet", path: "..", traits: ["AsyncHTTPClient"]),
+        .package(name: "martlet", path: "..", traits: ["AsyncHTTPClient", "URLSession"]),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One connection: reads requests, asks the backend, writes answers.
+/// One connection: reads requests, asks the backend, writes answers. What is large is a ``TransferHandler``'s business.
 final class RequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

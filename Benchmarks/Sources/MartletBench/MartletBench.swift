@@ -11,7 +11,8 @@ struct MartletBench: AsyncParsableCommand {
             Typed GETs of 1 KB of JSON with a bearer token, at several degrees of concurrency. Both sides take turns in \
             short slices, so that a busy machine slows both; what counts is the median of the ratios of neighbouring \
             slices. Then a burst of calls on a token that has just become invalid.
-            """)
+            """,
+        subcommands: [TransferCommand.self])
 
     @Flag(help: "A few seconds: enough to see that it works, and the order of magnitude.")
     var quick = false

@@ -23,11 +23,27 @@ struct Usage: Sendable {
             return resources().ru_maxrss
         #else
             // Not ru_maxrss, which on Linux a process takes over from what it was before exec, here from `swift run`.
-            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
-            return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+            return status("VmHWM:")
         #endif
     }
+
+    /// The memory that is resident now.
+    static var residentBytes: Int {
+        #if canImport(Darwin)
+            // There is none more exact without Mach: what has been resident is an upper bound.
+            return peakBytes
+        #else
+            return status("VmRSS:")
+        #endif
+    }
+
+    #if !canImport(Darwin)
+        private static func status(_ field: String) -> Int {
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix(field) } ?? ""
+            return (Int(line.filter(\.isNumber)) ?? 0) * 1024
+        }
+    #endif
 
     private static func resources() -> rusage {
         var usage = rusage()

@@ -1,5 +1,3 @@
-internal import Dispatch
-
 #if canImport(Darwin)
     internal import Darwin
 #elseif canImport(Glibc)
@@ -56,17 +54,17 @@ struct FileChunks: AsyncSequence, Sendable {
             case finished
         }
 
-        private static let queue = DispatchQueue(label: "martlet.files", attributes: .concurrent)
-
         private let path: String
         private let size: Int64?
         private let chunkSize: Int
+        private let memory: ChunkMemory
         private var state = State.unopened
 
         fileprivate init(path: String, size: Int64?, chunkSize: Int) {
             self.path = path
             self.size = size
             self.chunkSize = chunkSize
+            self.memory = ChunkMemory(blockSize: chunkSize)
         }
 
         mutating func next() async throws -> Data? {
@@ -75,8 +73,8 @@ struct FileChunks: AsyncSequence, Sendable {
             state = .finished
             if case .finished = before { return nil }
             try Task.checkCancellation()
-            let (after, chunk) = try await Self.offCooperativeThreads { [path, size, chunkSize] in
-                try Self.step(from: before, path: path, size: size, chunkSize: chunkSize)
+            let (after, chunk) = try await FileQueue.run { [path, size, chunkSize, memory] in
+                try Self.step(from: before, path: path, size: size, chunkSize: chunkSize, memory)
             }
             try Task.checkCancellation()
             state = after
@@ -84,7 +82,7 @@ struct FileChunks: AsyncSequence, Sendable {
         }
 
         private static func step(
-            from state: State, path: String, size expected: Int64?, chunkSize: Int
+            from state: State, path: String, size expected: Int64?, chunkSize: Int, _ memory: ChunkMemory
         ) throws(FileProblem) -> (State, Data?) {
             let descriptor: FileDescriptor
             let position: Int64
@@ -101,22 +99,19 @@ struct FileChunks: AsyncSequence, Sendable {
             guard position < size else {
                 // One byte more than announced means that the file grew; asking for it also finds those files of
                 // /proc that claim to be empty.
-                guard try descriptor.read(upTo: 1, from: position).isEmpty else {
+                guard try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1, { byte throws(FileProblem) in
+                    try descriptor.read(into: byte, from: position)
+                }) == 0 else {
                     throw FileProblem(.changed, path: path)
                 }
                 return (.finished, nil)
             }
-            let chunk = try descriptor.read(upTo: Int(Swift.min(Int64(chunkSize), size - position)), from: position)
+            let chunk = try memory.chunk { room throws(FileProblem) in
+                let wanted = Int(Swift.min(Int64(chunkSize), size - position))
+                return try descriptor.read(into: .init(rebasing: room[..<wanted]), from: position)
+            }
             guard !chunk.isEmpty else { throw FileProblem(.changed, path: path) }
             return (.open(descriptor, position: position + Int64(chunk.count), size: size), chunk)
-        }
-
-        private static func offCooperativeThreads<Result: Sendable>(
-            _ work: @escaping @Sendable () throws -> Result
-        ) async throws -> Result {
-            try await withCheckedThrowingContinuation { continuation in
-                queue.async { continuation.resume(with: Swift.Result { try work() }) }
-            }
         }
     }
 }
@@ -169,12 +164,9 @@ private final class FileDescriptor: Sendable {
         return try Self.regularSize(status, path: path)
     }
 
-    func read(upTo count: Int, from position: Int64) throws(FileProblem) -> Data {
-        var chunk = Data(count: count)
-        let taken = try Self.retrying(path) {
-            chunk.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(position)) }
-        }
-        return taken == count ? chunk : chunk.prefix(taken)
+    /// Reads as much as there is room for, or less at the end of the file, and says how much.
+    func read(into room: UnsafeMutableRawBufferPointer, from position: Int64) throws(FileProblem) -> Int {
+        try Self.retrying(path) { pread(number, room.baseAddress, room.count, off_t(position)) }
     }
 
     private static func regularSize(_ status: stat, path: String) throws(FileProblem) -> Int64 {

@@ -1,0 +1,114 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Takes and gives large bodies as fast as it can, without looking at them.
+///
+/// - `POST /upload` drains the body and says how many bytes it had; `POST /upload/sluggish` reads nothing for a while and
+///   then slowly.
+/// - `GET /download/<bytes>` sends so many, with a `Content-Length`.
+///
+/// Everything else passes through.
+final class TransferHandler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// How long a sluggish reader reads nothing at all, and how long it waits before each of its reads.
+    private static let stall = TimeAmount.seconds(1)
+    private static let pause = TimeAmount.milliseconds(5)
+    private static let piece = ByteBuffer(repeating: UInt8(ascii: "m"), count: 256 * 1024)
+
+    private enum Transfer {
+        case none
+        case upload(bytes: Int, isSluggish: Bool)
+        case download(bytes: Int)
+        /// A download under way, and how much of it is left to write.
+        case sending(rest: Int)
+    }
+
+    private var transfer = Transfer.none
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let part = unwrapInboundIn(data)
+        switch (transfer, part) {
+        case (.none, .head(let head)):
+            begin(head, context)
+            if case .none = transfer { context.fireChannelRead(data) }
+        case (.upload(let bytes, let isSluggish), .body(let piece)):
+            transfer = .upload(bytes: bytes + piece.readableBytes, isSluggish: isSluggish)
+        case (.upload(let bytes, let isSluggish), .end):
+            transfer = .none
+            // Nothing but another request can come now, and it shall be read.
+            if isSluggish { context.channel.setOption(.autoRead, value: true).whenComplete { _ in } }
+            let content = ByteBuffer(string: "{\"bytes\":\(bytes)}")
+            write(content.readableBytes, "application/json", context)
+            context.write(wrapOutboundOut(.body(.byteBuffer(content))), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        case (.download(let bytes), .end):
+            transfer = .sending(rest: bytes)
+            write(bytes, "application/octet-stream", context)
+            send(context)
+        case (.download, _), (.sending, _), (.upload, .head):
+            break
+        case (.none, _):
+            context.fireChannelRead(data)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        send(context)
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        switch (head.method, head.uri) {
+        case (.POST, "/upload"), (.POST, "/upload/sluggish"):
+            if head.headers.first(name: "Expect")?.lowercased() == "100-continue" {
+                let goOn = HTTPResponseHead(version: .http1_1, status: .continue)
+                context.writeAndFlush(wrapOutboundOut(.head(goOn)), promise: nil)
+            }
+            let isSluggish = head.uri == "/upload/sluggish"
+            transfer = .upload(bytes: 0, isSluggish: isSluggish)
+            guard isSluggish else { return }
+            context.channel.setOption(.autoRead, value: false).whenComplete { _ in }
+            readSlowly(after: Self.stall, context)
+        case (.GET, let path) where path.hasPrefix("/download/"):
+            transfer = .download(bytes: Int(path.dropFirst("/download/".count)) ?? 0)
+        default:
+            break
+        }
+    }
+
+    private func readSlowly(after delay: TimeAmount, _ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: delay) {
+            let (handler, context) = bound.value
+            guard case .upload(_, isSluggish: true) = handler.transfer, context.channel.isActive else { return }
+            context.read()
+            handler.readSlowly(after: Self.pause, context)
+        }
+    }
+
+    private func write(_ length: Int, _ type: String, _ context: ChannelHandlerContext) {
+        let headers: HTTPHeaders = ["Content-Type": type, "Content-Length": "\(length)"]
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+    }
+
+    /// Writes as much as the connection takes for now; it says when it takes more.
+    private func send(_ context: ChannelHandlerContext) {
+        while case .sending(let rest) = transfer, context.channel.isWritable {
+            guard rest > 0 else {
+                transfer = .none
+                context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+                return
+            }
+            let size = min(rest, Self.piece.readableBytes)
+            guard let piece = Self.piece.getSlice(at: 0, length: size) else { return }
+            // Before the write, within which the connection may turn writable again and come back here.
+            transfer = .sending(rest: rest - size)
+            context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(piece))), promise: nil)
+        }
+    }
+}

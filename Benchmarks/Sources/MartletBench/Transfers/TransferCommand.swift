@@ -1,0 +1,79 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Martlet
+
+/// One transfer in a process of its own, so that its memory is known: `Transfers` starts it and reads what it prints.
+struct TransferCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "transfer", shouldDisplay: false)
+
+    @Argument var kind: TransferKind
+    @Argument var transport: TransportName
+    @Option var port: Int
+    @Option(help: "The file to send, or to write.") var file: String
+    @Option(help: "How many bytes to ask for.") var size: Int
+
+    func run() async throws {
+        let transport: any Transport =
+            switch transport {
+            case .asyncHTTPClient: AsyncHTTPClientTransport()
+            case .urlSession: URLSessionTransport()
+            }
+        let client = NetworkClient(baseURL: BaseURL("http://127.0.0.1:\(port)"), transport: transport)
+        _ = try await client.send(Counters())
+        let idle = Usage.residentBytes
+        let before = Usage.now()
+        let start = ContinuousClock.now
+        try await transfer(with: client, over: transport)
+        let wall = start.duration(to: .now)
+        let result = Transfer(
+            seconds: wall.inSeconds, cpuSeconds: Usage.now().cpuSeconds - before.cpuSeconds,
+            bytesAboveIdle: Usage.peakBytes - idle)
+        FileHandle.standardOutput.write(try JSONEncoder().encode(result))
+    }
+
+    private func transfer(with client: NetworkClient, over transport: any Transport) async throws {
+        switch kind {
+        case .form, .sluggishForm:
+            var form = MultipartForm()
+            form.append("Ada", named: "name")
+            form.append(fileAt: file, named: "file")
+            let path = kind == .form ? "/upload" : "/upload/sluggish"
+            let receipt = try await client.send(Upload(path: path, body: .multipart(form)))
+            guard receipt.bytes == Int(try form.contentLength() ?? 0) else { throw WrongAnswer() }
+        case .file:
+            let receipt = try await client.send(Upload(path: "/upload", body: .file(at: file)))
+            guard receipt.bytes == size else { throw WrongAnswer() }
+        case .download:
+            let answer = try await client.download(Download(size: size), to: file)
+            guard answer.value.size == size else { throw WrongAnswer() }
+        case .drain:
+            let request = HTTPRequest(
+                method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/download/\(size)")
+            var count = 0
+            for try await piece in try await transport.send(request, body: nil).body { count += piece.count }
+            guard count == size else { throw WrongAnswer() }
+        }
+    }
+}
+
+/// The small request after which a process counts as idle.
+private struct Counters: APIRequest {
+    typealias Response = Connection.Counters
+    let path = "/control/counters"
+}
+
+private struct Upload: APIRequest {
+    struct Response: Decodable, Sendable {
+        var bytes: Int
+    }
+
+    let path: String
+    let body: RequestBody?
+    let method = HTTPRequest.Method.post
+    let timeout: Duration? = .seconds(600)
+}
+
+private struct Download: APIEndpoint {
+    let size: Int
+    var path: String { "/download/\(size)" }
+}
