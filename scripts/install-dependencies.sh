@@ -2,8 +2,10 @@
 # Installs what Martlet's tests and tools need beside a Swift toolchain, or says precisely what to install.
 #
 #   libsqlite3-dev   the reference backend keeps its data in SQLite (Linux; part of macOS)
-#   werkzeug         a multipart parser that the tests hold ours against (Python, in .venv)
-#   libjpeg-turbo and others   the codecs of the trait ImageCodecs (Linux); libheif1 for the tests that read HEIC
+#   werkzeug, python-multipart
+#                    multipart parsers that the tests hold ours against (Python, in .venv)
+#   libjpeg-turbo and others
+#                    the codecs of the trait ImageCodecs (Linux); libheif1 for the tests that read HEIC
 #   gnome-keyring    a keyring that the tests save secrets in, on a bus of their own (Linux; with dbus and libsecret)
 #
 # usage: scripts/install-dependencies.sh [tools|all]     tools: only what the backend and the command need
@@ -78,21 +80,22 @@ if ! has_codecs; then
         "  Alpine:          sudo apk add libjpeg-turbo-dev libpng-dev libwebp-dev lcms2-dev libheif"
 fi
 
-has_werkzeug() {
-    "$1" -c 'import werkzeug.sansio.multipart' >/dev/null 2>&1
+has_parsers() {
+    "$1" -c 'import werkzeug.sansio.multipart, python_multipart.multipart' >/dev/null 2>&1
 }
 
 if ! command -v python3 >/dev/null; then
     apt_install python3 || true
     command -v python3 >/dev/null || fail "The checks need python3: install it with your system's package manager."
 fi
-if ! has_werkzeug python3 && ! has_werkzeug .venv/bin/python3; then
+if ! has_parsers python3 && ! has_parsers .venv/bin/python3; then
     # Debian and Ubuntu ship python3 without the part that makes virtual environments.
     python3 -c 'import ensurepip' >/dev/null 2>&1 || apt_install python3-venv || true
-    echo "Installing werkzeug into .venv."
-    if ! { python3 -m venv .venv && .venv/bin/python3 -m pip install --quiet --disable-pip-version-check werkzeug; }; then
-        echo "install-dependencies: werkzeug could not be installed into .venv (apt: python3-venv); the tests that" \
-            "compare with it are skipped." >&2
+    echo "Installing werkzeug and python-multipart into .venv."
+    if ! { python3 -m venv .venv && .venv/bin/python3 -m pip install --quiet --disable-pip-version-check \
+        werkzeug python-multipart; }; then
+        echo "install-dependencies: werkzeug and python-multipart could not be installed into .venv (apt: python3-venv);" \
+            "the tests that compare with them are skipped." >&2
     fi
 fi
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Reads a multipart/form-data body with parsers that Martlet's authors did not write.
+"""Reads multipart/form-data bodies with parsers that Martlet's authors did not write.
 
-usage: parse_multipart.py email|werkzeug CONTENT-TYPE < body
-Prints the parts as JSON: [{"name", "filename", "contentType", "content" (Base64)}, ...], in the order of the body.
+usage: parse_multipart.py email|werkzeug|python-multipart < forms
+Takes forms as JSON, [{"contentType", "body" (Base64)}, ...], and prints the parts of each, in the order of its body:
+[[{"name", "filename", "contentType", "content" (Base64)}, ...], ...].
 """
 import base64
 import json
@@ -62,6 +63,46 @@ def with_werkzeug(body, content_type):
     return parts
 
 
+def with_python_multipart(body, content_type):
+    from python_multipart.multipart import MultipartParser, parse_options_header
+
+    parts, field, value, fields, content = [], bytearray(), bytearray(), {}, bytearray()
+
+    def begin():
+        fields.clear()
+        content.clear()
+
+    def end_of_field():
+        fields[bytes(field).lower()] = bytes(value)
+        field.clear()
+        value.clear()
+
+    def end():
+        kind, options = parse_options_header(fields[b"content-disposition"])
+        if kind != b"form-data":
+            raise ValueError(f"a part of kind {kind}")
+        text = {key: option.decode() for key, option in options.items()}
+        own_type = fields.get(b"content-type")
+        parts.append(part(text.get(b"name"), text.get(b"filename"), own_type and own_type.decode(), bytes(content)))
+
+    parser = MultipartParser(
+        parse_options_header(content_type)[1][b"boundary"],
+        {
+            "on_part_begin": begin,
+            "on_header_field": lambda data, start, end: field.extend(data[start:end]),
+            "on_header_value": lambda data, start, end: value.extend(data[start:end]),
+            "on_header_end": end_of_field,
+            "on_part_data": lambda data, start, end: content.extend(data[start:end]),
+            "on_part_end": end,
+        },
+    )
+    for at in range(0, len(body), 1013):
+        parser.write(body[at : at + 1013])
+    parser.finalize()
+    return parts
+
+
 if __name__ == "__main__":
-    read = {"email": with_email, "werkzeug": with_werkzeug}[sys.argv[1]]
-    json.dump(read(sys.stdin.buffer.read(), sys.argv[2]), sys.stdout)
+    read = {"email": with_email, "werkzeug": with_werkzeug, "python-multipart": with_python_multipart}[sys.argv[1]]
+    forms = json.load(sys.stdin)
+    json.dump([read(base64.b64decode(form["body"]), form["contentType"]) for form in forms], sys.stdout)

@@ -11,6 +11,8 @@ struct MartletBench: AsyncParsableCommand {
             Typed GETs of 1 KB of JSON with a bearer token, at several degrees of concurrency. Both sides take turns in \
             short slices, so that a busy machine slows both; what counts is the median of the ratios of neighbouring \
             slices. Then a burst of calls on a token that has just become invalid.
+
+            Large bodies up and down, each in a process of its own, beside curl and beside the bare transport.
             """,
         subcommands: [TransferCommand.self])
 
@@ -26,23 +28,36 @@ struct MartletBench: AsyncParsableCommand {
     @Option(help: "How many calls are under way at once; may be given more than once. Default 1, 8 and 64.")
     var concurrency: [Int] = []
 
+    @Option(help: "What to measure; may be given more than once. Default everything.")
+    var part: [Part] = []
+
     @Option(help: "For profilers: run one side only, without comparing.")
     var only: Side?
 
     @Option(help: "How many calls to make with --only.")
     var calls = 30_000
 
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+        case calls
+        case transfers
+    }
+
     func run() async throws {
         let server = try Server.start()
         defer { server.stop() }
-        let connection = try await Connection(to: server.port)
-        do {
-            try await measure(over: connection)
-        } catch {
+        let parts = part.isEmpty || only != nil ? Part.allCases : part
+        if parts.contains(.calls) {
+            let connection = try await Connection(to: server.port)
+            do {
+                try await measure(over: connection)
+            } catch {
+                await connection.close()
+                throw error
+            }
             await connection.close()
-            throw error
         }
-        await connection.close()
+        guard only == nil, parts.contains(.transfers) else { return }
+        Report(isMarkdown: markdown).show(try Transfers.run(port: server.port, isQuick: quick))
     }
 
     private func measure(over connection: Connection) async throws {

@@ -52,7 +52,21 @@ struct Report {
         print("Peak memory of the process, both sides in it: \((Double(bytes) / 1e6).formatted(0)) MB.")
     }
 
-    private func table(_ title: String, _ header: [String], _ rows: [[String]]) {
+    /// Says whether a target is met by what was measured.
+    func verdict(_ target: String, _ measured: Double, isMet: (Double) -> Bool) {
+        print("Target: \(target). Measured \(measured.formatted(2)): \(isMet(measured) ? "met" : "missed").")
+    }
+
+    /// Says what to install for a target that could not be measured.
+    func missing(_ command: String, packages: String, for target: String) {
+        print(
+            """
+            Target: \(target). Not measured, since \(command) is not installed: \
+            apt-get install \(packages), or the like of another system.
+            """)
+    }
+
+    func table(_ title: String, _ header: [String], _ rows: [[String]]) {
         let widths = header.indices.map { column in
             ([header] + rows).map { $0[column].count }.max() ?? 0
         }

@@ -12,8 +12,7 @@ struct Server {
     }
 
     static func start() throws -> Server {
-        let own = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0])
-        let url = own.deletingLastPathComponent().appendingPathComponent("bench-server")
+        let url = Children.own.deletingLastPathComponent().appendingPathComponent("bench-server")
         let process = Process()
         let (input, output) = (Pipe(), Pipe())
         process.executableURL = url

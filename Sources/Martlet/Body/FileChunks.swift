@@ -38,9 +38,22 @@ struct FileChunks: AsyncSequence, Sendable {
     /// How many bytes a file has, once it is sure that it is a regular file that can be opened.
     /// - Throws: ``FileProblem``.
     static func size(ofFileAt path: String) throws(FileProblem) -> Int64 {
+        try look(at: path, upTo: 0).size
+    }
+
+    /// How many bytes a file has, and the first of them.
+    /// - Parameter count: How many of them at most.
+    /// - Throws: ``FileProblem``.
+    static func look(at path: String, upTo count: Int) throws(FileProblem) -> (size: Int64, start: Data) {
         // Looked at before it is opened: opening a pipe or a device can do things to it.
         try FileDescriptor.requireRegularFile(at: path)
-        return try FileDescriptor(path).size()
+        let file = try FileDescriptor(path)
+        let size = try file.size()
+        guard count > 0, size > 0 else { return (size, Data()) }
+        let start = try ChunkMemory(blockSize: count).chunk { room throws(FileProblem) in
+            try file.read(into: room, from: 0)
+        }
+        return (size, start)
     }
 
     func makeAsyncIterator() -> AsyncIterator {
@@ -99,9 +112,13 @@ struct FileChunks: AsyncSequence, Sendable {
             guard position < size else {
                 // One byte more than announced means that the file grew; asking for it also finds those files of
                 // /proc that claim to be empty.
-                guard try withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1, { byte throws(FileProblem) in
-                    try descriptor.read(into: byte, from: position)
-                }) == 0 else {
+                guard
+                    try withUnsafeTemporaryAllocation(
+                        byteCount: 1, alignment: 1,
+                        { byte throws(FileProblem) in
+                            try descriptor.read(into: byte, from: position)
+                        }) == 0
+                else {
                     throw FileProblem(.changed, path: path)
                 }
                 return (.finished, nil)

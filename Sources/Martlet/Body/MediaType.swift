@@ -1,4 +1,4 @@
-/// Media types by file name, for uploads that name none.
+/// Media types by file name and by content, for uploads that name none.
 enum MediaType {
     /// What any run of bytes may be called (RFC 2046, section 4.5.1).
     static let unknown = "application/octet-stream"
@@ -6,9 +6,18 @@ enum MediaType {
     /// The media type that the extension of a file name stands for, `application/octet-stream` where it says nothing.
     /// - Parameter name: A name, or a path that ends in one.
     static func forFile(named name: String) -> String {
+        forExtension(of: name) ?? unknown
+    }
+
+    /// The media type that the extension of a file name stands for, `nil` where there is none or nobody knows it.
+    ///
+    /// It goes before what the content looks like: an extension is what somebody meant, and it tells apart what begins
+    /// alike (documents and archives that are ZIP files, sound and film in one container).
+    /// - Parameter name: A name, or a path that ends in one.
+    static func forExtension(of name: String) -> String? {
         let last = name.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        guard let dot = last.lastIndex(of: "."), dot > last.startIndex else { return unknown }
-        return byExtension[last[last.index(after: dot)...].lowercased()] ?? unknown
+        guard let dot = last.lastIndex(of: "."), dot > last.startIndex else { return nil }
+        return byExtension[last[last.index(after: dot)...].lowercased()]
     }
 
     private static let byExtension = [

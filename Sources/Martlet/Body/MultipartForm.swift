@@ -31,6 +31,9 @@ public struct MultipartForm: Sendable {
     private var parts: [MultipartPart] = []
 
     /// An empty form with a random boundary of 142 bits, which no content contains by chance.
+    ///
+    /// So nobody looks: to search every byte costs time, and is no safer than the memory that it is searched in. Whoever
+    /// could put the boundary into a part would have to know it before the form is made.
     public init() {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         var generator = SystemRandomNumberGenerator()
@@ -75,13 +78,16 @@ public struct MultipartForm: Sendable {
     ///   - data: The bytes.
     ///   - name: The field's name.
     ///   - filename: What the server is to call the file; it takes a part without one for a plain field.
-    ///   - contentType: The media type; by the extension of `filename` where `nil`, else `application/octet-stream`.
+    ///   - contentType: The media type; by the extension of `filename` where `nil`, else by the first bytes, else
+    ///     `application/octet-stream`.
     ///   - headers: Further header fields of the part.
     public mutating func append(
         _ data: Data, named name: String, filename: String? = nil, contentType: String? = nil,
         headers: HTTPFields = [:]
     ) {
-        let type = contentType ?? headers[.contentType] ?? MediaType.forFile(named: filename ?? "")
+        let type =
+            contentType ?? headers[.contentType] ?? filename.flatMap(MediaType.forExtension(of:))
+            ?? MediaType.forContent(data) ?? MediaType.unknown
         append(.bytes(data), name, filename, type, headers)
     }
 
@@ -93,17 +99,17 @@ public struct MultipartForm: Sendable {
     ///   - path: Where the file is.
     ///   - name: The field's name.
     ///   - filename: What the server is to call the file; the last component of the path where `nil`.
-    ///   - contentType: The media type; by the extension of the filename, then of the path, where `nil`.
+    ///   - contentType: The media type; by the extension of the filename, then of the path, where `nil`, else by the
+    ///     file's first bytes when the form is sent, else `application/octet-stream`.
     ///   - headers: Further header fields of the part.
     public mutating func append(
         fileAt path: String, named name: String, filename: String? = nil, contentType: String? = nil,
         headers: HTTPFields = [:]
     ) {
         let ownName = path.split(separator: "/").last.map(String.init) ?? path
-        let guess = filename.map(MediaType.forFile(named:)) ?? MediaType.unknown
         let type =
-            contentType ?? headers[.contentType]
-            ?? (guess == MediaType.unknown ? MediaType.forFile(named: ownName) : guess)
+            contentType ?? headers[.contentType] ?? filename.flatMap(MediaType.forExtension(of:))
+            ?? MediaType.forExtension(of: ownName)
         append(.file(path), name, filename ?? ownName, type, headers)
     }
 
@@ -180,9 +186,8 @@ public struct MultipartForm: Sendable {
         _ content: MultipartPart.Content, _ name: String, _ filename: String?, _ contentType: String?,
         _ headers: HTTPFields
     ) {
-        let head = MultipartPart.head(
-            boundary: boundary, name: name, filename: filename, contentType: contentType, headers: headers)
-        parts.append(MultipartPart(name: name, head: head, content: content))
+        let heading = MultipartPart.Heading(boundary: boundary, name: name, filename: filename, headers: headers)
+        parts.append(MultipartPart(heading, contentType: contentType, content: content))
     }
 
     private var closing: Data { Data("--\(boundary)--\r\n".utf8) }

@@ -6,7 +6,7 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// One part of a form, ready to be written: its head is bytes already, its content may still be elsewhere.
+/// One part of a form: its content may still be elsewhere.
 struct MultipartPart: Sendable {
     enum Content: Sendable {
         case bytes(Data)
@@ -18,10 +18,28 @@ struct MultipartPart: Sendable {
 
     static let end = Data("\r\n".utf8)
 
-    let name: String
-    /// Delimiter, header fields and the empty line.
-    let head: Data
-    var content: Content
+    let heading: Heading
+    /// The media type; `nil` sends none, or is found out from the content of a file.
+    private let contentType: String?
+    /// Delimiter, header fields and the empty line. Of a file whose name does not tell its type it is written when the
+    /// file is looked at.
+    private(set) var head: Data
+    private(set) var content: Content
+
+    /// What a part's head says, but for its media type.
+    struct Heading: Sendable {
+        let boundary: String
+        let name: String
+        let filename: String?
+        let headers: HTTPFields
+    }
+
+    init(_ heading: Heading, contentType: String?, content: Content) {
+        self.heading = heading
+        self.contentType = contentType
+        self.content = content
+        self.head = heading.written(contentType: contentType)
+    }
 
     /// How many bytes the content has, where that is known without looking at a file.
     var length: Int64? {
@@ -38,7 +56,12 @@ struct MultipartPart: Sendable {
         var result = self
         switch content {
         case .bytes, .measuredFile: break
-        case .file(let path): result.content = .measuredFile(path, size: try FileChunks.size(ofFileAt: path))
+        case .file(let path):
+            let file = try FileChunks.look(at: path, upTo: contentType == nil ? MediaType.contentPrefix : 0)
+            result.content = .measuredFile(path, size: file.size)
+            if contentType == nil {
+                result.head = heading.written(contentType: MediaType.forContent(file.start) ?? MediaType.unknown)
+            }
         case .stream(let length, _, _):
             guard length ?? 0 >= 0 else {
                 throw RequestProblem("\(description) cannot have a length of \(length ?? 0) bytes.")
@@ -57,13 +80,13 @@ struct MultipartPart: Sendable {
     }
 
     /// What errors call the part.
-    var description: String { "The part \"\(name)\"" }
+    var description: String { "The part \"\(heading.name)\"" }
+}
 
-    static func head(
-        boundary: String, name: String, filename: String?, contentType: String?, headers: HTTPFields
-    ) -> Data {
-        var text = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(escaped(name))\""
-        if let filename { text += "; filename=\"\(escaped(filename))\"" }
+extension MultipartPart.Heading {
+    fileprivate func written(contentType: String?) -> Data {
+        var text = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(name))\""
+        if let filename { text += "; filename=\"\(Self.escaped(filename))\"" }
         text += "\r\n"
         var fields = headers
         fields[.contentDisposition] = nil

@@ -60,7 +60,7 @@
             origin.scheme == "http" ? max(1, connections.session.configuration.httpMaximumConnectionsPerHost) : nil
         }
 
-        /// On Linux it waits, up to a second; of Apple's sessions that is not documented.
+        /// No: on Linux the interim answer would be taken for the answer, and of Apple's sessions nothing is documented.
         public var waitsForContinue: Bool { URLSessionUpload.waitsForContinue }
 
         /// A second transport with the same configuration, so that its requests never wait for a connection that these

@@ -8,8 +8,8 @@
     /// there for what the stream has not got yet; nothing else moves meanwhile, nor can a task be cancelled. So a
     /// stream is read to its end before the task starts: into memory, and beyond a megabyte into a temporary file.
     final class URLSessionUpload: Sendable {
-        /// libcurl does, for a second.
-        static let waitsForContinue = true
+        /// libcurl would, but FoundationNetworking takes the interim answer for the answer: its status is then 100.
+        static let waitsForContinue = false
         /// `suspend()` and `resume()` repeat bytes.
         static let canPause = false
         /// The challenge comes after the body, and what follows it is an error.

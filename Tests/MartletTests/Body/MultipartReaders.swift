@@ -7,6 +7,18 @@ struct ReadPart: Equatable {
     var contentType: String?
     var content: Data
     var headers: [String] = []
+
+    /// The part with its names as they go over the wire, for readers that differ in whether they undo the escaping.
+    var escaped: ReadPart {
+        ReadPart(
+            name: name.map(Self.escaped), filename: filename.map(Self.escaped), contentType: contentType,
+            content: content)
+    }
+
+    private static func escaped(_ text: String) -> String {
+        let escapes: [UInt8: String] = [0x22: "%22", 0x0D: "%0D", 0x0A: "%0A", 0: "%00"]
+        return String(decoding: text.utf8.flatMap { escapes[$0].map { Array($0.utf8) } ?? [$0] }, as: UTF8.self)
+    }
 }
 
 /// Reads forms as RFC 2046 defines them and forgives nothing.
@@ -75,60 +87,4 @@ enum ReferenceParser {
         }
         return String(decoding: text, as: UTF8.self)
     }
-}
-
-/// Parsers of forms that others wrote, in Python.
-enum ForeignParser: String, CaseIterable {
-    case email, werkzeug
-
-    static let isMissing = "needs python3 with the package werkzeug; `make test` installs them"
-
-    static let isInstalled: Bool = {
-        let check = Process()
-        check.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        check.arguments = ["python3", "-c", "import werkzeug.sansio.multipart"]
-        check.standardOutput = FileHandle.nullDevice
-        check.standardError = FileHandle.nullDevice
-        guard (try? check.run()) != nil else { return false }
-        check.waitUntilExit()
-        return check.terminationStatus == 0
-    }()
-
-    struct Failed: Error {
-        let status: Int32
-    }
-
-    private struct Record: Decodable {
-        let name: String?
-        let filename: String?
-        let contentType: String?
-        let content: Data
-    }
-
-    /// Has a body read. It goes through files, so that no full pipe can stop either side.
-    func parts(of body: Data, contentType: String) async throws -> [ReadPart] {
-        try await TemporaryFolder.with { folder in
-            let output = try folder.file("parts.json")
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["python3", Self.script, rawValue, contentType]
-            let input = try folder.file("body", body)
-            process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
-            process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
-            let status = try await withCheckedThrowingContinuation { continuation in
-                process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-                do { try process.run() } catch { continuation.resume(throwing: error) }
-            }
-            guard status == 0 else { throw Failed(status: status) }
-            let json = try Data(contentsOf: URL(fileURLWithPath: output))
-            return try JSONDecoder().decode([Record].self, from: json).map {
-                ReadPart(name: $0.name, filename: $0.filename, contentType: $0.contentType, content: $0.content)
-            }
-        }
-    }
-
-    private static let script = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Support/parse_multipart.py")
-        .path
 }

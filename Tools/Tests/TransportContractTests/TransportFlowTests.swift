@@ -83,6 +83,7 @@ extension TransportContract {
             let refused = try await transport.send(request(.post, "/stop", to: server, fields), body: body)
             #expect(refused.head.status == .unauthorized)
             let taken = try await transport.send(request(.post, "/go-on", to: server, fields), body: body)
+            #expect(taken.head.status == .ok)
             #expect(try await taken.body.collect(upTo: 10) == Data("thanks".utf8))
             #expect(came.with { $0 } == ["100-continue", "100-continue"])
             await server.stop()

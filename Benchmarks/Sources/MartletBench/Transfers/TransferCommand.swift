@@ -1,6 +1,9 @@
 internal import ArgumentParser
+internal import AsyncHTTPClient
 internal import Foundation
 internal import Martlet
+internal import NIOCore
+internal import NIOFoundationCompat
 
 /// One transfer in a process of its own, so that its memory is known: `Transfers` starts it and reads what it prints.
 struct TransferCommand: AsyncParsableCommand {
@@ -46,13 +49,21 @@ struct TransferCommand: AsyncParsableCommand {
         case .download:
             let answer = try await client.download(Download(size: size), to: file)
             guard answer.value.size == size else { throw WrongAnswer() }
-        case .drain:
-            let request = HTTPRequest(
-                method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/download/\(size)")
-            var count = 0
-            for try await piece in try await transport.send(request, body: nil).body { count += piece.count }
-            guard count == size else { throw WrongAnswer() }
+        case .bareDownload:
+            try await Self.download("http://127.0.0.1:\(port)/download/\(size)", to: file)
         }
+    }
+
+    /// What one would write by hand.
+    private static func download(_ url: String, to path: String) async throws {
+        let client = HTTPClient()
+        try? FileManager.default.removeItem(atPath: path)
+        try Data().write(to: URL(fileURLWithPath: path))
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(600))
+        for try await piece in response.body { try handle.write(contentsOf: Data(buffer: piece)) }
+        try handle.close()
+        try await client.shutdown()
     }
 }
 

@@ -10,8 +10,8 @@ enum TransferKind: String, CaseIterable, Sendable, ExpressibleByArgument {
     case file
     /// `NetworkClient.download` to a file.
     case download
-    /// The same bytes through the transport alone, which are dropped.
-    case drain
+    /// The same bytes by async-http-client alone, each piece written to a file as it comes.
+    case bareDownload
 }
 
 /// Which transport sends.

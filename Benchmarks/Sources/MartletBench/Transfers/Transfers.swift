@@ -1,0 +1,93 @@
+internal import Foundation
+
+/// Large bodies up and down, each in a process of its own.
+struct Transfers: Sendable {
+    /// How many bytes the file has, and those of the form for the sluggish server.
+    var size: Int
+    var sluggishSize: Int
+    /// What was measured, in the order of the rounds; neighbouring entries of different lists belong together.
+    var curl: [Double] = []
+    var uploads: [TransportName: Uploads] = [:]
+    var download: [Transfer] = []
+    var bareDownload: [Transfer] = []
+
+    struct Uploads: Sendable {
+        var form: [Transfer] = []
+        var file: [Transfer] = []
+        var sluggish: [Transfer] = []
+
+        /// How fast the form went, as a part of how fast the bare file did.
+        var throughput: [Double] { zip(form, file).map { $1.seconds / $0.seconds } }
+        /// The most memory that any of the forms took.
+        var bytesAboveIdle: Int { (form + sluggish).map(\.bytesAboveIdle).max() ?? 0 }
+    }
+
+    /// How many times as long as `curl -F` the form took over async-http-client.
+    var wallOfCurl: [Double] { zip(uploads[.asyncHTTPClient]?.form ?? [], curl).map { $0.seconds / $1 } }
+    /// How fast the download went, as a part of how fast the bare transport wrote the same file.
+    var downloadThroughput: [Double] { zip(download, bareDownload).map { $1.seconds / $0.seconds } }
+
+    static func run(port: Int, isQuick: Bool) throws -> Transfers {
+        let scratch = try Scratch()
+        var result = Transfers(size: isQuick ? 100_000_000 : 1_000_000_000, sluggishSize: isQuick ? 8 << 20 : 48 << 20)
+        let file = try scratch.file("upload", size: result.size)
+        let small = try scratch.file("sluggish", size: result.sluggishSize)
+        let target = scratch.path("download")
+        let curl = Children.path(of: "curl")
+
+        func transfer(_ kind: TransferKind, _ transport: TransportName, _ file: String, _ size: Int) throws -> Transfer
+        {
+            // What is deleted at once is never written to the disk, whose speed is not the matter.
+            defer { if file == target { try? FileManager.default.removeItem(atPath: target) } }
+            let printed = try Children.run(
+                Children.own,
+                [
+                    "transfer", kind.rawValue, transport.rawValue, "--port", "\(port)", "--file", file, "--size",
+                    "\(size)",
+                ])
+            return try JSONDecoder().decode(Transfer.self, from: printed)
+        }
+        for transport in TransportName.allCases {
+            var uploads = Uploads()
+            // With URLSession on Linux one turn takes as long as all those of the other.
+            for round in 0..<(transport == .urlSession ? 1 : isQuick ? 3 : 7) {
+                if transport == .asyncHTTPClient, let curl {
+                    result.curl.append(try Self.curl(curl, file, port))
+                }
+                // Each goes first every other time.
+                if round.isMultiple(of: 2) {
+                    uploads.form.append(try transfer(.form, transport, file, result.size))
+                    uploads.file.append(try transfer(.file, transport, file, result.size))
+                } else {
+                    uploads.file.append(try transfer(.file, transport, file, result.size))
+                    uploads.form.append(try transfer(.form, transport, file, result.size))
+                }
+            }
+            uploads.sluggish.append(try transfer(.sluggishForm, transport, small, result.sluggishSize))
+            result.uploads[transport] = uploads
+        }
+        for round in 0..<(isQuick ? 2 : 4) {
+            if round.isMultiple(of: 2) {
+                result.download.append(try transfer(.download, .asyncHTTPClient, target, result.size))
+                result.bareDownload.append(try transfer(.bareDownload, .asyncHTTPClient, target, result.size))
+            } else {
+                result.bareDownload.append(try transfer(.bareDownload, .asyncHTTPClient, target, result.size))
+                result.download.append(try transfer(.download, .asyncHTTPClient, target, result.size))
+            }
+        }
+        return result
+    }
+
+    /// The same form from curl, by its own clock, so without the start of its process.
+    private static func curl(_ program: URL, _ file: String, _ port: Int) throws -> Double {
+        let printed = try Children.run(
+            program,
+            [
+                "--silent", "--show-error", "--fail", "--noproxy", "*", "--write-out", "\n%{time_total}", "--form",
+                "name=Ada", "--form", "file=@\(file)", "http://127.0.0.1:\(port)/upload",
+            ])
+        let lines = String(decoding: printed, as: UTF8.self).split(separator: "\n")
+        guard let seconds = lines.last.flatMap({ Double($0) }) else { throw WrongAnswer() }
+        return seconds
+    }
+}
