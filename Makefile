@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test apple-check conformance torture kills bench fuzz fuzz-faults format lint docs clean
+.PHONY: help demo serve test apple-check conformance torture kills bench fuzz fuzz-multipart fuzz-faults format lint docs clean
 
 # The picture that the demo's guest registers with, the server's port and dialect; say e.g. `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -19,6 +19,8 @@ SECONDS := 60
 SEED ?=
 # The first of the fuzzer's seeds; random without one.
 FIRST ?=
+# How many random multipart forms are read back; they start with the seed FIRST, or a random one.
+FORMS ?= 20000
 
 SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests \
 	$(wildcard AppleStubs Benchmarks Examples Fuzzing)
@@ -69,6 +71,10 @@ bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" f
 
 fuzz: ## Runs the session engine in random schedules (SECONDS=60), or tells the story of one of them (SEED=…).
 	@scripts/fuzz.sh "$(SECONDS)" "$(SEED)" "$(FIRST)"
+
+fuzz-multipart: ## Has random multipart forms read by a strict parser, two of Python's and the backend's (FORMS=20000).
+	@scripts/install-dependencies.sh
+	@scripts/fuzz-multipart.sh "$(FORMS)" "$(FIRST)"
 
 fuzz-faults: ## Puts deliberate faults into a copy of the engine and demands that the fuzzer finds each within 60 s.
 	@scripts/fuzz-faults.sh "$(SECONDS)"

@@ -105,6 +105,8 @@ let package = Package(
             name: "ReferenceBackendTests",
             dependencies: [
                 "ReferenceBackend",
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),

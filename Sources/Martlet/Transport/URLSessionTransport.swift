@@ -22,7 +22,9 @@
     ///   in a temporary file. Its length is known then, so that it is never sent in chunks.
     /// - A `GET` can have no body.
     /// - The body of a 3xx without a `Location` is lost.
-    /// - A server that closes the connection within the head of its answer ends the process (Foundation 6.3).
+    /// - A server that closes the connection within the head of its answer ends the process (Foundation 6.3). So may one
+    ///   that closes it while a body of more than a megabyte goes out, and cancelling such an upload.
+    /// - An interim answer, such as `100 Continue`, is taken for the answer.
     /// - Certificates of one's own and proxies cannot be set.
     public final class URLSessionTransport: Transport {
         /// The transport of the whole process.

@@ -1,6 +1,6 @@
-internal import Foundation
-internal import Martlet
-internal import MartletTesting
+import Foundation
+import Martlet
+import MartletTesting
 
 /// A form that is hard to read, made of a seed: names that want out of their quotes, sizes at the borders of chunks,
 /// content that comes as close to a delimiter as it may.

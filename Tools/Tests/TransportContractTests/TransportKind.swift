@@ -37,6 +37,7 @@ enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
         case boundedHeads
         case boundedInflation
         case askingFirst
+        case brokenOffFiles
     }
 
     /// Known limits, by name and reason: each is reported where it skips a test.
@@ -50,6 +51,7 @@ enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
                 .boundedInflation: "libcurl inflates what comes; the reader's own limit ends it",
                 .bodyOfGet: "FoundationNetworking refuses a GET with a body",
                 .askingFirst: "FoundationNetworking takes an interim answer of 100 for the answer",
+                .brokenOffFiles: "FoundationNetworking 6.3 may end the process: \"'try!' … libcurl.Easy Code=43\"",
                 .headsCutShort: "FoundationNetworking 6.3 ends the process: \"completed, but there's no response\"",
             ]
         #else

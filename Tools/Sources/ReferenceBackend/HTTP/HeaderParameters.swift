@@ -5,7 +5,8 @@ struct HeaderParameters {
     private var parameters: [String: String] = [:]
 
     init(_ text: String) {
-        var rest = text[...]
+        // By scalars: a quote with a combining accent behind it is one Character that equals no quote.
+        var rest = text.unicodeScalars[...]
         value = rest.takePrefix { $0 != ";" }.lowercased().trimmingBlanks
         while rest.popFirst() != nil {
             let name = rest.takePrefix { $0 != "=" && $0 != ";" }.lowercased().trimmingBlanks
@@ -20,25 +21,25 @@ struct HeaderParameters {
     subscript(name: String) -> String? { parameters[name] }
 }
 
-extension Substring {
-    fileprivate mutating func takePrefix(while isWanted: (Character) -> Bool) -> Substring {
+extension Substring.UnicodeScalarView {
+    fileprivate mutating func takePrefix(while isWanted: (Unicode.Scalar) -> Bool) -> Substring {
         let prefix = prefix(while: isWanted)
         self = self[prefix.endIndex...]
-        return prefix
+        return Substring(prefix)
     }
 
     /// Reads a quoted string. Only `\"` and `\\` are escapes: browsers once sent paths with single backslashes.
     fileprivate mutating func takeQuoted() -> String {
         removeFirst()
-        var text = ""
-        while let character = popFirst(), character != "\"" {
-            if character == "\\", let next = first, next == "\"" || next == "\\" {
+        var text = String.UnicodeScalarView()
+        while let scalar = popFirst(), scalar != "\"" {
+            if scalar == "\\", let next = first, next == "\"" || next == "\\" {
                 text.append(next)
                 removeFirst()
             } else {
-                text.append(character)
+                text.append(scalar)
             }
         }
-        return text
+        return String(text)
     }
 }

@@ -28,8 +28,15 @@ struct MultipartHeaders: Equatable {
 
     /// Undoes the escapes that the WHATWG's encoding puts into names, and no other percent sign.
     private static func unescape(_ text: String) -> String {
-        text.replacing("%22", with: "\"")
-            .replacing("%0D", with: "\r")
-            .replacing("%0A", with: "\n")
+        // By bytes: the last digit of an escape and an accent behind it are one Character.
+        let escapes: [(escape: String, byte: UInt8)] = [("%22", 0x22), ("%0D", 0x0D), ("%0A", 0x0A)]
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.first {
+            let found = escapes.first { rest.starts(with: $0.escape.utf8) }
+            bytes.append(found?.byte ?? byte)
+            rest = rest.dropFirst(found?.escape.utf8.count ?? 1)
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

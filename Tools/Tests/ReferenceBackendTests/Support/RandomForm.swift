@@ -1,0 +1,1 @@
+../../../../Tests/MartletTests/Body/RandomForm.swift

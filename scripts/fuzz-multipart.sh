@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Makes random multipart forms and has them read by parsers that must all find in them what was put in.
+#
+# usage: scripts/fuzz-multipart.sh [FORMS [FIRST]]     FIRST: the seed of the first form; random without one
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if [[ -x .venv/bin/python3 ]]; then PATH="$PWD/.venv/bin:$PATH"; fi
+export MARTLET_FORMS=${1:-20000}
+export MARTLET_FIRST_FORM=${2:-$((RANDOM * 1000000 + RANDOM))}
+echo "$MARTLET_FORMS forms from seed $MARTLET_FIRST_FORM on."
+swift test --disable-default-traits --scratch-path .build/core --filter MultipartFuzzTests
+swift test --package-path Tools --filter MultipartFormTests
