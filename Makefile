@@ -66,6 +66,7 @@ kills: ## Kills a process 1,000 times while it writes to the file stores and dow
 	@$(COMMAND) kills --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
 
 bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" for a few seconds of it).
+	@scripts/install-dependencies.sh
 	@swift build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/martlet-bench $(BENCH)
 

@@ -15,7 +15,7 @@ let package = Package(
         .executable(name: "martlet-bench", targets: ["MartletBench"]),
     ],
     dependencies: [
-        .package(name: "martlet", path: "..", traits: ["AsyncHTTPClient", "URLSession"]),
+        .package(name: "martlet", path: "..", traits: ["AsyncHTTPClient", "ImageCodecs", "URLSession"]),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
@@ -37,6 +37,7 @@ let package = Package(
                 // So that `swift run` builds it too: it is started as a process of its own.
                 "BenchServer",
                 .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletImages", package: "martlet"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),

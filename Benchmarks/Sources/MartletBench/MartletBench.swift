@@ -12,9 +12,10 @@ struct MartletBench: AsyncParsableCommand {
             short slices, so that a busy machine slows both; what counts is the median of the ratios of neighbouring \
             slices. Then a burst of calls on a token that has just become invalid.
 
-            Large bodies up and down, each in a process of its own, beside curl and beside the bare transport.
+            Large bodies up and down, each in a process of its own, beside curl and beside the bare transport; pictures \
+            made ready to be uploaded, beside vipsthumbnail.
             """,
-        subcommands: [TransferCommand.self])
+        subcommands: [TransferCommand.self, PictureCommand.self])
 
     @Flag(help: "A few seconds: enough to see that it works, and the order of magnitude.")
     var quick = false
@@ -40,6 +41,7 @@ struct MartletBench: AsyncParsableCommand {
     enum Part: String, CaseIterable, ExpressibleByArgument {
         case calls
         case transfers
+        case pictures
     }
 
     func run() async throws {
@@ -56,8 +58,10 @@ struct MartletBench: AsyncParsableCommand {
             }
             await connection.close()
         }
-        guard only == nil, parts.contains(.transfers) else { return }
-        Report(isMarkdown: markdown).show(try Transfers.run(port: server.port, isQuick: quick))
+        guard only == nil else { return }
+        let report = Report(isMarkdown: markdown)
+        if parts.contains(.transfers) { report.show(try Transfers.run(port: server.port, isQuick: quick)) }
+        if parts.contains(.pictures) { report.show(try Pictures.run(isQuick: quick)) }
     }
 
     private func measure(over connection: Connection) async throws {

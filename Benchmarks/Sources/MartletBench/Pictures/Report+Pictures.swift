@@ -1,0 +1,33 @@
+extension Report {
+    private static let minimumSpeed = 2.5
+    /// How much more memory than an idle process a picture may take, by its megapixels.
+    private static let maximumMegabytesOfPicture = [12: 24.0, 48: 48.0]
+
+    func show(_ pictures: Pictures?) {
+        let title = "at least \(Self.minimumSpeed.formatted(1)) times as fast as vipsthumbnail with 12 megapixels"
+        guard let pictures else {
+            missing("vipsthumbnail", packages: Pictures.packages, for: title)
+            return
+        }
+        table(
+            "A baseline JPEG made ready to be uploaded, a process each",
+            ["megapixels", "Martlet s", "vipsthumbnail s", "times as fast", "most MB above idle"],
+            pictures.series.map { series in
+                [
+                    "\(series.megapixels)", series.martlet.map(\.seconds).median.formatted(3),
+                    series.vips.median.formatted(3), series.speed.median.formatted(2),
+                    (Double(series.bytesAboveIdle) / 1e6).formatted(1),
+                ]
+            })
+        for series in pictures.series {
+            if series.megapixels == 12 {
+                verdict(title, series.speed.median, isMet: { $0 >= Self.minimumSpeed })
+            }
+            guard let limit = Self.maximumMegabytesOfPicture[series.megapixels] else { continue }
+            verdict(
+                "\(series.megapixels) megapixels in at most \(limit.formatted(0)) MB above idle",
+                Double(series.bytesAboveIdle) / 1e6, isMet: { $0 <= limit })
+        }
+        print()
+    }
+}
