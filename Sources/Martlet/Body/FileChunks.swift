@@ -112,13 +112,7 @@ struct FileChunks: AsyncSequence, Sendable {
             guard position < size else {
                 // One byte more than announced means that the file grew; asking for it also finds those files of
                 // /proc that claim to be empty.
-                guard
-                    try withUnsafeTemporaryAllocation(
-                        byteCount: 1, alignment: 1,
-                        { byte throws(FileProblem) in
-                            try descriptor.read(into: byte, from: position)
-                        }) == 0
-                else {
+                guard try descriptor.read(upTo: 1, from: position).isEmpty else {
                     throw FileProblem(.changed, path: path)
                 }
                 return (.finished, nil)
@@ -184,6 +178,15 @@ private final class FileDescriptor: Sendable {
     /// Reads as much as there is room for, or less at the end of the file, and says how much.
     func read(into room: UnsafeMutableRawBufferPointer, from position: Int64) throws(FileProblem) -> Int {
         try Self.retrying(path) { pread(number, room.baseAddress, room.count, off_t(position)) }
+    }
+
+    /// So many bytes, or fewer at the end of the file.
+    func read(upTo count: Int, from position: Int64) throws(FileProblem) -> Data {
+        var bytes = Data(count: count)
+        let taken = try Self.retrying(path) {
+            bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(position)) }
+        }
+        return taken == count ? bytes : bytes.prefix(taken)
     }
 
     private static func regularSize(_ status: stat, path: String) throws(FileProblem) -> Int64 {
