@@ -139,6 +139,8 @@
                 fail(TransportError.invalidResponse("it has no status"))
                 return false
             }
+            // On Linux a 100 comes as an answer, before the answer itself.
+            guard response.statusCode >= 200 || response.statusCode == 101 else { return true }
             let (sender, goesOn) = state.withLock { state in
                 defer { state.sender = nil }
                 state.isRedirecting = false

@@ -24,7 +24,6 @@
     /// - The body of a 3xx without a `Location` is lost.
     /// - A server that closes the connection within the head of its answer ends the process (Foundation 6.3). So may one
     ///   that closes it while a body of more than a megabyte goes out, and cancelling such an upload.
-    /// - An interim answer, such as `100 Continue`, is taken for the answer.
     /// - Certificates of one's own and proxies cannot be set.
     public final class URLSessionTransport: Transport {
         /// The transport of the whole process.
@@ -62,7 +61,7 @@
             origin.scheme == "http" ? max(1, connections.session.configuration.httpMaximumConnectionsPerHost) : nil
         }
 
-        /// No: on Linux the interim answer would be taken for the answer, and of Apple's sessions nothing is documented.
+        /// On Linux it waits, for up to a second; of Apple's sessions nothing is documented.
         public var waitsForContinue: Bool { URLSessionUpload.waitsForContinue }
 
         /// A second transport with the same configuration, so that its requests never wait for a connection that these

@@ -8,8 +8,8 @@
     /// there for what the stream has not got yet; nothing else moves meanwhile, nor can a task be cancelled. So a
     /// stream is read to its end before the task starts: into memory, and beyond a megabyte into a temporary file.
     final class URLSessionUpload: Sendable {
-        /// libcurl would, but FoundationNetworking takes the interim answer for the answer: its status is then 100.
-        static let waitsForContinue = false
+        /// libcurl does, for a second.
+        static let waitsForContinue = true
         /// `suspend()` and `resume()` repeat bytes.
         static let canPause = false
         /// The challenge comes after the body, and what follows it is an error.
@@ -59,24 +59,31 @@
         func stop() {}
     }
 
-    /// A file that is deleted when it is released, readable by this user only.
-    private final class TemporaryFile: Sendable {
+    /// A file that is deleted when it is released, readable by this user only. What a killed process leaves is deleted with
+    /// the next file that is made.
+    private final class TemporaryFile: @unchecked Sendable {
+        private static let prefix = "martlet-upload-"
+
         let url: URL
+        // `@unchecked` is right because the handle is set in `init` and only held then: it keeps the file locked.
+        private let handle: FileHandle
 
         init(_ start: Data, then pieces: consuming OutgoingPieces) async throws {
-            self.url = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
+            let folder = FileManager.default.temporaryDirectory
+            Leftovers.remove(from: folder.path) { $0.hasPrefix(Self.prefix) }
+            self.url = folder.appendingPathComponent(Self.prefix + UUID().uuidString)
             guard
                 FileManager.default.createFile(
                     atPath: url.path, contents: start, attributes: [.posixPermissions: 0o600])
             else { throw TransportError.invalidRequest("there is no room for its body on disk") }
-            let handle: FileHandle
             do {
-                handle = try FileHandle(forWritingTo: url)
+                self.handle = try FileHandle(forWritingTo: url)
+                _ = Leftovers.claim(handle.fileDescriptor)
                 try handle.seekToEnd()
             } catch {
+                try? FileManager.default.removeItem(at: url)
                 throw TransportError.bodyFailed(error)
             }
-            defer { try? handle.close() }
             while let piece = try await pieces.next() {
                 do {
                     try handle.write(contentsOf: piece)

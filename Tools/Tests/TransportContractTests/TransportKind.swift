@@ -50,7 +50,6 @@ enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
                 .chunkedRequests: "a stream is read in advance, so that its length is known and sent",
                 .boundedInflation: "libcurl inflates what comes; the reader's own limit ends it",
                 .bodyOfGet: "FoundationNetworking refuses a GET with a body",
-                .askingFirst: "FoundationNetworking takes an interim answer of 100 for the answer",
                 .brokenOffFiles: "FoundationNetworking 6.3 may end the process: \"'try!' … libcurl.Easy Code=43\"",
                 .headsCutShort: "FoundationNetworking 6.3 ends the process: \"completed, but there's no response\"",
             ]

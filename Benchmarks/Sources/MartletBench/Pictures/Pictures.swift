@@ -1,14 +1,15 @@
 internal import Foundation
 
-/// Baseline JPEGs made ready to be uploaded, beside vipsthumbnail: into 1024 x 1024 pixels, at quality 80, stripped.
+/// Baseline JPEGs made ready to be uploaded, beside vipsthumbnail: into 1024 x 1024 pixels, in sRGB, at quality 80, stripped.
 struct Pictures: Sendable {
     static let packages = "libvips-tools"
 
     struct Series: Sendable {
         let megapixels: Int
         var martlet: [Transfer] = []
-        /// The wall time of vipsthumbnail, less what its process takes for a picture of a few pixels.
+        /// The wall time of the vipsthumbnail command, and what it takes of that for a picture of a few pixels.
         var vips: [Double] = []
+        var vipsStart: [Double] = []
 
         /// How many times as fast as vipsthumbnail Martlet was, for each pair of neighbours.
         var speed: [Double] { zip(martlet, vips).map { $1 / $0.seconds } }
@@ -26,13 +27,14 @@ struct Pictures: Sendable {
         let scratch = try Scratch()
         let dot = try picture(width: 32, height: 24, with: vips, in: scratch)
         var result = Pictures()
-        for (megapixels, width, height) in [(12, 4000, 3000), (48, 8000, 6000)] {
+        for (megapixels, width, height) in [(12, 4032, 3024), (48, 8064, 6048)] {
             let path = try picture(width: width, height: height, with: vips, in: scratch)
             var series = Series(megapixels: megapixels)
             _ = try Self.thumbnail(of: path, with: thumbnail, in: scratch)
             for _ in 0..<(isQuick ? 3 : 7) {
                 let started = try Self.thumbnail(of: dot, with: thumbnail, in: scratch)
-                series.vips.append(try Self.thumbnail(of: path, with: thumbnail, in: scratch) - started)
+                series.vipsStart.append(started)
+                series.vips.append(try Self.thumbnail(of: path, with: thumbnail, in: scratch))
                 let printed = try Children.run(Children.own, ["picture", path])
                 series.martlet.append(try JSONDecoder().decode(Transfer.self, from: printed))
             }
@@ -44,23 +46,30 @@ struct Pictures: Sendable {
     private static func thumbnail(of path: String, with program: URL, in scratch: Scratch) throws -> Double {
         let start = ContinuousClock.now
         _ = try Children.run(
-            program, [path, "--size", "1024x1024", "--output", scratch.path("thumbnail.jpg") + "[Q=80,strip]"])
+            program,
+            [
+                path, "--size", "1024x1024", "--export-profile", "srgb", "--output",
+                scratch.path("thumbnail.jpg") + "[Q=80,strip]",
+            ])
         return start.duration(to: .now).inSeconds
     }
 
-    /// Clouds in three colours, which compress about as a photograph does.
+    /// Clouds in three colours, with the noise of a sensor: they compress about as a photograph does.
     private static func picture(width: Int, height: Int, with vips: URL, in scratch: Scratch) throws -> String {
         for (band, size) in ["256", "48", "12"].enumerated() {
             let path = scratch.path("band\(band)")
             _ = try Children.run(
                 vips, ["perlin", "\(path).v", "\(width)", "\(height)", "--cell-size", size, "--seed", "7"])
-            _ = try Children.run(vips, ["linear", "\(path).v", "\(path)-8.v", "127", "128", "--uchar"])
+            _ = try Children.run(
+                vips, ["gaussnoise", "\(path)-n.v", "\(width)", "\(height)", "--sigma", "0.06", "--mean", "0"])
+            _ = try Children.run(vips, ["add", "\(path).v", "\(path)-n.v", "\(path)-s.v"])
+            _ = try Children.run(vips, ["linear", "\(path)-s.v", "\(path)-8.v", "127", "128", "--uchar"])
         }
         let bands = (0..<3).map { scratch.path("band\($0)-8.v") }.joined(separator: " ")
         let path = scratch.path("\(width).jpg")
         _ = try Children.run(vips, ["bandjoin", bands, scratch.path("joined.v")])
         _ = try Children.run(
-            vips, ["copy", scratch.path("joined.v"), path + "[Q=92]", "--interpretation", "srgb"])
+            vips, ["copy", scratch.path("joined.v"), path + "[Q=80]", "--interpretation", "srgb"])
         return path
     }
 }
