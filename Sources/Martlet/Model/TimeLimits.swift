@@ -46,6 +46,8 @@ final class TimeLimits: Sendable {
     ) async -> Result<Value, any Error> {
         let race = Race<Value>()
         let ticket = limit.map { _ in makeTicket() }
+        // Taken before the operation starts: what that does to the clock counts.
+        let deadline = limit.map { time.uptime + $0 }
         let headway = Headway { [weak self] in
             if let limit, let ticket { self?.postpone(ticket, by: limit) }
         }
@@ -56,8 +58,8 @@ final class TimeLimits: Sendable {
                 race.finish(.failure(error))
             }
         }
-        if let limit, let ticket {
-            register(ticket, deadline: time.uptime + limit) {
+        if let limit, let ticket, let deadline {
+            register(ticket, deadline: deadline) {
                 race.finish(.failure(TimeLimitReached(limit: limit)))
                 work.cancel()
             }
