@@ -56,7 +56,8 @@ struct KillsWorkerCommand: AsyncParsableCommand {
             for store in KilledStore.allCases {
                 group.addTask { try await store.write(in: folder, inPlace: inPlace) }
             }
-            group.addTask { try await KilledDownload.download(in: folder) }
+            // It takes time from the writers, who are to be caught in the middle.
+            if !inPlace { group.addTask { try await KilledDownload.download(in: folder) } }
             try await group.waitForAll()
         }
     }
