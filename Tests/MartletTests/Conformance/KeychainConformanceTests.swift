@@ -86,8 +86,9 @@ import Testing
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: marker)
             #expect(try await manager(app).validToken() == record.bundle.accessToken)
 
-            try app.reinstall()
+            // Before that, or a manager from above that still watches could look in between.
             app.keychain.change { $0.device = .notYetUnlocked }
+            try app.reinstall()
             let reinstalled = manager(app)
             await #expect(throws: SessionError.self) { try await reinstalled.validToken() }
             #expect(app.keychain.state.items.count == 1)
