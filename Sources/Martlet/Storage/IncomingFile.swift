@@ -19,10 +19,6 @@
 /// Where the file system has no such files it has a hidden name beside its place, which goes with the last reference;
 /// what a killed process leaves there is cleared away by the next download to the same place. All calls block.
 final class IncomingFile: Sendable {
-    /// How many bytes are handed to the system at once. For larger ones Linux takes memory in one large piece, which is seldom
-    /// a piece that was in use just before, and so still in the processor's cache.
-    private static let sliceSize = 16 * 1024
-
     private let descriptor: Int32
     private let place: Place
     /// Its name for now; `nil` where it has none.
@@ -115,7 +111,7 @@ final class IncomingFile: Sendable {
         while count < bytes.count {
             let put = bytes.withUnsafeBytes {
                 pwrite(
-                    descriptor, $0.baseAddress?.advanced(by: count), min($0.count - count, Self.sliceSize),
+                    descriptor, $0.baseAddress?.advanced(by: count), $0.count - count,
                     off_t(position) + off_t(count))
             }
             if put < 0, errno == EINTR { continue }

@@ -332,7 +332,7 @@ import Testing
             server.beforePiece { position in
                 if position >= 5000 {
                     await reached.pass()
-                    try await Task.sleep(for: .seconds(3600))
+                    try await untilCancelled()
                 }
             }
             let call = Task { [server] in
@@ -458,7 +458,7 @@ import Testing
                 guard position == 5000 else { return }
                 await time.waitForSleepers(1)
                 time.advance(by: .seconds(31))
-                try await Task.sleep(for: .seconds(3600))
+                try await untilCancelled()
             }
             let failure = await error { try await client.download(Get("/film", .none), to: path + "2") }
             guard case .timedOut = failure else {
