@@ -26,6 +26,9 @@ let settings: [SwiftSetting] = [
 let asyncHTTPClient: TargetDependencyCondition? = .when(traits: ["AsyncHTTPClient"])
 let encryption: TargetDependencyCondition? = .when(traits: ["Encryption"])
 
+// Apple's platforms have Combine.
+let openCombine: TargetDependencyCondition? = .when(platforms: [.linux], traits: ["OpenCombine"])
+
 // Apple's platforms have ImageIO. The C code asks for a library's headers only where this says so: with the trait off
 // nothing has to be installed.
 let imageCodecs: BuildSettingCondition = .when(platforms: [.linux], traits: ["ImageCodecs"])
@@ -56,10 +59,15 @@ let package = Package(
             name: "ImageCodecs",
             description: "On Linux, MartletImages over libjpeg-turbo, libpng, libwebp and Little CMS."
         ),
+        .trait(
+            name: "OpenCombine",
+            description: "Where Combine is missing, publishers and view models over OpenCombine."
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
@@ -78,6 +86,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: asyncHTTPClient),
                 .product(name: "Crypto", package: "swift-crypto", condition: encryption),
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: encryption),
+                .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
             ],
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources,
@@ -96,7 +105,10 @@ let package = Package(
         .target(name: "MartletTesting", dependencies: ["Martlet"], swiftSettings: settings),
         .testTarget(
             name: "MartletTests",
-            dependencies: ["Martlet", "MartletTesting"],
+            dependencies: [
+                "Martlet", "MartletTesting",
+                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: openCombine),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
