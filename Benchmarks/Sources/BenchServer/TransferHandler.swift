@@ -4,7 +4,7 @@ internal import NIOHTTP1
 /// Takes and gives large bodies as fast as it can, without looking at them.
 ///
 /// - `POST /upload` drains the body and says how many bytes it had; `POST /upload/sluggish` reads nothing for a while and
-///   then slowly.
+///   then slowly; `POST /upload/guarded` answers 401 at the end of a body that came with the token `stale`.
 /// - `GET /download/<bytes>` sends so many, with a `Content-Length`.
 ///
 /// Everything else passes through.
@@ -19,9 +19,13 @@ final class TransferHandler: ChannelDuplexHandler {
     private static let pause = TimeAmount.milliseconds(5)
     private static let piece = ByteBuffer(repeating: UInt8(ascii: "m"), count: 256 * 1024)
 
+    private enum Upload {
+        case drained, sluggish, refused
+    }
+
     private enum Transfer {
         case none
-        case upload(bytes: Int, isSluggish: Bool)
+        case upload(bytes: Int, kind: Upload)
         case download(bytes: Int)
         /// A download under way, and how much of it is left to write.
         case sending(rest: Int)
@@ -35,19 +39,19 @@ final class TransferHandler: ChannelDuplexHandler {
         case (.none, .head(let head)):
             begin(head, context)
             if case .none = transfer { context.fireChannelRead(data) }
-        case (.upload(let bytes, let isSluggish), .body(let piece)):
-            transfer = .upload(bytes: bytes + piece.readableBytes, isSluggish: isSluggish)
-        case (.upload(let bytes, let isSluggish), .end):
+        case (.upload(let bytes, let kind), .body(let piece)):
+            transfer = .upload(bytes: bytes + piece.readableBytes, kind: kind)
+        case (.upload(let bytes, let kind), .end):
             transfer = .none
             // Nothing but another request can come now, and it shall be read.
-            if isSluggish { context.channel.setOption(.autoRead, value: true).whenComplete { _ in } }
+            if kind == .sluggish { context.channel.setOption(.autoRead, value: true).whenComplete { _ in } }
             let content = ByteBuffer(string: "{\"bytes\":\(bytes)}")
-            write(content.readableBytes, "application/json", context)
+            write(kind == .refused ? .unauthorized : .ok, content.readableBytes, "application/json", context)
             context.write(wrapOutboundOut(.body(.byteBuffer(content))), promise: nil)
             context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         case (.download(let bytes), .end):
             transfer = .sending(rest: bytes)
-            write(bytes, "application/octet-stream", context)
+            write(.ok, bytes, "application/octet-stream", context)
             send(context)
         case (.download, _), (.sending, _), (.upload, .head):
             break
@@ -63,14 +67,19 @@ final class TransferHandler: ChannelDuplexHandler {
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         switch (head.method, head.uri) {
-        case (.POST, "/upload"), (.POST, "/upload/sluggish"):
+        case (.POST, "/upload"), (.POST, "/upload/sluggish"), (.POST, "/upload/guarded"):
             if head.headers.first(name: "Expect")?.lowercased() == "100-continue" {
                 let goOn = HTTPResponseHead(version: .http1_1, status: .continue)
                 context.writeAndFlush(wrapOutboundOut(.head(goOn)), promise: nil)
             }
-            let isSluggish = head.uri == "/upload/sluggish"
-            transfer = .upload(bytes: 0, isSluggish: isSluggish)
-            guard isSluggish else { return }
+            let kind: Upload =
+                switch head.uri {
+                case "/upload/sluggish": .sluggish
+                case "/upload/guarded" where head.headers.first(name: "Authorization") == "Bearer stale": .refused
+                default: .drained
+                }
+            transfer = .upload(bytes: 0, kind: kind)
+            guard kind == .sluggish else { return }
             context.channel.setOption(.autoRead, value: false).whenComplete { _ in }
             readSlowly(after: Self.stall, context)
         case (.GET, let path) where path.hasPrefix("/download/"):
@@ -84,15 +93,17 @@ final class TransferHandler: ChannelDuplexHandler {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.eventLoop.scheduleTask(in: delay) {
             let (handler, context) = bound.value
-            guard case .upload(_, isSluggish: true) = handler.transfer, context.channel.isActive else { return }
+            guard case .upload(_, .sluggish) = handler.transfer, context.channel.isActive else { return }
             context.read()
             handler.readSlowly(after: Self.pause, context)
         }
     }
 
-    private func write(_ length: Int, _ type: String, _ context: ChannelHandlerContext) {
+    private func write(
+        _ status: HTTPResponseStatus, _ length: Int, _ type: String, _ context: ChannelHandlerContext
+    ) {
         let headers: HTTPHeaders = ["Content-Type": type, "Content-Length": "\(length)"]
-        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
     }
 

@@ -11,9 +11,9 @@ internal import HTTPTypes
 /// An attempt that is given up is not waited for and may still be at it when the next one begins. So each has a number, and
 /// what is done to the file is done one step after the other: a step of an attempt that is over does nothing.
 final class DownloadReceiver: AnswerReceiver {
-    /// How many bytes are gathered before they are written: enough that the hop to another thread costs little, and few
-    /// enough that they are still in the processor's cache then.
-    private static let gatheredSize = 256 * 1024
+    /// How much is gathered before it is written, in bytes and in pieces: enough that the hop to another thread costs
+    /// little, and few enough that it is still in the processor's cache then.
+    private static let (gatheredSize, gatheredCount) = (256 * 1024, 256)
 
     struct State {
         /// The number of the attempt under way.
@@ -138,24 +138,21 @@ final class DownloadReceiver: AnswerReceiver {
     }
 
     private func write(_ body: ByteStream, of attempt: Int, total: Int64?) async throws {
-        let memory = ChunkMemory(blockSize: Self.gatheredSize)
-        var gathered = memory.filling()
+        var (gathered, size): ([Data], Int) = ([], 0)
         // One write is under way while the next pieces come.
         var writing: Task<Int64, any Error>?
         func write() async throws {
-            let (full, before) = (gathered.take(), writing)
-            gathered = memory.filling()
+            let (pieces, before) = (gathered, writing)
+            (gathered, size) = ([], 0)
             _ = try await before?.value
-            writing = Task { try await step(of: attempt) { try self.append(full) } }
+            writing = Task { try await step(of: attempt) { try self.append(pieces) } }
         }
         var broken: (any Error)?
         do {
             for try await piece in body {
-                var rest = piece
-                while !rest.isEmpty {
-                    rest = gathered.append(rest)
-                    if gathered.isFull { try await write() }
-                }
+                gathered.append(piece)
+                size += piece.count
+                if size >= Self.gatheredSize || gathered.count == Self.gatheredCount { try await write() }
             }
         } catch let error where !(error is FileProblem) {
             broken = error
@@ -188,15 +185,17 @@ final class DownloadReceiver: AnswerReceiver {
 
     /// - Returns: How many bytes the file has then.
     @discardableResult
-    private func append(_ bytes: Data) throws -> Int64 {
+    private func append(_ pieces: [Data]) throws -> Int64 {
         let before = state.withLock { $0 }
         guard let file = before.file else { throw CancellationError() }
         var after = before
-        try file.write(bytes, at: after.written)
-        after.written += Int64(bytes.count)
-        #if canImport(CryptoKit) || Encryption
-            after.digest?.update(bytes)
-        #endif
+        for piece in pieces {
+            try file.write(piece, at: after.written)
+            after.written += Int64(piece.count)
+            #if canImport(CryptoKit) || Encryption
+                after.digest?.update(piece)
+            #endif
+        }
         let result = after
         return try state.withLock { state in
             // The next attempt has asked for what comes after `before`: these bytes will come again.

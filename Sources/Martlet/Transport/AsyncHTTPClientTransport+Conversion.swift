@@ -115,7 +115,7 @@
                 do {
                     while let buffer = try await iterator.next() {
                         guard buffer.readableBytes == 0 else {
-                            return buffer.withUnsafeReadableBytes { Data($0) }
+                            return Data(received: buffer)
                         }
                     }
                 } catch {
@@ -126,6 +126,31 @@
                 }
                 self.isComplete.withLock { $0 = true }
                 return nil
+            }
+        }
+    }
+
+    extension Data {
+        /// As many bytes as this are not copied if they take up most of the memory that they came in.
+        private static let copiedSize = 16 * 1024
+
+        /// The bytes of a piece as it was read from the connection.
+        ///
+        /// Small ones are copied, or a few of them, kept by somebody, would hold much memory.
+        fileprivate init(received buffer: ByteBuffer) {
+            let count = buffer.readableBytes
+            guard count >= Self.copiedSize, count >= buffer.storageCapacity / 2 else {
+                self = buffer.withUnsafeReadableBytes { Data($0) }
+                return
+            }
+            self = buffer.withUnsafeReadableBytesWithStorageManagement { bytes, storage in
+                guard let start = bytes.baseAddress else { return Data() }
+                // Nobody but the reader of this piece sees these bytes from here on: NIO makes no further use of memory that
+                // somebody holds.
+                let held = storage.retain()
+                return Data(
+                    bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count,
+                    deallocator: .custom { _, _ in held.release() })
             }
         }
     }

@@ -15,6 +15,7 @@ extension Report {
         for (transport, uploads) in transfers.inOrder {
             rows.append(row("\(transport.title), form", uploads.form))
             rows.append(row("\(transport.title), bare file", uploads.file))
+            rows.append(row("\(transport.title), form, sent twice for a 401 at its end", uploads.replayed))
             rows.append(
                 row("\(transport.title), form, \(megabytes(transfers.sluggishSize)) to a slow reader", uploads.sluggish)
             )

@@ -21,7 +21,7 @@ struct TransferCommand: AsyncParsableCommand {
             case .asyncHTTPClient: AsyncHTTPClientTransport()
             case .urlSession: URLSessionTransport()
             }
-        let client = NetworkClient(baseURL: BaseURL("http://127.0.0.1:\(port)"), transport: transport)
+        let client = try await signedIn(over: transport)
         _ = try await client.send(Counters())
         let idle = Usage.residentBytes
         let before = Usage.now()
@@ -36,13 +36,11 @@ struct TransferCommand: AsyncParsableCommand {
 
     private func transfer(with client: NetworkClient, over transport: any Transport) async throws {
         switch kind {
-        case .form, .sluggishForm:
-            var form = MultipartForm()
-            form.append("Ada", named: "name")
-            form.append(fileAt: file, named: "file")
-            let path = kind == .form ? "/upload" : "/upload/sluggish"
-            let receipt = try await client.send(Upload(path: path, body: .multipart(form)))
-            guard receipt.bytes == Int(try form.contentLength() ?? 0) else { throw WrongAnswer() }
+        case .form: try await upload(to: "/upload", with: client)
+        case .sluggishForm: try await upload(to: "/upload/sluggish", with: client)
+        case .replayedForm:
+            let attempts = try await upload(to: "/upload/guarded", with: client)
+            guard attempts == 2 else { throw WrongAnswer() }
         case .file:
             let receipt = try await client.send(Upload(path: "/upload", body: .file(at: file)))
             guard receipt.bytes == size else { throw WrongAnswer() }
@@ -52,6 +50,26 @@ struct TransferCommand: AsyncParsableCommand {
         case .bareDownload:
             try await Self.download("http://127.0.0.1:\(port)/download/\(size)", to: file)
         }
+    }
+
+    /// - Returns: How many attempts it took.
+    @discardableResult
+    private func upload(to path: String, with client: NetworkClient) async throws -> Int {
+        var form = MultipartForm()
+        form.append("Ada", named: "name")
+        form.append(fileAt: file, named: "file")
+        let answer = try await client.response(for: Upload(path: path, body: .multipart(form)))
+        guard answer.value.bytes == Int(try form.contentLength() ?? 0) else { throw WrongAnswer() }
+        return answer.attempts
+    }
+
+    /// With a token that the server refuses where it looks at tokens at all.
+    private func signedIn(over transport: any Transport) async throws -> NetworkClient {
+        let refresher = CustomTokenRefresher { _, _ in TokenBundle(accessToken: "fresh") }
+        let tokens = TokenManager(
+            baseURL: BaseURL("http://127.0.0.1:\(port)"), store: .inMemory, refresher: refresher, transport: transport)
+        try await tokens.signIn(with: TokenBundle(accessToken: "stale", refreshToken: "once"))
+        return NetworkClient(tokens: tokens)
     }
 
     /// What one would write by hand.

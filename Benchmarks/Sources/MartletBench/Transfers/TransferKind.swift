@@ -6,6 +6,8 @@ enum TransferKind: String, CaseIterable, Sendable, ExpressibleByArgument {
     case form
     /// A form for a server that reads nothing for a second and then slowly.
     case sluggishForm
+    /// A form that is refused with a 401 at its end, and sent again with another token.
+    case replayedForm
     /// The bare file, from disk.
     case file
     /// `NetworkClient.download` to a file.
