@@ -100,6 +100,29 @@ extension TransportContract {
             await server.stop()
         }
 
+        @Test("Pieces of a body may be kept and changed while others come", arguments: TransportKind.allCases)
+        func keptPieces(_ kind: TransportKind) async throws {
+            let size = 4_000_000
+            let sent = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+            let server = try await WireServer.start { connection in
+                while try await connection.readRequest() != nil {
+                    try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+                    try await connection.write(sent)
+                }
+            }
+            let answer = try await kind.make().send(request(to: server), body: nil)
+            var (kept, changed) = ([Data](), [Data]())
+            for try await var piece in answer.body {
+                kept.append(kept.count.isMultiple(of: 2) ? piece : Data(Array(piece)))
+                for index in piece.indices { piece[index] ^= 0xFF }
+                piece.append(7)
+                changed.append(piece)
+            }
+            #expect(kept.reduce(into: Data()) { $0.append($1) } == sent)
+            #expect(zip(kept, changed).allSatisfy { Array($1) == $0.map { $0 ^ 0xFF } + [7] })
+            await server.stop()
+        }
+
         @Test(arguments: TransportKind.allCases, [1, 100_000, 5_000_000])
         func bytes(_ kind: TransportKind, count: Int) async throws {
             let seen = Locker<WireRequest?>(nil)
