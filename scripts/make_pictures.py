@@ -218,6 +218,9 @@ def others():
     out = io.BytesIO()
     heif.save(out, quality=80)
     write("quarters.heic", out.getvalue())
+    out = io.BytesIO()
+    heif.save(out, quality=80, exif=b"Exif\0\0" + exif(gps=True))
+    write("exif.heic", out.getvalue())
 
 
 if __name__ == "__main__":

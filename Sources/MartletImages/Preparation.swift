@@ -52,8 +52,13 @@ struct Preparation {
     private func describe(_ bytes: Data) throws(ImageError) -> ImageDescription {
         guard let kind = ImageKind(of: bytes) else { throw .notAnImage }
         let headers = try Headers.describe(bytes, as: kind)
-        let description: ImageDescription
-        if let headers { description = headers } else { description = try codec.inspect(bytes, as: kind) }
+        var description: ImageDescription
+        if let headers {
+            description = headers
+        } else {
+            description = try codec.inspect(bytes, as: kind)
+            if kind == .heic || kind == .avif { description.exif = HEIFHeaders.exif(in: bytes) }
+        }
         guard description.size.width > 0, description.size.height > 0 else {
             throw .damaged(kind, reason: "it has no size")
         }

@@ -134,6 +134,21 @@
             #expect(try decoded(image.data).size == image.size)
         }
 
+        @Test("EXIF of a HEIC goes with everything else, and stays on request", arguments: [false, true])
+        func heifMetadata(keeps: Bool) async throws {
+            let image: PreparedImage
+            do throws(ImageError) {
+                image = try await prepare("exif.heic") { $0.keepsMetadata = keeps }
+            } catch {
+                // As it should be where libheif is not installed.
+                guard case .unsupported(.heic, _) = error else { throw error }
+                return
+            }
+            let exif = try describe(image.data).exif
+            #expect((exif != nil) == keeps)
+            #expect((image.data.range(of: Data("Martlet Camera".utf8)) != nil) == keeps)
+        }
+
         @Test("A picture that says it is far too large is refused by its header", arguments: ["bomb.png", "bomb.jpg"])
         func bombs(name: String) async throws {
             let side = name == "bomb.png" ? 60_000 : 65_500
