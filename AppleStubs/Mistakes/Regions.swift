@@ -1,5 +1,6 @@
 // What only shows once bodies are lowered: a value in two places at the same time.
 
+internal import Combine
 internal import CoreGraphics
 internal import Foundation
 
@@ -16,4 +17,8 @@ func sendsHolder() async {
 
 func sendsImage(_ image: CGImage) async -> Int {
     await Task.detached { image.width }.value  // mistake: closure as a 'sending' parameter risks causing data races
+}
+
+func sendsSubscriber(_ subscriber: AnySubscriber<Int, Never>) async {
+    await Task.detached { _ = subscriber.receive(1) }.value  // mistake: closure as a 'sending' parameter risks causing data races
 }
