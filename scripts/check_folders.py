@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Folders point one way: a file may use what its own folder declares and what the folders below declare.
 
+    Publishers
     Client
     Interception
     Session
@@ -32,6 +33,7 @@ MAY_USE = {
     "Session": MIDDLE,
     "Interception": MIDDLE | {"Session"},
     "Client": MIDDLE | {"Session", "Interception"},
+    "Publishers": MIDDLE | {"Session", "Interception", "Client"},
 }
 
 TYPE = re.compile(r"\b(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)")
