@@ -23,8 +23,10 @@ public final class TransferMonitor: Sendable {
         var sent = TransferCount()
         var received = TransferCount()
         var isFinished = false
-        /// When listeners were told last.
+        /// When listeners were told last, and which counts.
         var toldAt: Duration?
+        var toldSent = TransferCount()
+        var toldReceived = TransferCount()
         var listeners: [Int: TransferListener] = [:]
         var lastID = 0
     }
@@ -120,6 +122,8 @@ extension TransferMonitor {
             state.received = TransferCount()
             state.isFinished = false
             state.toldAt = nil
+            state.toldSent = TransferCount()
+            state.toldReceived = TransferCount()
             return .attempt(attempt)
         }
         return state.withLock { $0.pass }
@@ -150,17 +154,19 @@ extension TransferMonitor {
 
     /// The call is over, well or not.
     func finish() {
-        let (listeners, sent, received) = state.withLock { state in
+        let (listeners, heldBack) = state.withLock { state in
             defer {
                 state.isFinished = true
                 state.listeners = [:]
             }
-            return (state.listeners.values, state.sent, state.received)
+            // For the interval; it is told at the end.
+            var heldBack: [TransferEvent] = []
+            if state.sent != state.toldSent { heldBack.append(.sent(state.sent)) }
+            if state.received != state.toldReceived { heldBack.append(.received(state.received)) }
+            return (state.listeners.values, heldBack)
         }
         for listener in listeners {
-            // What was held back for the interval is told at the end.
-            if sent != TransferCount() { listener.tell(.sent(sent)) }
-            if received != TransferCount() { listener.tell(.received(received)) }
+            for event in heldBack { listener.tell(event) }
             listener.finish()
         }
     }
@@ -168,6 +174,11 @@ extension TransferMonitor {
     private func tell(_ change: (inout State) -> TransferEvent?) {
         state.withLock { state in
             guard let event = change(&state) else { return }
+            switch event {
+            case .attempt: break
+            case .sent(let count): state.toldSent = count
+            case .received(let count): state.toldReceived = count
+            }
             // Under the lock, or a count could overtake the one before it.
             for listener in state.listeners.values { listener.tell(event) }
         }

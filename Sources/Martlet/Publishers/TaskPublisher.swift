@@ -115,6 +115,9 @@
     // MARK: - For the task
 
     extension TaskSubscription {
+        /// Whether the task waits for a value to be asked for.
+        var isWaiting: Bool { state.withLock { $0.waiting != nil } }
+
         /// Hands over a value as soon as it is asked for; drops it where nothing is wanted any more.
         func give(_ value: Output) async {
             guard await isAsked() else { return }

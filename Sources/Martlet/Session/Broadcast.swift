@@ -3,6 +3,9 @@ struct Broadcast<Value: Sendable> {
     private var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
     private var lastID = 0
 
+    /// How many listen.
+    var count: Int { listeners.count }
+
     /// A listener that forgets old values when it does not keep up, and always has the newest.
     mutating func add(
         first value: Value?, buffering count: Int, onTermination: @escaping @Sendable (Int) -> Void

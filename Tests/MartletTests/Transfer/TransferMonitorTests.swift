@@ -64,6 +64,17 @@ import Testing
         #expect(last == .received(TransferCount(completed: 5, total: 10)))
     }
 
+    @Test("tells no count twice when the call ends") func lastWordOnce() async {
+        let monitor = TransferMonitor(interval: .zero)
+        var events = monitor.events.makeAsyncIterator()
+        monitor.start(attempt: 1)
+        monitor.send(TransferCount(completed: 10, total: 10))
+        #expect(await events.next() == .attempt(1))
+        #expect(await events.next() == .sent(TransferCount(completed: 10, total: 10)))
+        monitor.finish()
+        #expect(await events.next() == nil)
+    }
+
     @Test("tells who comes late where it stands, and who comes too late that it is over") func late() async {
         let monitor = TransferMonitor()
         monitor.start(attempt: 2)

@@ -1,0 +1,74 @@
+#if canImport(Combine) || OpenCombine
+    #if canImport(Combine)
+        import Combine
+    #else
+        import OpenCombine
+        import OpenCombineDispatch
+    #endif
+    import Dispatch
+    import MartletTesting
+    import Testing
+
+    @testable import Martlet
+
+    @Suite("A value comes") struct ThreadTests {
+        private let key = DispatchSpecificKey<String>()
+
+        private func queue(_ name: String) -> DispatchQueue {
+            let queue = DispatchQueue(label: name)
+            queue.setSpecific(key: key, value: name)
+            return queue
+        }
+
+        @Test("on the scheduler that the subscriber chose, and so does the end") func chosen() async {
+            let chosen = queue("chosen")
+            let heard = Log()
+            let subscription = client(StubTransport { _ in .json("1") })
+                .publisher(for: Get("/number", .none), as: Int.self)
+                .receive(on: chosen)
+                .sink { [key] _ in
+                    heard.add("end on \(DispatchQueue.getSpecific(key: key) ?? "another")")
+                } receiveValue: { [key] _ in
+                    heard.add("value on \(DispatchQueue.getSpecific(key: key) ?? "another")")
+                }
+            await heard.waitForLines(2)
+            #expect(heard.lines == ["value on chosen", "end on chosen"])
+            subscription.cancel()
+        }
+
+        @Test("otherwise from the task, not from where somebody subscribes or asks") func unchosen() async {
+            let asking = queue("asking")
+            let heard = Log()
+            let publisher = client(StubTransport { _ in .json("1") })
+                .publisher(for: Get("/number", .none), as: Int.self)
+            let recorder = asking.sync {
+                publisher.record(.none) { [key] _, _ in
+                    heard.add(DispatchQueue.getSpecific(key: key) ?? "another")
+                    return .none
+                }
+            }
+            await recorder.waitUntilAwaited()
+            asking.sync { recorder.request(.max(1)) }
+            await recorder.waitForEnd()
+            #expect(heard.lines == ["another"])
+        }
+
+        @Test("without a lock held: it may cancel, ask, and wait for another thread that does") func unlocked() async {
+            let other = queue("other")
+            let publisher = TaskPublisher<Int, NetworkError> { subscription in
+                for number in 1...10 { await subscription.give(number) }
+            }
+            let recorder = publisher.record(.max(1)) { recorder, number in
+                other.sync {
+                    recorder.request(.max(1))
+                    if number == 5 { recorder.cancel() }
+                }
+                return .none
+            }
+            await recorder.waitForValues(5)
+            await recorder.waitForSilence()
+            #expect(recorder.values == [1, 2, 3, 4, 5])
+            #expect(!recorder.isOver)
+        }
+    }
+#endif
