@@ -12,6 +12,8 @@ A block is the body of a function of its own, with Martlet imported, unless a co
 
 The last one may stand above one of the others. The scratch package is made outside the repository and depends on it with
 all traits off; what is built stays in .build/readme, so that the next run is quick. `--list` only shows the blocks.
+
+Where Combine is missing, `import Combine` is compiled as an import of OpenCombine, whose trait is on for that.
 """
 
 import dataclasses
@@ -26,6 +28,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".build" / "readme"
 MODES = {"body", "continues", "file", "manifest", "skip"}
+HAS_COMBINE = sys.platform == "darwin"
 
 
 @dataclasses.dataclass
@@ -94,6 +97,8 @@ def source(chain):
         for path, number, line in block.lines():
             # Every line is named, so that imports can be moved to the top.
             target = imports if re.match(r"\s*(?:@\w+ )*import \w+", line) else scope
+            if not HAS_COMBINE and line.strip() == "import Combine":
+                line = "import OpenCombine; import OpenCombineDispatch"
             if target is imports or not scope or last != number - 1:
                 target.append(f'#sourceLocation(file: "{path}", line: {number})')
             target.append(line)
@@ -123,7 +128,13 @@ def package(folder, blocks):
     """Writes the scratch package; returns whether it has tests."""
     targets, has_tests = [], False
     products = ("Martlet", "MartletImages", "MartletTesting")
-    dependencies = "[" + ", ".join(f'.product(name: "{name}", package: "martlet")' for name in products) + "]"
+    dependencies = "[" + ", ".join(f'.product(name: "{name}", package: "martlet")' for name in products)
+    packages, traits = "", ""
+    if not HAS_COMBINE:
+        names = ("OpenCombine", "OpenCombineDispatch")
+        dependencies += "".join(f', .product(name: "{name}", package: "OpenCombine")' for name in names)
+        packages, traits = ', .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")', '"OpenCombine"'
+    dependencies += "]"
     settings = '[.unsafeFlags(["-suppress-warnings"])]'
     snippets = folder / "Sources" / "Snippets"
     snippets.mkdir(parents=True)
@@ -146,7 +157,7 @@ def package(folder, blocks):
     (folder / "Package.swift").write_text(
         "// swift-tools-version: 6.2\nimport PackageDescription\n"
         'let package = Package(name: "snippets", platforms: [.macOS(.v13)], dependencies: ['
-        f'.package(name: "martlet", path: "{ROOT}", traits: [])], targets: [\n' + ",\n".join(targets) + "\n])\n")
+        f'.package(name: "martlet", path: "{ROOT}", traits: [{traits}]){packages}], targets: [\n' + ",\n".join(targets) + "\n])\n")
     return has_tests
 
 

@@ -16,9 +16,14 @@
             var subscription: (any Subscription)?
             var values: [Input] = []
             var completions: [Subscribers.Completion<Failure>] = []
-            /// Values that came when the last one was still being received, or after the end.
+            /// What came when a value was still being received, or after the end.
             var disorder = 0
             var isReceiving = false
+        }
+
+        /// A subscription on its way out of the lock, and in.
+        private struct Held: @unchecked Sendable {
+            let subscription: (any Subscription)?
         }
 
         private let state = Locked(State())
@@ -39,7 +44,9 @@
             self.reaction = reaction
         }
 
+        /// What it has received, and reacted to.
         var values: [Input] { state.withLock { $0.values } }
+        /// How often it was told something at the wrong time.
         var disorder: Int { state.withLock { $0.disorder } }
         var isOver: Bool { state.withLock { !$0.completions.isEmpty } }
         var isFinished: Bool {
@@ -62,10 +69,6 @@
             return held.subscription
         }
 
-        private struct Held: @unchecked Sendable {
-            let subscription: (any Subscription)?
-        }
-
         func receive(subscription: any Subscription) {
             let held = Held(subscription: subscription)
             state.withLock { $0.subscription = held.subscription }
@@ -77,16 +80,18 @@
             state.withLock { state in
                 if state.isReceiving || !state.completions.isEmpty { state.disorder += 1 }
                 state.isReceiving = true
-                state.values.append(input)
             }
             let more = reaction(self, input)
-            state.withLock { $0.isReceiving = false }
+            state.withLock { state in
+                state.isReceiving = false
+                state.values.append(input)
+            }
             return more
         }
 
         func receive(completion: Subscribers.Completion<Failure>) {
             state.withLock { state in
-                if state.isReceiving { state.disorder += 1 }
+                if state.isReceiving || !state.completions.isEmpty { state.disorder += 1 }
                 state.completions.append(completion)
                 state.subscription = nil
             }

@@ -11,7 +11,7 @@
 
     @testable import Martlet
 
-    @Suite("A value comes") struct ThreadTests {
+    @Suite("A value comes") struct PublisherThreadTests {
         private let key = DispatchSpecificKey<String>()
 
         private func queue(_ name: String) -> DispatchQueue {

@@ -10,7 +10,7 @@
 
     @testable import Martlet
 
-    @Suite("A publisher's subscriber") struct DemandTests {
+    @Suite("A publisher's subscriber") struct PublisherDemandTests {
         /// Gives the numbers up to a count.
         private func numbers(_ count: Int) -> TaskPublisher<Int, NetworkError> {
             TaskPublisher { subscription in

@@ -9,7 +9,7 @@
 
     @testable import Martlet
 
-    @Suite("A cancelled subscription") struct CancellationTests {
+    @Suite("A cancelled subscription") struct PublisherCancellationTests {
         private let heard = Log()
 
         private func call(_ transport: StubTransport) -> AnyPublisher<Int, NetworkError> {
