@@ -35,6 +35,9 @@ PLANTED = {
         ("Martlet/Transport/URLSessionUpload+Apple.swift", "uploadTask(withStreamedRequest:", "uploadTask(withStream:"),
         ("Martlet/Storage/Disk.swift", "st_mtimespec.tv_nsec", "st_mtim.tv_nsec"),
         ("MartletImages/ImageIO/ImageIOCodec+Apple.swift", "premultipliedLast.rawValue", "premultipliedLast"),
+        (
+            "Martlet/Observation/LogObserver+Apple.swift", '"\\(line.description, privacy: .public)"', "line.description"
+        ),
     ),
     "macOS": (
         ("Martlet/Storage/ExpiringActivity+Apple.swift", "#if os(iOS) ||", "#if os(macOS) ||"),

@@ -23,6 +23,7 @@ public var O_EVTONLY: Int32 { fatalError() }
 ) -> Int { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/write.2.html
+@discardableResult public func write(_ __fd: Int32, _ __buf: UnsafeRawPointer!, _ __nbyte: Int) -> Int { fatalError() }
 @discardableResult public func pwrite(
     _ __fd: Int32, _ __buf: UnsafeRawPointer!, _ __nbyte: Int, _ __offset: off_t
 ) -> Int { fatalError() }
@@ -81,3 +82,10 @@ public var W_OK: Int32 { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/mkdir.2.html
 @discardableResult public func mkdir(_: UnsafePointer<CChar>!, _: mode_t) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/isatty.3.html
+public func isatty(_: Int32) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man4/stdout.4.html
+public var STDOUT_FILENO: Int32 { fatalError() }
+public var STDERR_FILENO: Int32 { fatalError() }

@@ -111,7 +111,7 @@ extension TransferMonitor {
     /// A call begins, or another attempt of it, or its body goes out once more within one.
     /// - Returns: What the counts of it are to name.
     @discardableResult
-    func start(attempt: Int) -> Int {
+    package func start(attempt: Int) -> Int {
         tell { state in
             state.pass += 1
             // It has been announced, and nothing has happened since.
@@ -130,7 +130,7 @@ extension TransferMonitor {
     }
 
     /// The attempt's body has got so far.
-    func send(_ count: TransferCount, in pass: Int) {
+    package func send(_ count: TransferCount, in pass: Int) {
         tell { state in
             guard pass == state.pass else { return nil }
             let isFirst = state.sent == TransferCount()
@@ -153,7 +153,7 @@ extension TransferMonitor {
     var pass: Int { state.withLock { $0.pass } }
 
     /// The call is over, well or not.
-    func finish() {
+    package func finish() {
         let (listeners, heldBack) = state.withLock { state in
             defer {
                 state.isFinished = true

@@ -49,7 +49,7 @@ struct CallPipeline: Sendable {
         call.context.session = session
         call.monitor = monitor
         call.receiver = receiver
-        let watch = CallWatch(observers: config.observers, request: call.request, time: time)
+        let watch = CallWatch(observers: config.observers, request: call.request, body: call.body, time: time)
         do {
             let (answer, lastAttempt) = try await run(&call, watch)
             watch?.finish(.success(answer.status), attempts: call.context.attempt)
@@ -67,7 +67,7 @@ struct CallPipeline: Sendable {
 
     // MARK: - Building
 
-    private func build(
+    func build(
         _ endpoint: any Endpoint, accept: String?, _ authentication: AuthenticationRequirement
     ) throws(NetworkError) -> Call {
         let method = endpoint.method
@@ -78,7 +78,7 @@ struct CallPipeline: Sendable {
             let url = Redaction.redact(endpoint.path)
             throw .invalidRequest(FailedCall(method: method.rawValue, url: url, attempts: 0), error)
         }
-        let url = "\(location.origin)\(location.path)"
+        let url = "\(location.origin)\(Redaction.redactPath(location.path[...]))"
         let failed = FailedCall(method: method.rawValue, url: url, attempts: 0)
         guard attempts.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(failed, url: url)
@@ -289,6 +289,8 @@ struct PreparedBody: Sendable {
     let isReplayable: Bool
     /// How many bytes it has; `nil` where nobody knows.
     let length: Int64?
+    /// The bytes, where they are in memory.
+    let bytes: Data?
     /// Opens the body for one attempt.
     let open: @Sendable () throws -> OutgoingBody
 
@@ -298,14 +300,24 @@ struct PreparedBody: Sendable {
         switch body.source {
         case .bytes(let data):
             self.length = Int64(data.count)
+            self.bytes = data
             self.open = { OutgoingBody(data) }
         case .encoded(let encode):
             let data = try encode(encoder)
             self.length = Int64(data.count)
+            self.bytes = data
             self.open = { OutgoingBody(data) }
         case .stream(let open):
             self.length = body.measure()
+            self.bytes = nil
             self.open = open
         }
+    }
+}
+
+extension RequestBody {
+    /// How many bytes would go out; `nil` where nobody knows. For clients that send nothing.
+    package var lengthWhenSent: Int64? {
+        (try? PreparedBody(self, encoder: .martlet))?.length
     }
 }

@@ -14,8 +14,9 @@ final class CallWatch: Sendable {
     private let startedAt: Duration
     /// The request as it was prepared, with its secrets masked.
     private let request: Locked<HTTPRequest>
+    private let body: ObservedBody?
 
-    init?(observers: [any NetworkObserver], request: HTTPRequest, time: any TimeSource) {
+    init?(observers: [any NetworkObserver], request: HTTPRequest, body: PreparedBody?, time: any TimeSource) {
         guard !observers.isEmpty else { return nil }
         // Here, not where it is declared: making one opens a file on Linux, and calls that nobody watches need none.
         self.id = UUID()
@@ -23,6 +24,7 @@ final class CallWatch: Sendable {
         self.time = time
         self.startedAt = time.uptime
         self.request = Locked(request.redacted)
+        self.body = body.map { ObservedBody(contentType: $0.contentType, length: $0.length, bytes: $0.bytes) }
     }
 
     private var call: ObservedCall {
@@ -74,6 +76,6 @@ final class CallWatch: Sendable {
     private func observed(_ context: RequestContext, _ request: HTTPRequest?) -> ObservedAttempt {
         ObservedAttempt(
             callID: id, number: context.attempt, request: request?.redacted ?? self.request.withLock { $0 },
-            signature: context.signature, elapsed: time.uptime - startedAt)
+            body: body, signature: context.signature, elapsed: time.uptime - startedAt)
     }
 }

@@ -34,6 +34,11 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral {
         self.init(value)
     }
 
+    /// Path and query of a request below this URL, as they go on the wire.
+    package func target(of path: String, query: Query) throws(RequestProblem) -> String {
+        try location.get().appending(path: path, query: query).target
+    }
+
     /// The origin that tokens may go to, if the URL is good.
     public var origin: Origin? {
         try? location.get().origin

@@ -12,7 +12,8 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, C
         Mirror(self, children: ["description": description], displayStyle: .enum)
     }
 
-    private var explanation: String {
+    /// What failed and what to do, without the endpoint.
+    var explanation: String {
         switch self {
         case .offline: "this device is offline. Try again when it is connected."
         case .cannotConnect(_, let reason):

@@ -37,7 +37,7 @@ enum Redaction {
     }
 
     /// Whether what follows a name is a secret: `password`, `new_password`, `accessToken`, `X-Api-Key`.
-    fileprivate static func isTelling(_ name: String) -> Bool {
+    static func isTelling(_ name: String) -> Bool {
         // A path that ends in /token is followed by a status or a reason, not by a token.
         guard !name.contains("/") else { return false }
         let letters = letters(of: name)

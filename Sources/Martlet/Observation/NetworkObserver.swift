@@ -60,6 +60,8 @@ public struct ObservedAttempt: Sendable, Hashable {
     public let number: Int
     /// The request as it goes out, with its secrets masked.
     public let request: HTTPRequest
+    /// What it carries; `nil` where it carries nothing.
+    public let body: ObservedBody?
     /// Which session and rotation signed it; `nil` where it goes out unsigned.
     public let signature: SessionStamp?
     /// How long the call has been under way.
@@ -81,8 +83,8 @@ public struct FinishedCall: Sendable {
 }
 
 extension HTTPRequest {
-    /// The request with everything masked that must not be seen: sensitive fields, and values in the query that look
-    /// like secrets.
+    /// The request with everything masked that must not be seen: sensitive fields, and what looks like a secret in its path
+    /// and query.
     var redacted: HTTPRequest {
         var copy = self
         copy.headerFields = HTTPFields(
@@ -93,9 +95,7 @@ extension HTTPRequest {
                 }
                 return HTTPField(name: field.name, value: Redaction.mask)
             })
-        if let path, let mark = path.firstIndex(of: "?") {
-            copy.path = path[..<mark] + "?" + Redaction.redact(String(path[path.index(after: mark)...]))
-        }
+        copy.path = path.map(Redaction.redactTarget)
         return copy
     }
 }

@@ -186,7 +186,7 @@ extension TokenManager {
     }
 
     /// The state once the store has been read. No token is renewed for it.
-    var loadedState: SessionState {
+    package var loadedState: SessionState {
         get async {
             _ = await wait { machine, waiter, _ in machine.load(for: waiter) }
             return state
