@@ -109,10 +109,10 @@ import Testing
     }
 
     @Test("C19, C63: a store that fails signs nobody out, and is asked again") func storeFails() async throws {
-        let store = FailingStore()
+        let store = FailingTokenStore()
         let app = try await App.signedIn(store: store)
         app.backend.invalidateAccessTokens()
-        store.isFailing.withLock { $0 = true }
+        store.isLocked = true
         var events = app.tokens.events.makeAsyncIterator()
         #expect(await app.burst(10).allSucceeded)
         guard case .signedIn(let session) = app.tokens.state else {
@@ -124,7 +124,7 @@ import Testing
         while !hasFailed, let event = await events.next() {
             if case .storeFailed(.write, _) = event { hasFailed = true }
         }
-        store.isFailing.withLock { $0 = false }
+        store.isLocked = false
         await app.time.waitForSleepers()
         app.time.advance(by: .seconds(1))
         while let event = await events.next() {
@@ -305,8 +305,8 @@ import Testing
     }
 
     @Test("a store that cannot be read is not signed out, and is read again") func unavailable() async throws {
-        let store = FailingStore()
-        store.isFailing.withLock { $0 = true }
+        let store = FailingTokenStore()
+        store.isLocked = true
         let app = App(store: store)
         guard case .unavailable = await app.tokens.restore() else {
             Issue.record("\(app.tokens.state)")
@@ -316,36 +316,7 @@ import Testing
             Issue.record("the store's trouble should be the error")
             return
         }
-        store.isFailing.withLock { $0 = false }
+        store.isLocked = false
         #expect(await app.tokens.restore() == .signedOut)
-    }
-}
-
-/// A store that fails when told to.
-final class FailingStore: TokenStore {
-    let isFailing = Locked(false)
-    private let memory = InMemoryTokenStore()
-
-    private func check() throws {
-        if isFailing.withLock({ $0 }) { throw StorageFailure(.unreachable, "the disk is full") }
-    }
-
-    var record: StoredSession? {
-        get async { if case .found(let record) = await memory.read() { record } else { nil } }
-    }
-
-    func read() async -> StoreReading {
-        do { try check() } catch { return .unavailable(StorageFailure(.locked, "locked")) }
-        return await memory.read()
-    }
-
-    func write(_ session: StoredSession) async throws {
-        try check()
-        await memory.write(session)
-    }
-
-    func delete() async throws {
-        try check()
-        await memory.delete()
     }
 }

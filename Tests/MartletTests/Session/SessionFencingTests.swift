@@ -63,9 +63,9 @@ import Testing
     }
 
     @Test("a former user does not come back after a switch on a full disk") func switchOnFullDisk() async throws {
-        let store = FullDisk()
+        let store = FailingTokenStore()
         let app = try await App.signedIn(store: store)
-        store.isFull.withLock { $0 = true }
+        store.fail(.write, times: nil)
         let bob = try await app.tokens.signIn(with: TokenBundle(accessToken: "bob", refreshToken: "bob-refresh"))
         await app.tokens.storeLane.flush()
         #expect(!bob.isSaved)
@@ -73,12 +73,12 @@ import Testing
     }
 
     @Test("a refresh that is stored again after a failure says so") func recovered() async throws {
-        let store = FullDisk()
+        let store = FailingTokenStore()
         let app = try await App.signedIn(store: store)
-        store.isFull.withLock { $0 = true }
+        store.fail(.write, times: nil)
         try await app.tokens.refresh()
         var events = app.tokens.events.makeAsyncIterator()
-        store.isFull.withLock { $0 = false }
+        store.heal()
         try await app.tokens.refresh()
         while let event = await events.next() {
             if case .storeRecovered = event { break }
@@ -121,10 +121,11 @@ import Testing
     @Test("an end that the server declares deletes no record that cannot be read") func unreadableAtTheEnd()
         async throws
     {
-        let store = LockedDrawer()
+        let memory = InMemoryTokenStore()
+        let store = FailingTokenStore(memory)
         let app = try await App.signedIn(store: store)
         app.backend.revokeSession()
-        store.isLocked.withLock { $0 = true }
+        store.fail(.read, times: nil, with: StorageFailure(.locked, "locked"))
         var events = app.tokens.events.makeAsyncIterator()
         await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
         // Once for the record that was to go with the refusal, and once for the first try to delete it after that.
@@ -133,12 +134,12 @@ import Testing
                 if case .storeFailed(.delete, let why) = event, why.kind == .locked { break }
             }
         }
-        #expect(store.deletions.withLock { $0 } == 0)
+        #expect(!store.operations.contains(.delete))
 
         // Whoever is signed in by then stays.
-        store.isLocked.withLock { $0 = false }
+        store.heal()
         let other = StoredSession(id: SessionID(), bundle: .fresh(9))
-        await store.memory.write(other)
+        await memory.write(other)
         let clock = Task {
             while !Task.isCancelled {
                 app.time.advanceToNextSleeper()
@@ -150,7 +151,7 @@ import Testing
         }
         clock.cancel()
         #expect(await store.read() == .found(other))
-        #expect(store.deletions.withLock { $0 } == 0)
+        #expect(!store.operations.contains(.delete))
     }
 
     @Test("a sign-in carries no token of whoever was signed in before, and interceptors see its endpoint")
@@ -241,35 +242,5 @@ import Testing
         #expect(fields[values: .contentType] == ["application/x-www-form-urlencoded"])
         #expect(fields[values: .authorization] == ["Basic aTpz"])
         #expect(fields[.via] == "x")
-    }
-}
-
-/// A store that cannot write when told so, and can delete all the same.
-private final class FullDisk: TokenStore {
-    let isFull = Locked(false)
-    private let memory = InMemoryTokenStore()
-
-    func read() async -> StoreReading { await memory.read() }
-    func delete() async { await memory.delete() }
-    func write(_ session: StoredSession) async throws {
-        if isFull.withLock({ $0 }) { throw StorageFailure(.unreachable, "the disk is full") }
-        await memory.write(session)
-    }
-}
-
-/// A store that cannot be read when told so, and would delete all the same.
-private final class LockedDrawer: TokenStore {
-    let isLocked = Locked(false)
-    let deletions = Locked(0)
-    let memory = InMemoryTokenStore()
-
-    func read() async -> StoreReading {
-        if isLocked.withLock({ $0 }) { return .unavailable(StorageFailure(.locked, "locked")) }
-        return await memory.read()
-    }
-    func write(_ session: StoredSession) async { await memory.write(session) }
-    func delete() async {
-        deletions.withLock { $0 += 1 }
-        await memory.delete()
     }
 }

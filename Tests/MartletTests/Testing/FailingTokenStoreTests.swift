@@ -1,0 +1,77 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+@Suite("A store that fails") struct FailingTokenStoreTests {
+    private let session = StoredSession(storing: .fresh(), at: Date(timeIntervalSince1970: 1_790_000_000))
+
+    @Test("fails so many operations of a kind, and then works") func counted() async throws {
+        let store = FailingTokenStore()
+        let failure = StorageFailure(.corrupt, "torn")
+        store.fail(.write, times: 2, with: failure)
+        for _ in 0..<2 { await #expect(throws: failure) { try await store.write(session) } }
+        try await store.write(session)
+        #expect(await store.record == session)
+        store.fail(.read, with: failure)
+        #expect(await store.read() == .unavailable(failure))
+        #expect(await store.read() == .found(session))
+        store.fail(.delete, times: nil)
+        for _ in 0..<3 { await #expect(throws: StorageFailure.self) { try await store.delete() } }
+        store.heal()
+        try await store.delete()
+        #expect(await store.record == nil)
+        #expect(store.operations.filter { $0 == .delete }.count == 4)
+    }
+
+    @Test("is unavailable while it is locked, which signs nobody out") func locked() async throws {
+        let store = FailingTokenStore(.inMemory(.fresh()))
+        store.isLocked = true
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
+            transport: StubTransport())
+        guard case .unavailable(let why) = await tokens.restore() else {
+            Issue.record("\(tokens.state)")
+            return
+        }
+        #expect(why.kind == .locked)
+        store.isLocked = false
+        #expect(await tokens.restore().isSignedIn)
+    }
+
+    @Test("takes its time at a gate and by a clock") func slow() async throws {
+        let store = FailingTokenStore()
+        let gate = Gate()
+        store.hold(.write, at: gate)
+        let writing = Task { [session] in try await store.write(session) }
+        await gate.waitForArrivals()
+        #expect(await store.record == nil)
+        gate.open()
+        try await writing.value
+        #expect(await store.record == session)
+
+        let time = ManualTimeSource()
+        store.delay(.read, by: .seconds(5), on: time)
+        let reading = Task { await store.read() }
+        await time.waitForSleepers()
+        time.advance(by: .seconds(5))
+        #expect(await reading.value == .found(session))
+    }
+
+    @Test("lets nobody come in between where others share the store within") func shared() async throws {
+        let disk = SimulatedDisk(time: ManualTimeSource())
+        let store = FailingTokenStore(disk.open("app"))
+        #expect(store.lock != nil && store.changes() != nil)
+        try await store.update { [session] _ in .write(session) }
+        #expect(disk.record == session)
+        store.fail(.delete)
+        await #expect(throws: StorageFailure.self) { try await store.update { _ in .delete } }
+        #expect(disk.record == session)
+        store.fail(.read)
+        try await store.update { reading in
+            if case .unavailable = reading { .keep } else { .delete }
+        }
+        #expect(disk.record == session)
+        #expect(store.operations == [.read, .write, .read, .delete, .read])
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Martlet
+import MartletTesting
+import Testing
+
+@Suite("A stub transport") struct StubTransportTests {
+    private struct Draft: Codable, Sendable, Equatable {
+        var title: String
+        var day: Date
+    }
+
+    private func client(_ transport: StubTransport) -> NetworkClient {
+        var config = NetworkConfig()
+        config.retry = .never
+        return NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
+    }
+
+    @Test("knows requests by endpoint, by method and path, and by what a closure says") func routes() async throws {
+        let transport = StubTransport()
+        let page = transport.when(Call<[Int]>.get("/articles", query: ["page": 2, "tag": "a b"])).answer(.json([2]))
+        transport.when(.post, "articles").answer(.json("[3]"))
+        transport.when("pictures") { $0.path.hasPrefix("/images/") }.answer(.json("[4]"))
+        let client = client(transport)
+        #expect(
+            try await client.send(Call<[Int]>.get("/articles", query: ["tag": "a b", "more": 1, "page": 2])) == [2])
+        #expect(try await client.send(Call<[Int]>.post("/articles")) == [3])
+        #expect(try await client.send(Call<[Int]>.get("/images/7")) == [4])
+        await #expect(throws: NetworkError.self) { try await client.send(Call<[Int]>.get("/articles")) }
+        #expect(page.requests.map(\.number) == [1])
+        #expect(transport.unexpectedRequests.map(\.description) == ["GET /articles"])
+    }
+
+    @Test("looks below the client's base URL") func baseURL() async throws {
+        let transport = StubTransport(baseURL: "https://api.example.com/v1")
+        transport.when(Call<Int>.get("/count")).answer(.json("1"))
+        let client = NetworkClient(baseURL: "https://api.example.com/v1/", transport: transport)
+        #expect(try await client.send(Call<Int>.get("count")) == 1)
+    }
+
+    @Test("gives answers in turn, and the last one again and again") func turns() async throws {
+        let transport = StubTransport()
+        let route = transport.when(.get, "/count")
+        route.answer(.json("1")).fail(with: .offline).answer { .json("\($0.number)") }
+        let client = client(transport)
+        let count = Call<Int>.get("/count")
+        #expect(try await client.send(count) == 1)
+        guard case .failure(.offline) = await result({ () async throws(NetworkError) in try await client.send(count) })
+        else {
+            Issue.record("it should be offline")
+            return
+        }
+        #expect(try await client.send(count) == 3)
+        #expect(try await client.send(count) == 4)
+        route.answer(.json("9"))
+        #expect(try await client.send(count) == 9)
+        #expect(route.requests.count == 5)
+    }
+
+    @Test("asks the route that was said last") func override() async throws {
+        let transport = StubTransport { _ in .json("0") }
+        let client = client(transport)
+        #expect(try await client.send(Call<Int>.get("/count")) == 0)
+        transport.when(.get, "/count").answer(.json("1"))
+        #expect(try await client.send(Call<Int>.get("/count")) == 1)
+        transport.when(.get, "/count").answer(.json("2"))
+        #expect(try await client.send(Call<Int>.get("/count")) == 2)
+        #expect(try await client.send(Call<Int>.get("/other")) == 0)
+    }
+
+    @Test("fails what nobody expected so that a person can read it, through a client and through a refresh")
+    func unexpected() async throws {
+        let transport = StubTransport()
+        transport.when(.get, "/me").answer(.status(204))
+        transport.when(.put, "/me").answer(.status(204))
+        let why =
+            "nobody has said what the answer to POST /articles?x=1 is. There are answers to: GET /me, PUT /me."
+        let post = Call<Empty>(.post, "/articles", query: ["x": 1])
+        let error = await result { () async throws(NetworkError) in try await client(transport).send(post) }.error
+        #expect(error?.description == "POST https://api.example.com/articles: the transport failed: \(why)")
+
+        let tokens = await TokenManager.signedIn(with: .expired(), transport: transport)
+        let refresh = await result { () async throws(SessionError) in try await tokens.validToken() }.error
+        #expect("\(String(describing: refresh))".contains("the answer to POST /auth/refresh is"))
+
+        _ = transport.when(.get, "/none")
+        let none = await result { () async throws(NetworkError) in
+            try await client(transport).send(Call<Empty>.get("/none"))
+        }.error
+        #expect(none?.description.contains(#"was to come from "GET /none", which has none"#) == true)
+        let empty = await result { () async throws(NetworkError) in
+            try await client(StubTransport()).send(Call<Empty>.get("/x"))
+        }.error
+        #expect(empty?.description.hasSuffix("There are no answers yet.") == true)
+    }
+
+    @Test("delays answers by a clock, and never without one") func delays() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport(time: time)
+        transport.when(.get, "/count").wait(.seconds(3600)).answer(.json("1"))
+        let slow = transport
+        let task = Task { try await slow.send(HTTPRequest(method: .get, url: "/count"), body: nil).head.status.code }
+        await time.waitForSleepers()
+        time.advance(by: .seconds(3600))
+        #expect(try await task.value == 200)
+
+        let clockless = StubTransport()
+        clockless.when(.get, "/count").wait(.seconds(1)).answer(.json("1"))
+        let error = await result { () async throws(NetworkError) in
+            try await client(clockless).send(Call<Int>.get("/count"))
+        }.error
+        #expect(error?.description.contains("give the stub one") == true)
+    }
+
+    @Test("holds answers at a gate, which a cancelled request does not wait for") func gates() async throws {
+        let transport = StubTransport()
+        let gate = Gate()
+        transport.when(.get, "/count").hold(at: gate).answer(.json("1")).answer(.json("2"))
+        let client = client(transport)
+        let task = Task { try await client.send(Call<Int>.get("/count")) }
+        await gate.waitForArrivals()
+        task.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await task.value }
+        #expect(error?.isCancelled == true)
+        #expect(try await client.send(Call<Int>.get("/count")) == 2)
+    }
+
+    @Test("writes and reads values as clients do") func values() async throws {
+        let draft = Draft(title: "On the wing", day: Date(timeIntervalSince1970: 1_790_000_000))
+        let transport = StubTransport()
+        transport.when(.post, "/drafts").answer(.json(draft, status: 201))
+        transport.when(.get, "/nan").answer(.json(Double.nan))
+        let client = client(transport)
+        let answer = try await client.response(for: Call<Draft>.post("/drafts", .json(draft)))
+        #expect(answer.value == draft && answer.status == 201)
+        let sent = try #require(transport.requests.first)
+        #expect(try sent.value(as: Draft.self) == draft)
+        #expect(sent.text.contains("On the wing"))
+        await #expect(throws: NetworkError.self) { try await client.send(Call<Double>.get("/nan")) }
+    }
+}
+
+/// What comes of a call.
+func result<Value, Failure: Error>(
+    _ body: () async throws(Failure) -> Value
+) async -> Result<Value, Failure> {
+    do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+}
+
+extension HTTPRequest {
+    fileprivate init(method: HTTPRequest.Method, url: String) {
+        self.init(method: method, scheme: "https", authority: "api.example.com", path: url)
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Tokens for tests") struct TestTokensTests {
+    @Test("are fresh, expire, or have expired, as they say") func lifetimes() async throws {
+        for (bundle, refreshes) in [
+            (TokenBundle.fresh(), 0), (.expired(), 1), (.expiring(in: .seconds(60)), 0),
+            (.expiring(in: .seconds(9)), 1),
+        ] {
+            let time = ManualTimeSource()
+            let transport = StubTransport(time: time)
+            let refresh = transport.when(.post, "/auth/refresh").answer(.tokens(.fresh(5)))
+            let tokens = await TokenManager.signedIn(
+                with: bundle, account: SessionAccount(userID: "ada"), transport: transport, time: time)
+            guard case .signedIn(let session) = tokens.state else {
+                Issue.record("\(tokens.state)")
+                return
+            }
+            #expect(session.account.userID == "ada")
+            #expect(transport.requests.isEmpty)
+            time.advance(by: .seconds(10))
+            _ = try await tokens.validToken()
+            #expect(refresh.requests.count == refreshes, "\(String(describing: bundle.lifetime))")
+        }
+    }
+
+    @Test("are read by the refresher from what a stub answers") func tokens() async throws {
+        let transport = StubTransport()
+        transport.when(.post, "/auth/refresh").answer(.tokens(.expiring(in: .seconds(90), 7)))
+        let tokens = await TokenManager.signedIn(with: .expired(), transport: transport)
+        #expect(try await tokens.validToken().reveal() == "access-7")
+        #expect(transport.requests.first?.text.contains("refresh-0") == true)
+    }
+
+    @Test("are JWTs with claims of any type") func claims() throws {
+        let token = try UnsignedJWT.make(
+            subject: "ada", issuedAt: Date(timeIntervalSince1970: 1000), expiresAt: Date(timeIntervalSince1970: 2000),
+            claims: ["role": "editor", "level": 3, "groups": ["a", "b"], "since": Date(timeIntervalSince1970: 500)])
+        let parts = token.reveal().split(separator: ".")
+        #expect(parts.count == 3)
+        var payload = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        while payload.count % 4 != 0 { payload += "=" }
+        let text = Data(base64Encoded: payload).map { String(decoding: $0, as: UTF8.self) }
+        #expect(
+            text == #"{"exp":2000,"groups":["a","b"],"iat":1000,"level":3,"role":"editor","since":500,"sub":"ada"}"#)
+        let claims = JWTClaims(token)
+        #expect(claims?.expiresAt == Date(timeIntervalSince1970: 2000))
+        #expect(claims?.issuedAt == Date(timeIntervalSince1970: 1000))
+        #expect(throws: (any Error).self) { try UnsignedJWT.make(claims: ["x": Double.nan]) }
+    }
+}
