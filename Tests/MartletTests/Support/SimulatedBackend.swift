@@ -1,5 +1,6 @@
 import Foundation
 import MartletTesting
+import Testing
 
 @testable import Martlet
 
@@ -13,6 +14,7 @@ final class SimulatedBackend: Sendable {
         var grantsGrace = false
         var replaced: String?
         var lastNumber = 0
+        var issued: Set<String> = []
         var refreshCalls = 0
         var reuseDetected = 0
         var calls: [String: Int] = [:]
@@ -41,10 +43,17 @@ final class SimulatedBackend: Sendable {
         state.lastNumber += 1
         let number = state.lastNumber
         state.validAccess.insert("access-\(number)")
+        state.issued.formUnion(["access-\(number)", "refresh-\(number)"])
         state.currentRefresh = "refresh-\(number)"
         return TokenBundle(
             accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"),
             lifetime: state.lifetime.map { .seconds($0) })
+    }
+
+    /// Demands that a line of a log has none of the tokens in it that were issued.
+    func expectNoToken(in line: String) {
+        let leaked = state.withLock { state in state.issued.filter { line.contains($0) } }
+        #expect(leaked.isEmpty, "\(line)")
     }
 
     /// Every access token so far is refused from now on.
@@ -171,6 +180,9 @@ struct App {
             random: .upperBound)
         var config = NetworkConfig()
         config.retry = RetryPolicy(random: .upperBound)
+        let log = LogObserver(level: .debug) { [backend] line in backend.expectNoToken(in: "\(line)") }
+        log.follow(tokens)
+        config.observers = [log, .curl(to: LogOutput { [backend] line in backend.expectNoToken(in: line) })]
         configure(&config)
         client = NetworkClient(tokens: tokens, config: config)
     }

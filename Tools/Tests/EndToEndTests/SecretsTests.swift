@@ -63,6 +63,25 @@ extension EndToEnd {
             }
         }
 
+        @Test("C53: a token in any log would be found, by the backend's own list of them")
+        func planted() async throws {
+            try await App.run(.envelope, over: .asyncHTTPClient) { app in
+                try await app.signUp()
+                try await app.tokens.refresh()
+                let issued = app.controls.issuedTokens
+                #expect(issued.count == 4)
+                #expect(await issued.contains(try #require(app.stored).bundle.accessToken.reveal()))
+                for token in issued {
+                    for name in LogSinks.Name.allCases {
+                        let sinks = LogSinks()
+                        sinks.take("GET /me?t=\(token)", as: name)
+                        #expect(sinks.leaks(of: issued) == ["\(name): GET /me?t=TOKEN"])
+                        #expect(sinks.leaks(of: issued.subtracting([token])) == [])
+                    }
+                }
+            }
+        }
+
         private static func lines(of text: [String], with tokens: Set<String>) -> Set<String> {
             var found: Set<String> = []
             for line in text.flatMap({ $0.split(separator: "\n") }) {
@@ -94,8 +113,9 @@ private struct SecretFlow {
             let store = RecordingStore(FileTokenStore(path: outer.storePath))
             let traffic = RecordingTransport(try wire.transport(), keepsAnswers: true)
             let app = try App(
-                setup, on: outer.backend, over: wire, storePath: outer.storePath, store: store, traffic: traffic
-            ) { $0.observers = [sinks] }
+                setup, on: outer.backend, over: wire, storePath: outer.storePath, store: store, traffic: traffic,
+                sinks: outer.sinks
+            ) { $0.observers.append(sinks) }
             let events = app.tokens.events
             sinks.take(app.tokens, app.client, store)
 
@@ -118,6 +138,7 @@ private struct SecretFlow {
             for event in await events.upTo({ $0 == .revoked }) { sinks.take(event) }
 
             tokens = store.writtenTokens.union(traffic.answers.flatMap(Self.tokens))
+            #expect(outer.sinks.silent.isEmpty)
             await traffic.shutdown()
         }
         return SecretFlow(tokens: tokens)

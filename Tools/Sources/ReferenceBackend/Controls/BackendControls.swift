@@ -85,6 +85,14 @@ public struct BackendControls: Sendable {
         try await arrivals.wait(for: pattern, count: count)
     }
 
+    /// Keeps every token that is issued from now on in ``issuedTokens``. Otherwise none outlives its request.
+    public func rememberIssuedTokens() {
+        state.rememberIssuedTokens()
+    }
+
+    /// Every access and refresh token that was issued since ``rememberIssuedTokens()``.
+    public var issuedTokens: Set<String> { state.issuedTokens }
+
     /// Returns as soon as `count` matching requests have had their answers sent; throws when cancelled.
     public func waitUntilAnswered(_ pattern: RequestPattern, count: Int = 1) async throws {
         try await answers.wait(for: pattern, count: count)

@@ -9,6 +9,8 @@ final class BackendState: Sendable {
         var counters = BackendCounters()
         var accessTokenHashes: Set<Int> = []
         var baseURL = ""
+        /// Every token that was issued; `nil` where nobody has asked for them to be kept.
+        var issuedTokens: Set<String>?
     }
 
     private let values: NIOLockedValueBox<Values>
@@ -62,6 +64,17 @@ final class BackendState: Sendable {
             values.accessTokenHashes.insert(token.hashValue)
             values.counters.distinctAccessTokens = values.accessTokenHashes.count
         }
+    }
+
+    /// Keeps what is issued from now on, for tests that look for it where it must not be.
+    func rememberIssuedTokens() {
+        values.withLockedValue { $0.issuedTokens = $0.issuedTokens ?? [] }
+    }
+
+    var issuedTokens: Set<String> { values.withLockedValue { $0.issuedTokens ?? [] } }
+
+    func issued(_ token: String) {
+        values.withLockedValue { _ = $0.issuedTokens?.insert(token) }
     }
 
     func resetCounters() {

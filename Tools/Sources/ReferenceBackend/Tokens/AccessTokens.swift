@@ -24,13 +24,16 @@ struct AccessTokens: Sendable {
             let record = OpaqueTokenRecord(
                 userID: userID, familyID: familyID, expiresAt: now + settings.accessTokenLifetime, epoch: epoch)
             try await store.insert(record, hash: token.hash)
+            state.issued(token.text)
             return token.text
         }
         let times = TokenTimes(issuedAt: now, settings: settings)
         let claims = AccessClaims(
             sub: userID, iat: times.issuedAt, exp: times.expiry, jti: RandomBytes.identifier(), sid: familyID,
             epoch: epoch)
-        return try await keys.sign(claims)
+        let token = try await keys.sign(claims)
+        state.issued(token)
+        return token
     }
 
     func inspect(_ token: String) async throws -> AccessTokenState {

@@ -11,7 +11,7 @@ struct Sessions: Sendable {
     /// Begins a session for a user.
     func open(for user: UserRecord) async throws -> SessionGrant {
         let familyID = RandomBytes.identifier()
-        let refreshToken = OpaqueToken.newRefreshToken()
+        let refreshToken = newRefreshToken()
         let row = newRow(for: refreshToken)
         try await store.insertFamily(id: familyID, userID: user.id, first: row)
         let accessToken = try await accessTokens.issue(userID: user.id, familyID: familyID)
@@ -36,7 +36,7 @@ struct Sessions: Sendable {
         let accessToken = try await accessTokens.issue(userID: user.id, familyID: record.familyID)
         if !rotates { return grant(user, accessToken: accessToken, refreshToken: nil, until: record.expiresAt) }
 
-        let next = OpaqueToken.newRefreshToken()
+        let next = newRefreshToken()
         let row = newRow(for: next)
         let pair = TokenPair(accessToken: accessToken, refreshToken: next.text)
         let isRotated = try await store.rotate(
@@ -84,6 +84,12 @@ struct Sessions: Sendable {
     }
 
     private var now: Timestamp { state.now }
+
+    private func newRefreshToken() -> OpaqueToken {
+        let token = OpaqueToken.newRefreshToken()
+        state.issued(token.text)
+        return token
+    }
 
     private func newRow(for token: OpaqueToken) -> NewRefreshToken {
         NewRefreshToken(hash: token.hash, expiresAt: now + state.settings.refreshTokenLifetime)

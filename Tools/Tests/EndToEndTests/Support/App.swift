@@ -10,19 +10,22 @@ struct App: Sendable {
     let wire: Wire
     let traffic: RecordingTransport
     let storePath: String
+    /// What logs have to say of it.
+    let sinks: LogSinks
     let tokens: TokenManager
     let client: NetworkClient
 
     /// An app as it is after a start of its process.
     init(
         _ setup: Setup, on backend: ReferenceBackend, over wire: Wire, storePath: String,
-        store: (any TokenStore)? = nil, traffic: RecordingTransport? = nil,
+        store: (any TokenStore)? = nil, traffic: RecordingTransport? = nil, sinks: LogSinks = LogSinks(),
         configure: (inout NetworkConfig) -> Void = { _ in }
     ) throws {
         self.backend = backend
         self.setup = setup
         self.wire = wire
         self.storePath = storePath
+        self.sinks = sinks
         self.traffic =
             try traffic ?? RecordingTransport(wire.transport(trusting: backend.certificateAuthorityPEM))
         self.tokens = TokenManager(
@@ -33,11 +36,14 @@ struct App: Sendable {
         config.envelope = setup.envelope
         // What fails for a moment must show here, and not be repeated until it is gone.
         config.retry = .never
+        config.observers = sinks.observers
+        sinks.follow(self.tokens)
         configure(&config)
         self.client = NetworkClient(tokens: self.tokens, config: config)
     }
 
-    /// Runs a test with a backend and an app of its own, and leaves nothing behind.
+    /// Runs a test with a backend and an app of its own, and leaves nothing behind. No log may have a token in it in the
+    /// end.
     static func run(
         _ setup: Setup, over wire: Wire, backend change: (inout BackendConfiguration) -> Void = { _ in },
         connections: Int = 64, configure: (inout NetworkConfig) -> Void = { _ in },
@@ -47,25 +53,29 @@ struct App: Sendable {
         change(&configuration)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
+        let sinks = LogSinks()
         try await ReferenceBackend.withRunning(configuration) { backend in
+            backend.controls.rememberIssuedTokens()
             let traffic = RecordingTransport(
                 try wire.transport(connections: connections, trusting: backend.certificateAuthorityPEM))
             do {
                 try await test(
                     App(
                         setup, on: backend, over: wire, storePath: folder.appendingPathComponent("session.json").path,
-                        traffic: traffic, configure: configure))
+                        traffic: traffic, sinks: sinks, configure: configure))
                 await traffic.shutdown()
             } catch {
                 await traffic.shutdown()
                 throw error
             }
+            #expect(sinks.leaks(of: backend.controls.issuedTokens) == [])
         }
     }
 
     /// The same app after another start of its process: what it has is what is on disk.
     func restarted(configure: (inout NetworkConfig) -> Void = { _ in }) throws -> App {
-        try App(setup, on: backend, over: wire, storePath: storePath, traffic: traffic, configure: configure)
+        try App(
+            setup, on: backend, over: wire, storePath: storePath, traffic: traffic, sinks: sinks, configure: configure)
     }
 
     var controls: BackendControls { backend.controls }
