@@ -12,7 +12,8 @@ extension GuestAuthService {
     ///     has nothing to tell.
     /// - Returns: The guest, once the session has been stored.
     /// - Throws: `NetworkError`; `.invalidRequest` with the words of an ``ImageError`` where the picture is of no use. A caller
-    ///   that is cancelled gets `.cancelled`, while the registration goes on for whoever else waits for it.
+    ///   that is cancelled gets `.cancelled`, while the registration goes on for whoever else waits for it; it is cancelled
+    ///   with the last of them.
     @discardableResult
     public func register(
         name: String, image: ImageSource, processor: ImageProcessor = ImageProcessor(), monitor: TransferMonitor? = nil

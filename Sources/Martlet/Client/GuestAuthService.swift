@@ -58,7 +58,7 @@ public final class GuestAuthService: Sendable {
     ///     has nothing to tell.
     /// - Returns: The guest, once the session has been stored.
     /// - Throws: ``NetworkError``. A caller that is cancelled gets ``NetworkError/cancelled(_:)``, while the registration
-    ///   goes on for whoever else waits for it.
+    ///   goes on for whoever else waits for it; it is cancelled with the last of them.
     @discardableResult
     public func register(
         name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil

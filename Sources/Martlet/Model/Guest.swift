@@ -9,6 +9,19 @@ public struct Guest: Decodable, Sendable, Hashable {
     /// The picture's key at the server.
     public let profileImageKey: String?
 
+    /// A guest, for previews and for tests of what is shown of one.
+    /// - Parameters:
+    ///   - id: The guest's id.
+    ///   - name: The guest's name.
+    ///   - profileURL: Where the guest's picture is.
+    ///   - profileImageKey: The picture's key at the server.
+    public init(id: String, name: String? = nil, profileURL: String? = nil, profileImageKey: String? = nil) {
+        self.id = id
+        self.name = name
+        self.profileURL = profileURL
+        self.profileImageKey = profileImageKey
+    }
+
     private enum CodingKeys: String, CodingKey {
         case id, name, profileImageKey
         case profileURL = "profileUrl"

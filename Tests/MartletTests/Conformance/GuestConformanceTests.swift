@@ -106,6 +106,23 @@ import Testing
         #expect(app.backend.calls(to: "/auth/guest/register") == 1)
     }
 
+    @Test("a guest whom nobody waits for any more is given up, and the next call makes another") func abandoned()
+        async throws
+    {
+        let app = App { $0.guestPolicy = .registering }
+        let gate = Gate()
+        app.backend.registersGuests(gate)
+        let calls = (0..<3).map { _ in Task { await app.call() } }
+        await gate.waitForArrivals()
+        for call in calls { call.cancel() }
+        for call in calls { #expect(await call.value.error?.isCancelled == true) }
+        let next = Task { await app.call() }
+        await gate.waitForArrivals(2)
+        gate.open()
+        #expect(await next.value.isSuccess)
+        #expect(app.backend.calls(to: "/auth/guest/register") == 2)
+    }
+
     @Test("C48: a user who signs in meanwhile wins over the guest, and the calls are the user's") func userMeanwhile()
         async throws
     {
