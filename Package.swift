@@ -17,6 +17,13 @@ import PackageDescription
     let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
 #endif
 
+// Texts for people. Elsewhere they are in English, which is what the code itself says.
+#if os(Linux)
+    let texts: (excluded: [String], resources: [Resource]) = (["Resources"], [])
+#else
+    let texts: (excluded: [String], resources: [Resource]) = ([], [.process("Resources")])
+#endif
+
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -35,10 +42,12 @@ let imageCodecs: BuildSettingCondition = .when(platforms: [.linux], traits: ["Im
 
 let package = Package(
     name: "martlet",
+    defaultLocalization: "en",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Martlet", targets: ["Martlet"]),
         .library(name: "MartletImages", targets: ["MartletImages"]),
+        .library(name: "MartletUI", targets: ["MartletUI"]),
         .library(name: "MartletTesting", targets: ["MartletTesting"]),
     ],
     traits: [
@@ -102,6 +111,16 @@ let package = Package(
             dependencies: ["Martlet", "CMartletImages"],
             swiftSettings: settings
         ),
+        .target(
+            name: "MartletUI",
+            dependencies: [
+                "Martlet", "MartletImages",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
+            ],
+            exclude: texts.excluded,
+            resources: texts.resources,
+            swiftSettings: settings
+        ),
         .target(name: "MartletTesting", dependencies: ["Martlet"], swiftSettings: settings),
         .testTarget(
             name: "MartletTests",
@@ -115,6 +134,14 @@ let package = Package(
             name: "MartletImagesTests",
             dependencies: ["MartletImages", "Martlet", "MartletTesting", "CMartletImages"],
             exclude: ["Fixtures"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MartletUITests",
+            dependencies: [
+                "MartletUI", "MartletImages", "Martlet", "MartletTesting",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
+            ],
             swiftSettings: settings
         ),
     ],

@@ -11,7 +11,7 @@ import sys
 
 from swift_source import ROOT, code_of, shown, swift_files
 
-MODULES = ["Martlet", "MartletImages", "MartletTesting"]
+MODULES = ["Martlet", "MartletImages", "MartletUI", "MartletTesting"]
 
 WORDS = r"(?:(?:@\w+(?:\([^)]*\))?|[a-z]+(?:\((?:set|get|unsafe|safe)\))?)\s+)*"
 DECLARATION = re.compile(

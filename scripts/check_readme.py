@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compiles the Swift blocks of the prose. See check-readme.sh.
 
-A block is the body of a function of its own, with Martlet imported, unless a comment right before it says otherwise:
+A block is the body of a function of its own, with Martlet imported, on the main actor where it imports MartletUI, unless a
+comment right before it says otherwise:
 
     <!-- compile: continues -->     sees what the blocks before it declare, back to the last one without this mark
     <!-- compile: file -->          a file of its own; one that imports Testing is run as a test
@@ -107,7 +108,9 @@ def source(chain):
         scopes.append("\n".join(scope))
     if chain[0].mode == "file":
         return "\n".join(imports + ["#sourceLocation()"] + scopes) + "\n#sourceLocation()\n"
-    opening = f"func {chain[0].name}() async throws {{\n"
+    # Models for views live where views do.
+    isolation = "@MainActor " if any("import MartletUI" in block.code for block in chain) else ""
+    opening = f"{isolation}func {chain[0].name}() async throws {{\n"
     return "\n".join(imports) + "\n#sourceLocation()\n" + opening + "\ndo {\n".join(scopes) + "\n" + "}" * len(scopes) + "\n"
 
 
@@ -127,7 +130,7 @@ def chains(blocks):
 def package(folder, blocks):
     """Writes the scratch package; returns whether it has tests."""
     targets, has_tests = [], False
-    products = ("Martlet", "MartletImages", "MartletTesting")
+    products = ("Martlet", "MartletImages", "MartletUI", "MartletTesting")
     dependencies = "[" + ", ".join(f'.product(name: "{name}", package: "martlet")' for name in products)
     packages, traits = "", ""
     if not HAS_COMBINE:
@@ -156,7 +159,7 @@ def package(folder, blocks):
             f'.{kind}(name: "{module}", dependencies: {dependencies}, path: "Sources/{module}", swiftSettings: {settings})')
     (folder / "Package.swift").write_text(
         "// swift-tools-version: 6.2\nimport PackageDescription\n"
-        'let package = Package(name: "snippets", platforms: [.macOS(.v13)], dependencies: ['
+        'let package = Package(name: "snippets", platforms: [.macOS(.v14)], dependencies: ['
         f'.package(name: "martlet", path: "{ROOT}", traits: [{traits}]){packages}], targets: [\n' + ",\n".join(targets) + "\n])\n")
     return has_tests
 
