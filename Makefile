@@ -8,6 +8,8 @@ SHELL := /bin/bash
 # The picture that the demo's guest registers with, the server's port and dialect; say e.g. `make demo IMAGE=me.jpg`.
 IMAGE ?=
 PORT ?= 8080
+# The address it listens on. 0.0.0.0 lets other machines in, such as a phone; then it has no controls.
+HOST ?= 127.0.0.1
 DIALECT ?= envelope
 # A file for the conformance table, and options for the benchmarks.
 MARKDOWN ?=
@@ -39,10 +41,11 @@ demo: ## Plays the life of a session against a server that does not make it easy
 	@$(BUILD_COMMAND)
 	@$(COMMAND) demo $(if $(IMAGE),--image "$(abspath $(IMAGE))")
 
-serve: ## Runs the reference backend until Ctrl-C, for curl or for an app (PORT=8080 DIALECT=envelope).
+serve: ## Runs the reference backend until Ctrl-C, for curl or an app (PORT=8080 HOST=127.0.0.1 DIALECT=envelope).
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
-	@exec $(COMMAND) serve --port "$(PORT)" --dialect "$(DIALECT)" --hostile
+	@exec $(COMMAND) serve --host "$(HOST)" --port "$(PORT)" --dialect "$(DIALECT)" \
+		$(if $(filter 127.0.0.1 localhost,$(HOST)),--hostile)
 
 test: ## Builds the library in every combination of traits, runs all tests and checks.
 	@scripts/install-dependencies.sh

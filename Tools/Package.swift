@@ -17,6 +17,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "martlet", path: "..", traits: ["AsyncHTTPClient", "URLSession", "Encryption"]),
+        .package(name: "guest-kit", path: "../Examples/GuestApp/GuestKit"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -92,8 +93,10 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "ReferenceBackend",
+                .product(name: "GuestKit", package: "guest-kit"),
                 .product(name: "Martlet", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
+                .product(name: "MartletUI", package: "martlet"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

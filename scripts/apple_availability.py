@@ -66,8 +66,11 @@ def target():
     return json.loads(info)["target"]["unversionedTriple"]
 
 
-def too_new(folder, module, sources, packages, newer):
-    """Yields (file, name, {system: version}) for what files of a module need, beyond what they ask for by `#available`."""
+def too_new(folder, module, sources, packages, newer, promised=PROMISED):
+    """Yields (file, name, {system: version}) for what files of a module need, beyond what they ask for by `#available`.
+
+    `promised` are the oldest versions that the module runs on.
+    """
     plugins = pathlib.Path(shutil.which("swiftc")).resolve().parent.parent / "lib" / "swift" / "host" / "plugins"
     command = ["swiftc", "-frontend", "-dump-ast", "-dump-ast-format", "json", "-parse-as-library"]
     command += ["-swift-version", "6", "-package-name", "martlet", "-module-name", module, "-plugin-path", plugins]
@@ -78,16 +81,16 @@ def too_new(folder, module, sources, packages, newer):
     if tree.returncode or {start.group(1) for start in starts} != {str(source) for source in sources}:
         raise SystemExit(f"{tree.stderr}error: the compiler does not tell what {module} refers to.")
     for start, end in zip(starts, [*(each.start() for each in starts[1:]), len(tree.stdout)]):
-        allowed = guarded((folder / start.group(1)).read_text())
+        allowed = guarded((folder / start.group(1)).read_text(), promised)
         for reference in sorted(set(_REFERENCE.findall(tree.stdout, start.end(), end)) & newer.keys()):
             name, needs = newer[reference]
             if any(version > allowed.get(system, version) for system, version in needs.items()):
                 yield start.group(1), name, needs
 
 
-def guarded(text):
+def guarded(text, promised):
     """The newest versions that a file asks for by `#available` or `@available`, or else those that are promised."""
-    allowed = dict(PROMISED)
+    allowed = dict(promised)
     for match in _GUARD.finditer(text):
         for system, major, minor in _VERSION.findall(match.group(1)):
             version = (int(major), int(minor or 0))

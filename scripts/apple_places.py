@@ -9,6 +9,9 @@ from swift_source import ROOT, code_of, shown, swift_files
 
 STUBS = ROOT / "AppleStubs" / "Modules"
 SOURCES = ROOT / "Sources"
+# The example app, whose modules are no part of the package.
+EXAMPLE = ROOT / "Examples" / "GuestApp"
+EXAMPLES = {"GuestKit": EXAMPLE / "GuestKit" / "Sources" / "GuestKit", "GuestApp": EXAMPLE / "GuestApp"}
 # Apple's systems, as the check plays them.
 SHAPES = ("iOS", "macOS")
 APPLE = ("iOS", "macOS", "tvOS", "watchOS", "visionOS")
@@ -18,12 +21,22 @@ OTHERS = ("Linux", "Linux with Musl", "Android")
 ONLY_ON = {
     "AppKit": {"macOS"},
     "LocalAuthentication": {"iOS", "macOS", "watchOS", "visionOS"},
+    "PhotosUI": {"iOS", "macOS", "watchOS", "visionOS"},
     "UIKit": {"iOS", "tvOS", "watchOS", "visionOS"},
 }
 # Modules of Apple's that only some of ours may import.
 ONLY_IN = {
+    "Accessibility": {"MartletUI"},
+    "AppKit": {"MartletUI"},
     "CoreGraphics": {"MartletImages"},
+    "CoreTransferable": {"MartletUI"},
     "ImageIO": {"MartletImages"},
+    "PhotosUI": {"MartletUI"},
+    "SwiftUI": {"GuestApp", "MartletUI"},
+}
+# Modules of ours that only some of Apple's systems get.
+OURS_ONLY_ON = {
+    "GuestApp": {"iOS"},
 }
 # Modules of the toolchain or of a package, with the same face on all systems.
 EVERYWHERE = {"HTTPTypes", "Observation", "RegexBuilder", "Synchronization"}
@@ -37,8 +50,16 @@ ELSEWHERE = {
 }
 
 _MANIFEST = (ROOT / "Package.swift").read_text()
-# The oldest versions that the package runs on.
-PROMISED = {system: (int(major), 0) for system, major in re.findall(r"\.(\w+OS)\(\.v(\d+)\)", _MANIFEST)}
+
+
+def _promised(manifest):
+    """The oldest versions that a package runs on, by its manifest."""
+    return {system: (int(major), 0) for system, major in re.findall(r"\.(\w+OS)\(\.v(\d+)\)", manifest)}
+
+
+# The oldest versions that the package runs on, and those of the example app.
+PROMISED = _promised(_MANIFEST)
+PROMISED_BY_EXAMPLES = _promised((EXAMPLE / "GuestKit" / "Package.swift").read_text())
 UPCOMING_FEATURES = re.findall(r'enableUpcomingFeature\("(\w+)"\)', _MANIFEST)
 TRAITS = re.findall(r'\.trait\(\s*name: "(\w+)"', _MANIFEST)
 STUB_MODULES = sorted(folder.name for folder in STUBS.iterdir() if any(folder.glob("*.swift")))
@@ -66,8 +87,14 @@ def imported(folder):
 
 
 # Our modules, each after those that it imports. What has no Swift in it is C, which Apple's systems do not see.
-_IMPORTS = {folder.name: imported(folder) for folder in sorted(SOURCES.iterdir()) if any(folder.rglob("*.swift"))}
+FOLDERS = {folder.name: folder for folder in sorted(SOURCES.iterdir()) if any(folder.rglob("*.swift"))} | EXAMPLES
+_IMPORTS = {name: imported(folder) for name, folder in FOLDERS.items()}
 TARGETS = in_order(_IMPORTS)
+
+
+def targets(system):
+    """Those of our modules that one of Apple's systems gets."""
+    return [name for name in TARGETS if system in OURS_ONLY_ON.get(name, APPLE)]
 
 
 def check_imports():
@@ -114,7 +141,7 @@ def count_apple_files():
     with_traits = [place(system, traits) for system in APPLE for traits in combinations if traits]
     counts = dict.fromkeys(SHAPES, 0)
     lost = []
-    for path in (path for target in TARGETS for path in swift_files(SOURCES / target)):
+    for path in (path for target in TARGETS for path in swift_files(FOLDERS[target])):
         text = path.read_text()
         if "#if" not in text:
             continue

@@ -59,7 +59,7 @@ formatting() {
 
 # The quick checks come first: they say in seconds what would otherwise be learned in minutes.
 step "formatting" formatting
-for check in check-folders.sh check-docs.py; do
+for check in check-folders.sh check-docs.py check-guest-app.py; do
     if [[ -e "scripts/$check" ]]; then step "$check" "scripts/$check"; fi
 done
 

@@ -2,6 +2,7 @@
 
 internal import CoreGraphics
 internal import Foundation
+internal import SwiftUI
 internal import Synchronization
 
 func text(_ bytes: [UInt8]) -> String? {
@@ -19,4 +20,8 @@ func context(_ space: CGColorSpace, _ info: CGBitmapInfo) -> CGContext? {
 
 func textOrNothing(_ bytes: [UInt8]) -> String? {
     String(bytes: bytes, encoding: .utf8)
+}
+
+@MainActor func nothingThere() -> some View {
+    ContentUnavailableView("Nothing", systemImage: "tray")  // too new: ContentUnavailableView.init(_:systemImage:description:)
 }

@@ -1,7 +1,8 @@
 @_exported public import CoreFoundation
 
 // https://developer.apple.com/documentation/corefoundation/cgfloat
-public struct CGFloat: Sendable {}
+// Apple's is a type of its own, which Swift converts to and from Double by itself.
+public typealias CGFloat = Double
 
 // https://developer.apple.com/documentation/corefoundation/cgrect
 // Apple has it in CoreFoundation, with its initializers here.

@@ -9,6 +9,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 takes a free one.")
     var port = 8080
 
+    @Option(help: "The address to listen on; 0.0.0.0 lets other machines in, and goes without --hostile.")
+    var host = "127.0.0.1"
+
     @Option(help: "How the server speaks about sessions.")
     var dialect = Dialect.envelope
 
@@ -20,6 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         var configuration = BackendConfiguration(dialect: dialect)
+        configuration.host = host
         configuration.port = port
         configuration.hostileControls = hostile
         if let database { configuration.database = .file(database) }

@@ -1,0 +1,6 @@
+public import Foundation
+
+// https://developer.apple.com/documentation/appkit/nsimage
+open class NSImage: NSObject {
+    public init?(data: Data) { fatalError() }
+}

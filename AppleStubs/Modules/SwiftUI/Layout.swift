@@ -1,0 +1,49 @@
+public import CoreGraphics
+
+// https://developer.apple.com/documentation/swiftui/group
+public struct Group<Content> {}
+
+// https://developer.apple.com/documentation/swiftui/group
+extension Group: View where Content: View {
+    public nonisolated init(@ViewBuilder content: () -> Content) { fatalError() }
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/vstack
+@MainActor @preconcurrency public struct VStack<Content: View>: View {
+    public nonisolated init(
+        alignment: HorizontalAlignment = .center, spacing: CGFloat? = nil, @ViewBuilder content: () -> Content
+    ) { fatalError() }
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/hstack
+@MainActor @preconcurrency public struct HStack<Content: View>: View {
+    public nonisolated init(@ViewBuilder content: () -> Content) { fatalError() }
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/zstack
+@MainActor @preconcurrency public struct ZStack<Content: View>: View {
+    public nonisolated init(@ViewBuilder content: () -> Content) { fatalError() }
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/form
+@MainActor @preconcurrency public struct Form<Content: View>: View {
+    public nonisolated init(@ViewBuilder content: () -> Content) { fatalError() }
+    public var body: some View { EmptyView() }
+}
+
+// https://developer.apple.com/documentation/swiftui/section
+public struct Section<Parent, Content, Footer> {}
+
+// https://developer.apple.com/documentation/swiftui/section
+extension Section: View where Parent: View, Content: View, Footer: View {
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/section/init(content:)
+extension Section where Parent == EmptyView, Content: View, Footer == EmptyView {
+    public nonisolated init(@ViewBuilder content: () -> Content) { fatalError() }
+}

@@ -1,0 +1,48 @@
+// https://developer.apple.com/documentation/swiftui/view
+@MainActor @preconcurrency public protocol View {
+    associatedtype Body: View
+    @ViewBuilder var body: Body { get }
+}
+
+// https://developer.apple.com/documentation/swift/never
+extension Never: View {
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swift/optional
+extension Optional: View where Wrapped: View {
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/emptyview
+@MainActor @preconcurrency public struct EmptyView: View {
+    public nonisolated init() { fatalError() }
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/tupleview
+@MainActor @preconcurrency public struct TupleView<T>: View {
+    public nonisolated init(_ value: T) { fatalError() }
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/viewbuilder
+@resultBuilder public enum ViewBuilder {
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { fatalError() }
+    public static func buildBlock() -> EmptyView { fatalError() }
+    public static func buildBlock<Content: View>(_ content: Content) -> Content { fatalError() }
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<(repeat each Content)> {
+        fatalError()
+    }
+    public static func buildIf<Content: View>(_ content: Content?) -> Content? { fatalError() }
+    public static func buildEither<First: View, Second: View>(first: First) -> ConditionalContent<First, Second> { fatalError() }
+    public static func buildEither<First: View, Second: View>(second: Second) -> ConditionalContent<First, Second> {
+        fatalError()
+    }
+}
+
+// What `if` and `else` make; in Apple's its name begins with an underscore.
+// https://developer.apple.com/documentation/swiftui/viewbuilder/buildeither(first:)
+@MainActor @preconcurrency public struct ConditionalContent<TrueContent: View, FalseContent: View>: View {
+    public var body: Never { fatalError() }
+}

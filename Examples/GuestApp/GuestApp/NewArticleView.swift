@@ -1,0 +1,45 @@
+import GuestKit
+import SwiftUI
+
+/// Writes an article and closes once the server has it.
+struct NewArticleView: View {
+    let articles: ArticlesModel
+    @State private var draft = Article.Draft()
+    @State private var isSending = false
+    @Environment(\.dismiss) private var dismiss
+
+    var body: some View {
+        NavigationStack {
+            Form {
+                Section {
+                    TextField("Title", text: $draft.title)
+                    TextField("Text", text: $draft.body, axis: .vertical)
+                }
+                if let text = articles.errorText {
+                    Section {
+                        Label(text, systemImage: "exclamationmark.triangle").foregroundStyle(.red)
+                    }
+                }
+            }
+            .navigationTitle("New Article")
+            .disabled(isSending)
+            .toolbar {
+                ToolbarItem(placement: .cancellationAction) {
+                    Button("Cancel", role: .cancel) { dismiss() }
+                }
+                ToolbarItem(placement: .confirmationAction) {
+                    Button("Publish") { publish() }.disabled(!draft.isComplete || isSending)
+                }
+            }
+        }
+        .interactiveDismissDisabled(isSending)
+    }
+
+    private func publish() {
+        isSending = true
+        Task {
+            if await articles.create(draft) { dismiss() }
+            isSending = false
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// What the app does, without its views, so that it can be tested anywhere.
+let package = Package(
+    name: "guest-kit",
+    platforms: [.iOS(.v17), .macOS(.v14)],
+    products: [
+        .library(name: "GuestKit", targets: ["GuestKit"])
+    ],
+    dependencies: [
+        .package(name: "martlet", path: "../../..")
+    ],
+    targets: [
+        .target(
+            name: "GuestKit",
+            dependencies: [
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletUI", package: "martlet"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "GuestKitTests",
+            dependencies: [
+                "GuestKit",
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletTesting", package: "martlet"),
+                .product(name: "MartletUI", package: "martlet"),
+            ],
+            swiftSettings: settings
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,110 @@
+internal import Foundation
+internal import GuestKit
+internal import Martlet
+internal import MartletUI
+internal import ReferenceBackend
+internal import Testing
+
+extension EndToEnd {
+    @MainActor @Suite("The example app") struct GuestAppTests {
+        @Test("GuestApp_story: login with a photo, articles, a restart, an expired token, an ended session, a logout")
+        func story() async throws {
+            try await withBackend { backend, makeApp in
+                let app = makeApp()
+                let run = Task { await app.session.run() }
+                await until { app.session.route == .login }
+
+                app.login.userName = "Ada"
+                app.login.selectedImage = .data(try Data(contentsOf: URL(fileURLWithPath: portrait)))
+                await app.login.registerGuest().value
+                #expect(app.login.errorText == nil)
+                await until { app.session.session != nil }
+                guard case .content = app.session.route else { return #expect(Bool(false), "\(app.session.route)") }
+
+                let articles = app.makeArticles()
+                await articles.load()
+                #expect(articles.isLoaded && articles.articles.isEmpty)
+                #expect(articles.user?.name == "Ada")
+                #expect(articles.user?.profileImageKey == app.login.guest?.profileImageKey)
+                #expect(articles.user?.profileImageKey != nil)
+                #expect(await articles.create(Article.Draft(title: "Swifts", body: "They never land.")))
+                #expect(await !articles.create(Article.Draft(title: String(repeating: "S", count: 201))))
+                #expect(articles.errorText?.contains("200") == true)
+                run.cancel()
+                await run.value
+
+                // The app starts anew, with an access token that the server does not take any more.
+                try await backend.controls.expireAccessTokens()
+                let next = makeApp()
+                let nextRun = Task { await next.session.run() }
+                await until { next.session.route != .loading }
+                #expect(next.session.session?.account.userID == articles.user?.id)
+                let again = next.makeArticles()
+                await again.load()
+                #expect(again.articles.map(\.title) == ["Swifts"])
+                #expect(backend.controls.counters.refreshesSucceeded == 1)
+
+                try await backend.controls.revokeSessions(includingAccessTokens: true)
+                await again.load()
+                #expect(again.errorText == nil)
+                await until { next.session.route.message != nil }
+                #expect(again.articles.map(\.title) == ["Swifts"])
+
+                next.login.userName = "Grace"
+                await next.login.registerGuest().value
+                await until { next.session.route.message == nil }
+                let others = next.makeArticles()
+                await others.load()
+                #expect(others.user?.name == "Grace")
+                await others.delete(try #require(others.articles.first))
+                #expect(others.errorText != nil, "an article is its author's")
+
+                await next.session.signOut().value
+                #expect(next.session.route == .login)
+                nextRun.cancel()
+                await nextRun.value
+            }
+        }
+
+        /// Returns once something holds that nobody announces.
+        private func until(_ condition: () -> Bool) async {
+            while !condition() { await Task.yield() }
+        }
+
+        private var portrait: String { "\(#filePath)/../../../Fixtures/portrait.jpg" }
+
+        private func withBackend(
+            _ test: (ReferenceBackend, () -> AppModel) async throws -> Void
+        ) async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            try await ReferenceBackend.withRunning(.testing(.envelope)) { backend in
+                let transport = AsyncHTTPClientTransport()
+                let makeApp = {
+                    AppModel(
+                        server: BaseURL(backend.baseURL),
+                        store: FileTokenStore(path: folder.appendingPathComponent("session.json").path),
+                        transport: transport, registration: { Self.registration($0) })
+                }
+                do {
+                    try await test(backend, makeApp)
+                } catch {
+                    await transport.shutdown()
+                    throw error
+                }
+                await transport.shutdown()
+            }
+        }
+
+        /// Sends the picture as it is: this package has no codecs on Linux.
+        private static func registration(_ client: NetworkClient) -> GuestRegistration {
+            let guests = GuestAuthService(client)
+            let session = client.tokens.map { SessionSource($0) } ?? SessionSource(state: { .signedOut })
+            return GuestRegistration(session: session) { name, image, monitor throws(NetworkError) in
+                guard case .data(let bytes) = image else { return try await guests.register(name: name) }
+                return try await guests.register(
+                    name: name, picture: .data(bytes, filename: "ada.jpg", contentType: "image/jpeg"), monitor: monitor)
+            }
+        }
+    }
+}
