@@ -2,16 +2,17 @@
 """How many public declarations have a documentation comment. Prints those without one, and exits with 1 if there are any.
 
 Counted are public types, functions, properties, initialisers, subscripts and type aliases, the requirements of public
-protocols, and the cases of public enums, in the modules below. Extensions are not: what stands in them is. Code in an
-inactive #if counts too.
+protocols, and the cases of public enums, in the modules of every library product. Extensions are not: what stands in them
+is. Code in an inactive #if counts too.
+
+Each of these modules must have a documentation catalogue whose front page names every public type that is declared at the
+top of a file, so that none is to be found in the alphabetical rest only.
 """
 
 import re
 import sys
 
 from swift_source import ROOT, code_of, shown, swift_files
-
-MODULES = ["Martlet", "MartletImages", "MartletUI", "MartletTesting"]
 
 WORDS = r"(?:(?:@\w+(?:\([^)]*\))?|[a-z]+(?:\((?:set|get|unsafe|safe)\))?)\s+)*"
 DECLARATION = re.compile(
@@ -22,8 +23,15 @@ DECLARATION = re.compile(
 TYPES = {"struct", "class", "enum", "protocol", "actor", "extension"}
 
 
+def modules():
+    """The modules of the library products."""
+    manifest = (ROOT / "Package.swift").read_text()
+    for targets in re.findall(r"\.library\(\s*name:.*?targets:\s*\[(.*?)\]", manifest, re.DOTALL):
+        yield from re.findall(r'"(\w+)"', targets)
+
+
 def declarations(text):
-    """Yields (line number, kind, name, has documentation) for every public declaration."""
+    """Yields (line number, kind, name, has documentation, stands at the top) for every public declaration."""
     code = code_of(text, keep_docs=True)
     scopes = []
     documented = False
@@ -45,7 +53,7 @@ def declarations(text):
             elif scope[0] == "extension" and scope[1] and not {"private", "fileprivate", "internal"} & set(words):
                 public = True
             if public and kind != "extension":
-                yield number, kind, match["name"] or kind, documented
+                yield number, kind, match["name"] or kind, documented, not scopes
         else:
             public = False
         if match and kind in TYPES:
@@ -65,19 +73,35 @@ def declarations(text):
             documented = False
 
 
+def unlisted(module, names):
+    """Yields a line for what the front page of a module's catalogue does not name."""
+    page = ROOT / "Sources" / module / f"{module}.docc" / f"{module}.md"
+    if not page.exists():
+        yield f"{shown(page)} is missing: each product has a catalogue"
+        return
+    listed = set(re.findall(r"^- `{1,2}([^`]+)`{1,2}", page.read_text(), re.MULTILINE))
+    for name in sorted(set(names) - listed):
+        yield f"{shown(page)}: no topic lists {name}"
+
+
 def main():
-    total, missing = 0, []
-    for module in MODULES:
+    total, missing, lost = 0, 0, []
+    for module in modules():
+        names = []
         for path in swift_files(ROOT / "Sources" / module):
-            for number, kind, name, documented in declarations(path.read_text()):
+            for number, kind, name, documented, is_top in declarations(path.read_text()):
                 total += 1
+                if is_top and kind in TYPES:
+                    names.append(name)
                 if not documented:
-                    missing.append(f"{shown(path)}:{number}: {kind} {name} has no documentation comment")
-    for line in missing:
+                    missing += 1
+                    print(f"{shown(path)}:{number}: {kind} {name} has no documentation comment")
+        lost += unlisted(module, names)
+    for line in lost:
         print(line)
-    share = 100 * (total - len(missing)) / total if total else 100
-    print(f"{total - len(missing)} of {total} public declarations are documented ({share:.1f} %).")
-    return 1 if missing else 0
+    share = 100 * (total - missing) / total if total else 100
+    print(f"{total - missing} of {total} public declarations are documented ({share:.1f} %).")
+    return 1 if missing or lost else 0
 
 
 if __name__ == "__main__":

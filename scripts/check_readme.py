@@ -7,6 +7,7 @@ comment right before it says otherwise:
     <!-- compile: continues -->     sees what the blocks before it declare, back to the last one without this mark
     <!-- compile: file -->          a file of its own; one that imports Testing is run as a test
     <!-- compile: manifest -->      a Package.swift, which SwiftPM must be able to read
+    <!-- compile: newcomer -->      the program of the newcomer's path, which newcomer.py runs as well
     <!-- compile: skip, reason -->  not compiled
     <!-- compile: with
     code -->                        code that readers need not see, put before the block
@@ -28,7 +29,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".build" / "readme"
-MODES = {"body", "continues", "file", "manifest", "skip"}
+MODES = {"body", "continues", "file", "manifest", "newcomer", "skip"}
 HAS_COMBINE = sys.platform == "darwin"
 
 
@@ -93,6 +94,9 @@ def blocks_of(document):
 def source(chain):
     """A Swift file of blocks, each in a scope within the one before it."""
     imports, scopes = ['#sourceLocation(file: "the imports", line: 1)', "import Martlet"], []
+    if any(line == "import Foundation" for block in chain for _, _, line in block.lines()):
+        # Where URLSession stands apart from Foundation.
+        imports += ["#if canImport(FoundationNetworking)", "import FoundationNetworking", "#endif"]
     for block in chain:
         scope = []
         for path, number, line in block.lines():
@@ -118,7 +122,7 @@ def chains(blocks):
     """Groups the blocks that must be compiled together: one that stands alone, and those that continue it."""
     result = []
     for block in blocks:
-        if block.mode in ("body", "file"):
+        if block.mode in ("body", "file", "newcomer"):
             result.append([block])
         elif block.mode == "continues":
             if not result or result[-1][0].mode != "body" or result[-1][0].document != block.document:

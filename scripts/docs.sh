@@ -33,6 +33,11 @@ convert() {
 base=${HOSTING_BASE_PATH:-martlet}
 rm -rf docs
 convert Martlet docs "$base"
-convert MartletImages docs/images "$base/images"
-echo "docs/index.html is the front page, docs/images/index.html that of MartletImages; they want a web server, with the" \
-    "folder at /$base."
+pages=docs/index.html
+for catalogue in Sources/Martlet?*/*.docc; do
+    module=$(basename "$catalogue" .docc)
+    name=$(tr '[:upper:]' '[:lower:]' <<<"${module#Martlet}")
+    convert "$module" "docs/$name" "$base/$name"
+    pages+=", docs/$name/index.html"
+done
+echo "Without a warning: $pages. They want a web server, with the folder docs at /$base."

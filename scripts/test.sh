@@ -59,7 +59,7 @@ formatting() {
 
 # The quick checks come first: they say in seconds what would otherwise be learned in minutes.
 step "formatting" formatting
-for check in check-folders.sh check-docs.py check-guest-app.py; do
+for check in check-folders.sh check-docs.py check-links.py check-guest-app.py; do
     if [[ -e "scripts/$check" ]]; then step "$check" "scripts/$check"; fi
 done
 
@@ -69,9 +69,11 @@ step "apple-check" scripts/apple-check.sh
 step "library without traits, tests" scripts/within.py 900 swift test --disable-default-traits --scratch-path "$core" --skip-build
 step "library with default traits, build" swift build
 step "library with default traits, warnings" scripts/compiler-warnings.py .build
+step "tools, build" swift build --package-path Tools --build-tests
+# While .build has what a newcomer's package needs: the dependencies, built for the default traits.
+step "newcomer" scripts/within.py 900 scripts/newcomer.py
 step "library with all traits, build" swift build --enable-all-traits --build-tests
 step "library with all traits, tests" scripts/within.py 900 swift test --enable-all-traits --skip-build
-step "tools, build" swift build --package-path Tools --build-tests
 step "tools, tests" scripts/within.py 900 swift test --package-path Tools --skip-build
 step "kill -9 while a store writes" scripts/within.py 300 Tools/.build/debug/martlet kills --rounds 1000
 step "warnings" scripts/compiler-warnings.py .build Tools/.build

@@ -40,8 +40,8 @@ public struct NetworkConfig: Sendable {
     public var uploads = UploadPolicy()
     /// Which redirects are followed.
     public var redirects = RedirectPolicy()
-    /// How many requests may be under way at the same origin at once; no limit of the client's own if `nil`. The
-    /// refresh of tokens is not counted and never waits.
+    /// How many requests may be under way at the same origin at once; no limit of the client's own if `nil`, and
+    /// values below 1 count as 1. The refresh of tokens is not counted and never waits.
     public var maxConcurrentRequests: Int?
     /// Signs a guest in where a call requires somebody and nobody is there; such calls fail if `nil`.
     public var guestPolicy: GuestPolicy?

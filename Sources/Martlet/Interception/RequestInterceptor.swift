@@ -32,17 +32,46 @@ public import HTTPTypes
 /// A header field set with `HTTPFields.setSensitive(_:for:)` is never shown to observers and never follows
 /// a redirect to another origin.
 public protocol RequestInterceptor: Sendable {
-    /// Changes the request once, before anything else happens to it.
+    /// Changes the request once, before anything else happens to it. All attempts of the call share what it does.
+    /// - Parameters:
+    ///   - request: The request as it was built, with its own header fields and `Content-Type`, and without a token.
+    ///   - context: What is known of the call; notes that are kept here last as long as it.
+    /// - Throws: Anything, to fail the call before it is sent. What is no ``NetworkError`` is wrapped in
+    ///   ``NetworkError/interceptorFailed(_:_:)``.
     func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
     /// Changes the request before an attempt; what it does is undone before the next one.
+    ///
+    /// The call holds its place among ``NetworkConfig/maxConcurrentRequests`` meanwhile, and its timeout has not begun.
+    /// - Parameters:
+    ///   - request: The request, changed and signed by the interceptors before this one.
+    ///   - context: What is known of the call.
+    /// - Throws: Anything, to fail the attempt; it may be made again, like any that failed.
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
     /// Looks at an answer, whatever its status, and throws to call the attempt failed.
+    /// - Parameters:
+    ///   - answer: The answer. Where a good one is downloaded or streamed, its body is empty here.
+    ///   - context: What is known of the call.
+    /// - Throws: Why the attempt counts as failed; the endpoint's own statuses are looked at afterwards.
     func validate(_ answer: ServerAnswer, for context: inout RequestContext) async throws
     /// Decides on a failed attempt. The first interceptor that does not say ``RetryDecision/doNotRetry`` is obeyed.
+    ///
+    /// Not asked where the call was cancelled.
+    /// - Parameters:
+    ///   - request: The request as it was prepared, without what ``adapt(_:for:)`` has done to it.
+    ///   - context: What is known of the call; ``RequestContext/attempt`` counts the one that failed.
+    ///   - error: Why it failed; ``NetworkError/answer`` has the server's answer, where there was one.
+    /// - Returns: What becomes of the call.
     func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
     ) async -> RetryDecision
     /// Changes an answer before it is decoded: decrypts it, unwraps it.
+    ///
+    /// Of what is downloaded to a file or streamed it sees the head alone, and what it changes there has no effect.
+    /// - Parameters:
+    ///   - answer: The answer, changed by the interceptors before this one.
+    ///   - context: What is known of the call.
+    /// - Returns: The answer to decode.
+    /// - Throws: Anything, to fail the call. It is not repeated.
     func process(_ answer: ServerAnswer, for context: inout RequestContext) async throws -> ServerAnswer
 }
 
@@ -69,7 +98,7 @@ public enum RetryDecision: Sendable {
     case doNotRetry
     /// Once more, at once.
     case retry
-    /// Once more, after a while.
+    /// Once more, after a while by the client's ``NetworkConfig/time``; zero or less is at once.
     case retryAfter(Duration)
     /// No more, and with this error in place of the failure.
     case fail(NetworkError)

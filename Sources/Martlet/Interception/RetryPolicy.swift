@@ -10,17 +10,18 @@ public import HTTPTypes
 /// config.retry = RetryPolicy(maximumAttempts: 5, totalTime: .seconds(60))
 /// ```
 public struct RetryPolicy: RequestInterceptor {
-    /// How many times a request is sent at most, the first time included. 1 means never again.
+    /// How many times a request is sent at most, the first time included. 1 means never again. Default 3.
     public var maximumAttempts: Int
-    /// How long after its start a call may begin another attempt. A wait that would go beyond is not begun.
+    /// How long after its start a call may begin another attempt. A wait that would go beyond is not begun. Default 60 s.
     public var totalTime: Duration
-    /// The first wait; it doubles with each attempt.
+    /// The longest that the first wait may be; it doubles with each attempt, and chance takes from zero up to all of it.
+    /// Default 0.5 s.
     public var firstDelay: Duration
-    /// The longest wait, unless the server asks for more.
+    /// The longest wait, unless the server asks for more. Default 20 s.
     public var maximumDelay: Duration
-    /// The statuses that pass.
+    /// The statuses that pass. Default 408, 429, 500, 502, 503 and 504.
     public var statuses: StatusCodes
-    /// The methods that may be repeated.
+    /// The methods that may be repeated. Default ``idempotentMethods``.
     public var methods: Set<HTTPRequest.Method>
     private let random: RandomSource
 
@@ -57,7 +58,7 @@ public struct RetryPolicy: RequestInterceptor {
     /// Repeats nothing but what a refreshed token is for.
     public static let never = RetryPolicy(maximumAttempts: 1)
 
-    /// Decides on a failed attempt.
+    /// Repeats what failed for a reason that passes, if method, number of attempts and time allow.
     public func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
     ) async -> RetryDecision {

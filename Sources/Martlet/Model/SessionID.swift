@@ -38,10 +38,13 @@ public struct SessionID: Sendable, Hashable, Codable, CustomStringConvertible {
 public struct SessionStamp: Sendable, Hashable, CustomStringConvertible {
     /// The session whose token it was.
     public let session: SessionID
-    /// The count of refreshes within that session.
+    /// The count of refreshes within that session, from 0.
     public let rotation: Int
 
     /// A stamp of one session and rotation.
+    /// - Parameters:
+    ///   - session: The session.
+    ///   - rotation: The count of refreshes within it, from 0.
     public init(session: SessionID, rotation: Int) {
         self.session = session
         self.rotation = rotation

@@ -18,10 +18,18 @@ public protocol NetworkObserver: Sendable {
     /// The server sent the client elsewhere, and it follows.
     func attemptWillRedirect(_ attempt: ObservedAttempt, to url: String)
     /// An attempt got an answer, of whatever status.
+    /// - Parameters:
+    ///   - attempt: The attempt.
+    ///   - status: The status code.
+    ///   - bytes: How much of its body was read; zero for an answer that is streamed.
     func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int)
     /// An attempt got no answer.
     func attemptDidFail(_ attempt: ObservedAttempt, error: NetworkError)
     /// Another attempt will be made.
+    /// - Parameters:
+    ///   - call: The call.
+    ///   - delay: How long it waits before; zero for at once.
+    ///   - error: Why the attempt before failed.
     func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError)
     /// The call is over: its answer is in, not yet processed or decoded, or it has failed.
     func callDidFinish(_ call: FinishedCall)

@@ -111,6 +111,9 @@ public struct HTTPTokenRefresher: TokenRefresher {
 
 extension TokenRefresher where Self == HTTPTokenRefresher {
     /// POST with `{"refreshToken": "…"}`; the answer has both tokens, in an envelope or bare. A 401 is final.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - field: The member of the JSON object that has the refresh token.
     public static func json(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
         HTTPTokenRefresher(path: path, carrier: .json(field: field))
     }
@@ -128,6 +131,10 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// GET with the refresh token in a header field, besides the old access token as a bearer. A 401 is final.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - header: The field that has the refresh token.
+    ///   - accessTokenScheme: How the old access token goes along; it does not if `nil`.
     public static func header(
         path: String, header: HTTPField.Name = .refreshToken, accessTokenScheme: AuthenticationScheme? = .bearer
     ) -> HTTPTokenRefresher {
@@ -136,6 +143,9 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
 
     /// POST with `{"refreshToken": "…"}`; the answer has a new access token only (`{"token": "…"}`), and the refresh
     /// token stays. A 401 is final.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - field: The member of the JSON object that has the refresh token.
     public static func accessTokenOnly(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, carrier: .json(field: field),
@@ -143,12 +153,18 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// POST with `{"refreshToken": "…"}`; the answer has both tokens within `result`. A 401 is final.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - field: The member of the JSON object that has the refresh token.
     public static func reissue(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
         HTTPTokenRefresher(path: path, carrier: .json(field: field), fields: TokenFields(containers: ["result", ""]))
     }
 
     /// POST with the refresh token in a cookie, for servers that hand it out as `HttpOnly`. The cookie is kept in the
     /// session's record and sent to the token endpoint alone. A 401 is final.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - cookie: The name of the cookie.
     public static func cookie(path: String, cookie: String = "refresh_token") -> HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, carrier: .cookie(name: cookie), fields: TokenFields(refreshToken: [], refreshCookie: cookie))

@@ -6,7 +6,7 @@ internal import HTTPTypes
 /// turns everything but HEAD into a GET; 307 and 308 repeat the request as it is, body included. To another origin, the
 /// token, cookies and every sensitive field stay behind. From `https` to `http` no redirect is followed.
 public struct RedirectPolicy: Sendable, Hashable {
-    /// How many redirects one attempt follows. 0 hands the redirect itself to the caller.
+    /// How many redirects one attempt follows. 0, or less, hands the redirect itself to the caller.
     public var limit: Int
 
     /// How many redirects one attempt follows; 10 by default.
