@@ -7,7 +7,6 @@ comment right before it says otherwise:
     <!-- compile: continues -->     sees what the blocks before it declare, back to the last one without this mark
     <!-- compile: file -->          a file of its own; one that imports Testing is run as a test
     <!-- compile: manifest -->      a Package.swift, which SwiftPM must be able to read
-    <!-- compile: newcomer -->      the program of the newcomer's path, which newcomer.py runs as well
     <!-- compile: skip, reason -->  not compiled
     <!-- compile: with
     code -->                        code that readers need not see, put before the block
@@ -29,7 +28,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".build" / "readme"
-MODES = {"body", "continues", "file", "manifest", "newcomer", "skip"}
+MODES = {"body", "continues", "file", "manifest", "skip"}
 HAS_COMBINE = sys.platform == "darwin"
 
 
@@ -122,7 +121,7 @@ def chains(blocks):
     """Groups the blocks that must be compiled together: one that stands alone, and those that continue it."""
     result = []
     for block in blocks:
-        if block.mode in ("body", "file", "newcomer"):
+        if block.mode in ("body", "file"):
             result.append([block])
         elif block.mode == "continues":
             if not result or result[-1][0].mode != "body" or result[-1][0].document != block.document:

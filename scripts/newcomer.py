@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Walks the newcomer's path as README.md describes it, from an empty folder to the first authenticated call.
 
-Takes the manifest and the program marked `<!-- compile: newcomer -->` out of README.md as they stand there, makes a package
+Takes the manifest and the program marked `<!-- newcomer -->` out of README.md as they stand there, makes a package
 of them in a temporary folder outside the repository, builds it with the default traits, starts the reference backend on a
 free port, runs the program against it, and compares what it prints with the block that follows it in README.md. The
 program may have ten lines.
@@ -30,12 +30,14 @@ SERVED = "http://127.0.0.1:8080"
 
 def path_in(readme):
     """The manifest, the program and what it prints."""
+    lines = readme.read_text().split("\n")
     blocks = blocks_of(readme)
-    at = next((at for at, block in enumerate(blocks) if block.mode == "newcomer"), None)
+    marked = (at for at, block in enumerate(blocks) if lines[block.line - 3] == "<!-- newcomer -->")
+    at = next(marked, None)
     if not at or blocks[at - 1].mode != "manifest":
         sys.exit(f"{readme.name} has no manifest with a newcomer's program after it")
     program = blocks[at]
-    rest = readme.read_text().split("\n")[program.line + program.code.count("\n") + 1 :]
+    rest = lines[program.line + program.code.count("\n") + 1 :]
     printed = re.search(r"^```\n(.*?)^```$", "\n".join(rest), re.MULTILINE | re.DOTALL)
     if not printed:
         sys.exit(f"{readme.name} does not say what the newcomer's program prints")
