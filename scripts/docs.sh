@@ -13,11 +13,16 @@ docc=$(command -v docc || xcrun --find docc 2>/dev/null || true)
 # With all traits, so that every transport has its page; the dependencies' symbols are left out.
 graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
-swift package --enable-all-traits dump-symbol-graph --minimum-access-level public >"$graphs/log" 2>&1 || {
-    cat "$graphs/log" >&2
-    exit 1
-}
 symbols="$(swift build --enable-all-traits --show-bin-path)/../symbolgraph"
+rm -rf "$symbols"
+# It wants to see the tests as well, and says that it has failed where they were not built. What counts is what it has written.
+swift package --enable-all-traits dump-symbol-graph --minimum-access-level public >"$graphs/log" 2>&1 || true
+for catalogue in Sources/*/*.docc; do
+    [[ -e "$symbols/$(basename "$catalogue" .docc).symbols.json" ]] || {
+        cat "$graphs/log" >&2
+        exit 1
+    }
+done
 
 # convert MODULE FOLDER BASE: makes the site of a module.
 convert() {

@@ -2,7 +2,7 @@ public import Martlet
 
 /// A stored session that several processes share, on a disk that does not make it easy.
 ///
-/// Each process (a ``TokenManager`` of its own: the app, its widget) opens the disk for itself. What the disk does to each
+/// Each process (a `TokenManager` of its own: the app, its widget) opens the disk for itself. What the disk does to each
 /// operation is up to a closure: nothing, a delay, a failure. It changes the record atomically, hands out the lock that
 /// processes share, and tells everybody of changes. A process can be killed at any moment: what it had not written yet is
 /// lost, and its lock is free.

@@ -18,7 +18,7 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Default no: nothing is left behind.
     ///
     /// What is kept stands in a hidden file beside the place, `.martlet-download-` and a number, until a download to it
-    /// succeeds or ``NetworkClient/discardPartialDownload(to:)`` is called.
+    /// succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called.
     public var keepsPartial = false
     #if canImport(CryptoKit) || Encryption
         /// What the file is checked against before it is put into its place. Default nothing.
