@@ -36,7 +36,8 @@ public final class GuestAuthService: Sendable {
         self.path = path
         self.nameField = nameField
         self.pictureField = pictureField
-        self.flight = client.tokens?.guests.registration ?? SingleFlight(time: client.pipeline.time)
+        self.flight =
+            client.tokens?.guests.registration ?? SingleFlight(time: client.pipeline.time, outlivesCallers: false)
     }
 
     /// A picture as it is sent.

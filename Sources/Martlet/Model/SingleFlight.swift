@@ -13,18 +13,21 @@ final class SingleFlight<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
     private let limits: TimeLimits
+    private let outlivesCallers: Bool
 
-    init(time: any TimeSource) {
+    /// - Parameter outlivesCallers: Whether the work goes on when nobody waits for it any more.
+    init(time: any TimeSource, outlivesCallers: Bool) {
         self.limits = TimeLimits(time: time)
+        self.outlivesCallers = outlivesCallers
     }
 
     /// Starts the work or joins it.
-    /// - Returns: `nil` where the caller was cancelled; the work goes on as long as somebody else waits for it, and is
-    ///   cancelled with the last of them.
+    /// - Returns: `nil` where the caller was cancelled; the work goes on as long as somebody else waits for it, and after
+    ///   that only if it outlives its callers.
     func run(_ work: @escaping @Sendable () async -> Value) async -> Value? {
         let (number, task) = join(work)
         let value = try? await limits.run(within: nil) { await task.value }.get()
-        if value == nil { leave(number) }
+        if value == nil, !outlivesCallers { leave(number) }
         return value
     }
 

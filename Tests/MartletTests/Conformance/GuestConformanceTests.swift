@@ -106,9 +106,8 @@ import Testing
         #expect(app.backend.calls(to: "/auth/guest/register") == 1)
     }
 
-    @Test("a guest whom nobody waits for any more is given up, and the next call makes another") func abandoned()
-        async throws
-    {
+    @Test("C48: the guest of calls that were all cancelled is the next call's, and no second one is made")
+    func unwatched() async throws {
         let app = App { $0.guestPolicy = .registering }
         let gate = Gate()
         app.backend.registersGuests(gate)
@@ -117,9 +116,26 @@ import Testing
         for call in calls { call.cancel() }
         for call in calls { #expect(await call.value.error?.isCancelled == true) }
         let next = Task { await app.call() }
-        await gate.waitForArrivals(2)
         gate.open()
         #expect(await next.value.isSuccess)
+        #expect(app.backend.calls(to: "/auth/guest/register") == 1)
+    }
+
+    @Test("A registration that nobody waits for any more is given up, and the next one makes another guest")
+    func abandoned() async throws {
+        let app = App()
+        let gate = Gate()
+        app.backend.registersGuests(gate)
+        let service = GuestAuthService(app.client)
+        let taps = (0..<3).map { _ in Task { try await service.register(name: "Ada") } }
+        await gate.waitForArrivals()
+        for tap in taps { tap.cancel() }
+        for tap in taps { await #expect(throws: NetworkError.self) { try await tap.value } }
+        #expect(app.client.tokens?.state.isSignedIn != true)
+        let next = Task { try await service.register(name: "Ada") }
+        await gate.waitForArrivals(2)
+        gate.open()
+        _ = try await next.value
         #expect(app.backend.calls(to: "/auth/guest/register") == 2)
     }
 

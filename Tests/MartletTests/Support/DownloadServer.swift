@@ -84,11 +84,3 @@ func persistentClient(
         change(&config)
     }
 }
-
-/// Waits for the end of the task: of what never comes, only cancelling makes an end.
-func untilCancelled() async throws {
-    let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-    for await _ in stream {}
-    withExtendedLifetime(continuation) {}
-    throw CancellationError()
-}

@@ -332,7 +332,7 @@ import Testing
             server.beforePiece { position in
                 if position >= 5000 {
                     await reached.pass()
-                    try await untilCancelled()
+                    try await Gate().passUnlessCancelled()
                 }
             }
             let call = Task { [server] in
@@ -458,7 +458,7 @@ import Testing
                 guard position == 5000 else { return }
                 await time.waitForSleepers(1)
                 time.advance(by: .seconds(31))
-                try await untilCancelled()
+                try await Gate().passUnlessCancelled()
             }
             let failure = await error { try await client.download(Get("/film", .none), to: path + "2") }
             guard case .timedOut = failure else {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Martlet
+import MartletTesting
 import Testing
 
 extension TransportContract {
@@ -201,7 +202,7 @@ extension TransportContract {
                         return Data(repeating: 0, count: 1000)
                     }
                     // Never comes: only cancelling ends it.
-                    try await Task.sleep(for: .seconds(3600))
+                    try await Gate().passUnlessCancelled()
                     return nil
                 }
             }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Martlet
+import MartletTesting
 import Testing
 
 extension TransportContract {
@@ -157,7 +158,7 @@ extension TransportContract {
                     defer { isFirst = false }
                     if isFirst { return Data(count: 1000) }
                     reached.fire()
-                    try await Task.sleep(for: .seconds(3600))
+                    try await Gate().passUnlessCancelled()
                     return nil
                 }
             }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Martlet
+import MartletTesting
 import Testing
 
 extension TransportContract {
@@ -41,7 +42,7 @@ extension TransportContract {
                         ByteStream {
                             {
                                 reached.fire()
-                                try await Task.sleep(for: .seconds(3600))
+                                try await Gate().passUnlessCancelled()
                                 return nil
                             }
                         }
