@@ -34,6 +34,7 @@ PLANTED = {
     "iOS": (
         ("Martlet/Transport/URLSessionUpload+Apple.swift", "uploadTask(withStreamedRequest:", "uploadTask(withStream:"),
         ("Martlet/Storage/Disk.swift", "st_mtimespec.tv_nsec", "st_mtim.tv_nsec"),
+        ("Martlet/Publishers/SessionPublishers.swift", "SessionState, Never>", "SessionState, NetworkError>"),
         ("MartletImages/ImageIO/ImageIOCodec+Apple.swift", "premultipliedLast.rawValue", "premultipliedLast"),
         (
             "Martlet/Observation/LogObserver+Apple.swift", '"\\(line.description, privacy: .public)"', "line.description"
