@@ -93,4 +93,4 @@ docs: ## Makes the documentation in docs/, as a site of static files (any warnin
 	@scripts/docs.sh
 
 clean: ## Deletes everything that was built.
-	rm -rf .build .venv docs Tools/.build Benchmarks/.build Fuzzing/.build
+	rm -rf .build .venv docs Tools/.build Benchmarks/.build Fuzzing/.build Examples/GuestApp/GuestKit/.build

@@ -96,6 +96,7 @@ let package = Package(
                 .product(name: "GuestKit", package: "guest-kit"),
                 .product(name: "Martlet", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
+                .product(name: "MartletImages", package: "martlet"),
                 .product(name: "MartletUI", package: "martlet"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

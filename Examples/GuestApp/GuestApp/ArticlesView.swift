@@ -31,7 +31,7 @@ struct ArticlesView: View {
             .overlay {
                 if articles.isLoaded && articles.articles.isEmpty {
                     ContentUnavailableView(
-                        "No Articles Yet", systemImage: "text.page", description: Text("Write the first one."))
+                        "No Articles Yet", systemImage: "doc.text", description: Text("Write the first one."))
                 }
             }
             .refreshable { await articles.load() }

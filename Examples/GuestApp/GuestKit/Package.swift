@@ -15,7 +15,7 @@ let package = Package(
         .library(name: "GuestKit", targets: ["GuestKit"])
     ],
     dependencies: [
-        .package(name: "martlet", path: "../../..")
+        .package(name: "martlet", path: "../../..", traits: [])
     ],
     targets: [
         .target(
