@@ -1,6 +1,6 @@
 /// A test made a request that nobody had said an answer for.
 ///
-/// It reaches the test within ``/Martlet/NetworkError/transport(_:_:)``, whose description quotes it:
+/// It reaches the test within `NetworkError.transport`, whose description quotes it:
 ///
 /// ```
 /// POST https://api.example.com/articles: the transport failed: nobody has said what the answer to POST /articles is.
