@@ -74,6 +74,7 @@ step "tools, build" swift build --package-path Tools --build-tests
 step "newcomer" scripts/within.py 900 scripts/newcomer.py
 step "library with all traits, build" swift build --enable-all-traits --build-tests
 step "library with all traits, tests" scripts/within.py 900 swift test --enable-all-traits --skip-build
+step "docs" scripts/docs.sh
 step "tools, tests" scripts/within.py 900 swift test --package-path Tools --skip-build
 step "example app's model" scripts/within.py 900 swift test --package-path Examples/GuestApp/GuestKit
 step "kill -9 while a store writes" scripts/within.py 300 Tools/.build/debug/martlet kills --rounds 1000
