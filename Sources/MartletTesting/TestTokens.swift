@@ -20,7 +20,7 @@ extension TokenBundle {
 
     /// A pair whose access token has expired long ago, as a store may have it after a night. No server hands out such a
     /// pair, so that `signIn(with:)` would take it for one of unknown lifetime: use it with
-    /// `TokenManager.signedIn(with:)` or ``/Martlet/TokenStore/inMemory(_:account:at:)``.
+    /// `TokenManager.signedIn(with:)` or `.inMemory(.expired())` as the store.
     public static func expired(_ number: Int = 0) -> TokenBundle {
         TokenBundle(
             accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"),
