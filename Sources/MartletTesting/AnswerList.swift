@@ -1,11 +1,7 @@
 /// What is answered, in turn: each once, the last again and again.
-final class AnswerList<Answer: Sendable>: Sendable {
-    /// What comes before an answer.
-    enum Pause: Sendable {
-        case gate(Gate)
-        case delay(Duration)
-        case report(sent: Int64, total: Int64)
-    }
+final class AnswerList<Means, Answer: Sendable>: Sendable {
+    /// What comes before an answer, by the means that whoever answers has.
+    typealias Pause = @Sendable (Means) async throws -> Void
 
     struct Turn: Sendable {
         var pauses: [Pause]
@@ -21,7 +17,7 @@ final class AnswerList<Answer: Sendable>: Sendable {
     private let state = Guarded(State())
 
     /// Comes before the answer that is given next.
-    func pause(_ pause: Pause) {
+    func pause(_ pause: @escaping Pause) {
         state.withLock { $0.pauses.append(pause) }
     }
 

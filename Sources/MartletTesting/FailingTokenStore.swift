@@ -131,17 +131,20 @@ public final class FailingTokenStore: TokenStore {
         }
         for operation in [Operation.read, .write, .delete] { await pause(operation) }
         let failed = Guarded<StorageFailure?>(nil)
+        let unread = Guarded<StorageFailure?>(nil)
         let reading = try await inner.update { [self] reading in
             note(.read)
-            let update = decide(trouble(with: .read).map { .unavailable($0) } ?? reading)
+            let trouble = self.trouble(with: .read)
+            unread.withLock { $0 = trouble }
+            let update = decide(trouble.map { .unavailable($0) } ?? reading)
             guard let operation = update.operation else { return .keep }
             note(operation)
-            guard let failure = trouble(with: operation) else { return update }
+            guard let failure = self.trouble(with: operation) else { return update }
             failed.withLock { $0 = failure }
             return .keep
         }
         if let failure = failed.withLock({ $0 }) { throw failure }
-        return reading
+        return unread.withLock { $0 }.map { .unavailable($0) } ?? reading
     }
 
     /// The lock of the store within.

@@ -60,7 +60,7 @@ extension MockAPIClient {
             self.asked = asked
         }
 
-        /// The calls so far that were answered here.
+        /// How many calls have come here so far.
         public var calls: Int { route.count }
 
         /// Answers the next one.
@@ -115,7 +115,7 @@ extension MockAPIClient {
 
         /// Holds the answer that is said next until a gate is opened. A call that is cancelled does not wait.
         public func hold(at gate: Gate) -> Route {
-            route.answers.pause(.gate(gate))
+            route.answers.pause { _ in try await gate.passUnlessCancelled() }
             return self
         }
 
@@ -124,7 +124,7 @@ extension MockAPIClient {
         ///   - sent: How many bytes.
         ///   - total: How many there are; all of them have gone out when the answer comes.
         public func report(sent: Int64, of total: Int64) -> Route {
-            route.answers.pause(.report(sent: sent, total: total))
+            route.answers.pause { report in report(sent, total) }
             return self
         }
     }
@@ -140,7 +140,9 @@ extension MockAPIClient.Route where Value == any Sendable {
 final class MockRoute: Sendable {
     let description: String
     let matches: @Sendable (any Endpoint) -> Bool
-    let answers = AnswerList<@Sendable (any Endpoint) async throws -> MockAnswer>()
+    /// Tells how many bytes of how many have gone out.
+    typealias Report = (_ sent: Int64, _ total: Int64) -> Void
+    let answers = AnswerList<Report, @Sendable (any Endpoint) async throws -> MockAnswer>()
     private let seen = Guarded(0)
 
     init(_ description: String, _ matches: @escaping @Sendable (any Endpoint) -> Bool) {
@@ -150,20 +152,12 @@ final class MockRoute: Sendable {
 
     var count: Int { seen.withLock { $0 } }
 
-    func answer(
-        to endpoint: any Endpoint, report: (_ sent: Int64, _ total: Int64) -> Void
-    ) async throws -> MockAnswer {
+    func answer(to endpoint: any Endpoint, report: @escaping Report) async throws -> MockAnswer {
         seen.withLock { $0 += 1 }
         guard let turn = answers.next() else {
             throw UnexpectedRequest(MockAPIClient.name(of: endpoint), matching: description, lacks: "none")
         }
-        for pause in turn.pauses {
-            switch pause {
-            case .gate(let gate): try await gate.passUnlessCancelled()
-            case .report(let sent, let total): report(sent, total)
-            case .delay: break
-            }
-        }
+        for pause in turn.pauses { try await pause(report) }
         return try await turn.answer(endpoint)
     }
 }

@@ -6,7 +6,7 @@ public import Martlet
     public import Foundation
 #endif
 
-/// Stands in for a client in tests of what depends on one: answers are values, and nothing is sent, encoded or decoded.
+/// Stands in for a client in tests of what depends on one: answers are values, and nothing is sent or decoded.
 ///
 /// ```swift
 /// let client = MockAPIClient()
@@ -90,15 +90,14 @@ public final class MockAPIClient: APIClient {
         do {
             try Task.checkCancellation()
             guard let route = routes.last(where: { $0.matches(endpoint) }) else {
-                state.withLock { $0.unexpected.append(call) }
                 throw UnexpectedRequest(call.description, expected: routes.map(\.description))
             }
             let answer = try await route.answer(to: endpoint) { sent, total in
                 monitor?.send(TransferCount(completed: sent, total: total), in: pass)
             }
             try Task.checkCancellation()
-            if let length = monitor?.sent.total ?? endpoint.body?.lengthWhenSent {
-                monitor?.send(TransferCount(completed: length, total: length), in: pass)
+            if let monitor, let length = monitor.sent.total ?? endpoint.body?.lengthWhenSent {
+                monitor.send(TransferCount(completed: length, total: length), in: pass)
             }
             return answer
         } catch let error as NetworkError {
@@ -106,6 +105,7 @@ public final class MockAPIClient: APIClient {
         } catch is CancellationError {
             throw .cancelled(Self.failed(endpoint))
         } catch {
+            if error is UnexpectedRequest { state.withLock { $0.unexpected.append(call) } }
             throw .transport(Self.failed(endpoint), error)
         }
     }

@@ -14,7 +14,7 @@ extension StubTransport {
         /// Which requests they are: `GET /articles?page=2`.
         public let description: String
         let matches: @Sendable (Request) -> Bool
-        private let answers = AnswerList<Handler>()
+        private let answers = AnswerList<(any TimeSource)?, Handler>()
         private let seen = Guarded<[Request]>([])
 
         init(_ description: String, _ matches: @escaping @Sendable (Request) -> Bool) {
@@ -22,7 +22,7 @@ extension StubTransport {
             self.matches = matches
         }
 
-        /// The requests so far that were answered here.
+        /// The requests that have come here so far.
         public var requests: [Request] { seen.withLock { $0 } }
 
         /// Answers the next one.
@@ -47,13 +47,19 @@ extension StubTransport {
         /// Lets the answer that is said next take its time, by the transport's clock. It takes none in truth: who tests
         /// advances the clock.
         public func wait(_ duration: Duration) -> Route {
-            answers.pause(.delay(duration))
+            answers.pause { [description] time in
+                guard let time else {
+                    throw UnexpectedRequest(
+                        description, matching: description, lacks: "no clock to wait by: give the stub one")
+                }
+                try await time.sleep(until: time.uptime + duration)
+            }
             return self
         }
 
         /// Holds the answer that is said next until a gate is opened. A request that is cancelled does not wait.
         public func hold(at gate: Gate) -> Route {
-            answers.pause(.gate(gate))
+            answers.pause { _ in try await gate.passUnlessCancelled() }
             return self
         }
 
@@ -62,18 +68,7 @@ extension StubTransport {
             guard let turn = answers.next() else {
                 throw UnexpectedRequest(request.description, matching: description, lacks: "none")
             }
-            for pause in turn.pauses {
-                switch pause {
-                case .gate(let gate): try await gate.passUnlessCancelled()
-                case .report: break
-                case .delay(let duration):
-                    guard let time else {
-                        throw UnexpectedRequest(
-                            request.description, matching: description, lacks: "no clock to wait by: give the stub one")
-                    }
-                    try await time.sleep(until: time.uptime + duration)
-                }
-            }
+            for pause in turn.pauses { try await pause(time) }
             return try await turn.answer(request)
         }
     }

@@ -44,9 +44,15 @@ public final class StubTransport: Transport {
     }
 
     /// A transport that answers as the closure says, but for what routes say that are added.
-    public init(_ handler: @escaping Handler) {
-        self.baseURL = "https://api.example.com"
-        self.time = nil
+    /// - Parameters:
+    ///   - baseURL: The client's base URL, below whose path those of the routes are.
+    ///   - time: The clock of delays; ``Route/wait(_:)`` needs one.
+    ///   - handler: Decides on an answer.
+    public init(
+        baseURL: BaseURL = "https://api.example.com", time: (any TimeSource)? = nil, _ handler: @escaping Handler
+    ) {
+        self.baseURL = baseURL
+        self.time = time
         self.handler = handler
     }
 
@@ -88,10 +94,16 @@ public final class StubTransport: Transport {
     /// What this stub answers to a request of another one.
     public func answer(_ request: Request) async throws -> Answer {
         let routes = state.withLock { $0.routes }
-        if let route = routes.last(where: { $0.matches(request) }) { return try await route.answer(to: request, time) }
-        if let handler { return try await handler(request) }
-        state.withLock { $0.unexpected.append(request) }
-        throw UnexpectedRequest(request.description, expected: routes.map(\.description))
+        do {
+            if let route = routes.last(where: { $0.matches(request) }) {
+                return try await route.answer(to: request, time)
+            }
+            if let handler { return try await handler(request) }
+            throw UnexpectedRequest(request.description, expected: routes.map(\.description))
+        } catch let error as UnexpectedRequest {
+            state.withLock { $0.unexpected.append(request) }
+            throw error
+        }
     }
 }
 

@@ -44,7 +44,7 @@ final class CallWatch: Sendable {
     }
 
     func redirect(_ context: RequestContext, _ request: HTTPRequest, to url: String) {
-        let url = Redaction.redact(url)
+        let url = Redaction.redactURL(url)
         let attempt = observed(context, request)
         for observer in observers { observer.attemptWillRedirect(attempt, to: url) }
     }

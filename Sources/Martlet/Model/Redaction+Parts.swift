@@ -6,6 +6,19 @@
 
 /// The parts of a request, each masked by what it is made of: what is percent-encoded is judged by what it says.
 extension Redaction {
+    /// An absolute URL, part by part, or a target.
+    static func redactURL(_ url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return redactTarget(url) }
+        let rest = url[scheme.upperBound...]
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        return url[..<scheme.upperBound] + redactAuthority(String(rest[..<end])) + redactTarget(String(rest[end...]))
+    }
+
+    /// A host with the user name and password before it masked.
+    static func redactAuthority(_ authority: String) -> String {
+        authority.lastIndex(of: "@").map { mask + authority[$0...] } ?? authority
+    }
+
     /// A path with its query, with what looks like a secret masked.
     static func redactTarget(_ target: String) -> String {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -23,10 +36,13 @@ extension Redaction {
 
     /// Names and values as a query and a form's body have them.
     static func redactForm(_ form: Substring) -> String {
-        form.split(separator: "&", omittingEmptySubsequences: false).map { item in
+        form.split(separator: "&", omittingEmptySubsequences: false).map { (item: Substring) -> String in
             let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2 else { return isSecret(decoded(item), named: "") ? mask : String(item) }
-            return isSecret(decoded(pair[1]), named: decoded(pair[0])) ? pair[0] + "=" + mask : String(item)
+            guard pair.count == 2 else { return isSecret(item, named: "") ? mask : String(item) }
+            // A token may have an equals sign at its end, and so look like a name.
+            let name = isSecret(pair[0], named: "") ? mask : String(pair[0])
+            let value = isSecret(pair[1], named: decoded(pair[0])) ? mask : String(pair[1])
+            return "\(name)=\(value)"
         }.joined(separator: "&")
     }
 
@@ -36,14 +52,21 @@ extension Redaction {
             return nil
         }
         let type = contentType?.lowercased() ?? ""
+        // Its parts are known by what stands lines above them.
+        if type.hasPrefix("multipart/") { return nil }
         if type.hasPrefix("application/x-www-form-urlencoded") { return redactForm(text[...]) }
         // JSON may write a slash with a backslash before it, which would break a token in two.
         return redact(type.contains("json") ? text.replacing("\\/", with: "/") : text)
     }
 
-    private static func isSecret(_ value: String, named name: String) -> Bool {
-        guard !value.isEmpty else { return false }
-        return isTelling(name) || isSensitive(headerName: name) || (!isUUID(value) && redact(value) != value)
+    private static func isSecret(_ encoded: Substring, named name: String) -> Bool {
+        guard !encoded.isEmpty else { return false }
+        if isTelling(name) || isSensitive(headerName: name) { return true }
+        // A plus sign is a space to most, and a character of Base64 to whoever did not encode it.
+        let readings = [decoded(encoded), PercentEncoding.decode(String(encoded))]
+        // One that is a code for something is as good as a password.
+        if isUUID(readings[0]), name.isEmpty || name.lowercased().hasSuffix("id") { return false }
+        return readings.contains { redact($0) != $0 }
     }
 
     private static func decoded(_ text: Substring) -> String {

@@ -25,7 +25,14 @@ enum Redaction {
 
     /// The text with everything masked that could be a secret.
     static func redact(_ text: String) -> String {
-        var scanner = Scanner(text)
+        var scanner = Scanner(text, masksRuns: true)
+        return scanner.redacted()
+    }
+
+    /// The value of a header field that is not sensitive by its name. Ids and validators are shown, which are as long and as
+    /// random as tokens; a JWT is not, nor what a telling name introduces.
+    static func redactFieldValue(_ value: String) -> String {
+        var scanner = Scanner(value, masksRuns: false)
         return scanner.redacted()
     }
 
@@ -45,10 +52,11 @@ enum Redaction {
             || tellingNames.contains(letters) || tellingEnds.contains { letters.hasSuffix($0) }
     }
 
-    fileprivate static let tellingNames: Set<String> = ["bearer", "dpop", "pin"]
+    fileprivate static let tellingNames: Set<String> = ["bearer", "dpop", "pin", "pass"]
 
     fileprivate static let tellingEnds = [
-        "authorization", "cookie", "secret", "secretkey", "privatekey", "accesskey", "apikey", "token", "otp",
+        "authorization", "cookie", "secret", "secretkey", "privatekey", "accesskey", "apikey", "token", "otp", "pwd",
+        "passcode",
     ]
 
     /// The schemes of an `Authorization` line, which need not be hidden themselves.
@@ -61,11 +69,14 @@ enum Redaction {
 
 private struct Scanner {
     private let characters: [Character]
+    /// Whether long runs of characters are masked for their looks alone.
+    private let masksRuns: Bool
     private var index = 0
     private var result = ""
 
-    init(_ text: String) {
+    init(_ text: String, masksRuns: Bool) {
         characters = Array(text)
+        self.masksRuns = masksRuns
     }
 
     mutating func redacted() -> String {
@@ -81,7 +92,7 @@ private struct Scanner {
                 if Redaction.schemes.contains(run.lowercased()), index < characters.count, characters[index] == " " {
                     maskCredentials()
                 } else if Redaction.isTelling(run) {
-                    maskValue(after: run, inTag: start > 0 && characters[start - 1] == "<")
+                    maskValue(after: run, inTag: isTag(at: start))
                 }
             }
         }
@@ -109,8 +120,26 @@ private struct Scanner {
         index = at
     }
 
-    /// Masks what a telling name introduces: `": "value"`, `=value`, `: Bearer value`, `>value<`.
+    /// Whether the name that starts there is that of an XML element, with or without a prefix (`<wsse:Password`).
+    private func isTag(at start: Int) -> Bool {
+        guard start > 0, characters[start - 1] == ":" else { return start > 0 && characters[start - 1] == "<" }
+        let prefix = characters[..<(start - 1)].lastIndex { !isTokenCharacter($0) }
+        return prefix.map { characters[$0] == "<" && $0 < start - 2 } ?? false
+    }
+
+    /// Takes the attributes of an XML element, each judged by itself.
+    private mutating func takeAttributes() {
+        guard index < characters.count, characters[index].isWhitespace,
+            let end = characters[index...].firstIndex(where: { "<>".contains($0) }), characters[end] == ">"
+        else { return }
+        var attributes = Scanner(String(characters[index..<end]), masksRuns: masksRuns)
+        result += attributes.redacted()
+        index = end
+    }
+
+    /// Masks what a telling name introduces: `": "value"`, `=value`, `: Bearer value`, `>value<`, `: ["value"]`.
     private mutating func maskValue(after name: String, inTag: Bool) {
+        if inTag { takeAttributes() }
         var start = index
         var sawSeparator = false
         if inTag, start < characters.count, characters[start] == ">" {
@@ -138,10 +167,13 @@ private struct Scanner {
             end = letters.hasSuffix("cookie") ? endOfCookies(from: start) : endOfWord(from: start)
             if letters.hasSuffix("authorization") { end = endOfAuthorization(from: end) }
         }
+        // What is within an object has names of its own, but for those that say what is secret about it.
+        if !isQuoted, "{[".contains(characters[start]) {
+            guard characters[start] == "[" || !Redaction.letters(of: name).hasSuffix("token") else { return }
+            end = endOfStructure(from: start)
+        }
         let value = String(characters[index..<end])
-        let isStructure = !isQuoted && (value.hasPrefix("{") || value.hasPrefix("["))
-        let isHarmless = isStructure || ["", "null", "true", "false", Redaction.mask].contains(value)
-        guard !isHarmless else { return }
+        guard !["", "null", "true", "false", "[]", "{}", Redaction.mask].contains(value) else { return }
         result += Redaction.mask
         index = end
     }
@@ -158,6 +190,23 @@ private struct Scanner {
         guard !isProse, !isChallenge else { return }
         result += String(characters[index..<start]) + Redaction.mask
         index = end
+    }
+
+    /// The place after the bracket that closes the one at the start, or the end of the text.
+    private func endOfStructure(from start: Int) -> Int {
+        var (depth, isInText, place) = (0, false, start)
+        while place < characters.count {
+            switch characters[place] {
+            case "\\" where isInText: place += 1
+            case "\"": isInText.toggle()
+            case "[" where !isInText, "{" where !isInText: depth += 1
+            case "]" where !isInText, "}" where !isInText: depth -= 1
+            default: break
+            }
+            place += 1
+            if depth == 0 { break }
+        }
+        return min(place, characters.count)
     }
 
     private func endOfWord(from start: Int) -> Int {
@@ -208,7 +257,7 @@ private struct Scanner {
 
     private func looksSecret(_ run: String) -> Bool {
         if run.hasPrefix("eyJ"), run.count >= 12 { return true }
-        guard run.count >= 20 else { return false }
+        guard masksRuns, run.count >= 20 else { return false }
         // Paths and sentences have their long runs broken by slashes; words that long have no digits.
         return run.split(separator: "/").contains { piece in
             piece.count >= 20 && piece.contains(where: \.isNumber) && piece.contains(where: \.isLetter)

@@ -91,18 +91,18 @@ public struct FinishedCall: Sendable {
 }
 
 extension HTTPRequest {
-    /// The request with everything masked that must not be seen: sensitive fields, and what looks like a secret in its path
-    /// and query.
+    /// The request with everything masked that must not be seen: sensitive fields, what is one in another field, the user
+    /// before the host, and what looks like a secret in its path and query.
     var redacted: HTTPRequest {
         var copy = self
         copy.headerFields = HTTPFields(
             headerFields.map { field in
-                guard field.indexingStrategy == .disallow || Redaction.isSensitive(headerName: field.name.rawName)
-                else {
-                    return field
-                }
-                return HTTPField(name: field.name, value: Redaction.mask)
+                let isSensitive =
+                    field.indexingStrategy == .disallow || Redaction.isSensitive(headerName: field.name.rawName)
+                let value = isSensitive ? Redaction.mask : Redaction.redactFieldValue(field.value)
+                return value == field.value ? field : HTTPField(name: field.name, value: value)
             })
+        copy.authority = authority.map(Redaction.redactAuthority)
         copy.path = path.map(Redaction.redactTarget)
         return copy
     }

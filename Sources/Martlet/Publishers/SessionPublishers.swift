@@ -16,8 +16,9 @@
         /// ```
         ///
         /// Each subscriber listens to ``states`` for itself, with all that is said there: subscribing reads the store, if
-        /// nothing has yet, and a subscriber that asks for less than there is skips to the newest. It comes to an end with the
-        /// manager, which a subscription does not keep alive.
+        /// nothing has yet, and a subscriber that asks for less than there is misses all but the newest 16. It comes to an
+        /// end with the manager, which a subscription does not keep alive; who has asked for nothing more learns of that when it
+        /// asks again.
         public var statePublisher: AnyPublisher<SessionState, Never> {
             publisher { $0.states }
         }
@@ -25,7 +26,7 @@
         /// Every step from the subscription on, for logs, metrics and tests.
         ///
         /// Each subscriber listens to ``events`` for itself: 1,024 of them wait for one that does not ask, then the oldest are
-        /// left out. It comes to an end with the manager, which a subscription does not keep alive.
+        /// left out. It comes to an end with the manager, as ``statePublisher`` does.
         public var eventPublisher: AnyPublisher<SessionEvent, Never> {
             publisher { $0.events }
         }

@@ -136,7 +136,7 @@ extension TokenManager {
         core.withLock { $0.state }
     }
 
-    /// The state as it is now, then each further one. A listener that does not keep up skips to the newest.
+    /// The state as it is now, then each further one. A listener that does not keep up misses all but the newest 16.
     ///
     /// Listening reads the store, if nothing has yet; it renews no token, which ``restore()`` does.
     public var states: AsyncStream<SessionState> {

@@ -29,7 +29,10 @@ struct RedactionTests {
             #""Authorization": "Bearer hunter2""#, "Cookie: hunter2=1", "Cookie: theme=dark; sid=hunter2",
             "Cookie: a=1; b=2; sid=hunter2; c=3", "Set-Cookie: sid=hunter2; Path=/; HttpOnly",
             #"Cookie: a="b c"; sid=hunter2"#, "Cookie: a=1,2&3; sid=hunter2", #"{"password":"{hunter2"}"#,
-            "otp=hunter2",
+            "otp=hunter2", "pwd=hunter2", #"{"userPwd":"hunter2"}"#, "pass: hunter2", #"{"passcode":"hunter2"}"#,
+            #"<password type="x">hunter2</password>"#, #"<wsse:Password Type="a:b#c">hunter2</wsse:Password>"#,
+            #"<user token="hunter2">Ada</user>"#, #"{"password":["hunter2","[hunter2"],"page":3}"#,
+            #"{"password":{"value":"hunter2"}}"#, #"{"secret":[["hunter2"#,
             #"{"bearer":"hunter2"}"#,
             "authorization: hunter2\r\nHost: h", "X-Auth-Token:hunter2", "bearer hunter2", "DPoP hunter2",
             "Basic hunter2==", "Authorization: Bearer hunter2abc, x",
@@ -58,6 +61,8 @@ struct RedactionTests {
             ("Cookie: a=1; b=2\nHost: h", "Cookie: <redacted>\nHost: h"),
             ("-H 'Cookie: a=1; b=2' -X GET", "-H 'Cookie: <redacted>' -X GET"),
             (#"{"token":{"kind":"x"},"tokens":["y"]}"#, #"{"token":{"kind":"x"},"tokens":["y"]}"#),
+            (#"{"password":["a]","b"],"page":3}"#, #"{"password":<redacted>,"page":3}"#),
+            (#"<p:pin a="b">1</p:pin><p:page>2</p:page>"#, #"<p:pin a="b"><redacted></p:pin><p:page>2</p:page>"#),
         ])
     func surroundings(text: String, redacted: String) {
         #expect(Redaction.redact(text) == redacted)

@@ -70,6 +70,46 @@ import Testing
     }
 
     @Test(
+        "masks a token wherever it stands in a query, and a UUID that is a code for something",
+        arguments: [
+            ("/a?Zk3x9Qm2vB7LpW4sT8yHcN1dR6f=1&page=2", "/a?<redacted>=1&page=2"),
+            ("/a?Zk3x9Qm2vB7LpW4sT8yHcN1dR6f==", "/a?<redacted>=="),
+            ("/a?t=Zk3x9Qm2vB7Lp+W4sT8yHcN1dR6f&page=2", "/a?t=<redacted>&page=2"),
+            ("/a?code=6ba7b810-9dad-11d1-80b4-00c04fd430c8&page=2", "/a?code=<redacted>&page=2"),
+        ])
+    func queries(path: String, shown: String) {
+        #expect(Redaction.redactTarget(path) == shown)
+        #expect(!request(.get, path).curlCommand().contains("W4sT8yHcN1dR6f"))
+    }
+
+    @Test("masks who is named before the host, and what is a secret in a field whose name does not say so")
+    func fields() throws {
+        let identity = try #require(HTTPField.Name("X-Identity"))
+        var request = request(
+            .get, "/a", [identity: jwt, .referer: "https://example.com/?token=hunter2", .ifNoneMatch: #""\#(opaque)""#])
+        request.authority = "ada:hunter2@api.example.com"
+        let text = request.curlCommand()
+        #expect(!text.contains(jwt) && !text.contains("hunter2"), "\(text)")
+        #expect(text.contains("@api.example.com/a") && text.contains(opaque))
+    }
+
+    @Test("masks the parts of a place that a server sends to") func places() {
+        #expect(
+            Redaction.redactURL("https://ada:pw@service-12345.eu-west-1.example.com/cb?signature=short&page=2#a")
+                == "https://<redacted>@service-12345.eu-west-1.example.com/cb?signature=<redacted>&page=2#a")
+        #expect(!Redaction.redactURL("https://example.com/cb#access_token=hunter2").contains("hunter2"))
+        #expect(Redaction.redactURL("https://example.com?page=2") == "https://example.com?page=2")
+        #expect(Redaction.redactURL("/a?pwd=hunter2") == "/a?pwd=<redacted>")
+    }
+
+    @Test("does not show a form, whose parts are known by what stands lines above them") func forms() {
+        let body = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n"
+        let text = request(.post, "/a", [.contentType: "multipart/form-data; boundary=b"])
+            .curlCommand(body: Data(body.utf8))
+        #expect(text.hasSuffix("--data-binary @request-body.bin"))
+    }
+
+    @Test(
         "leaves ids and titles to be read",
         arguments: [
             "/articles/2024-the-long-way-home-to-linux", "/users/6BA7B810-9DAD-11D1-80B4-00C04FD430C8/picture",
@@ -135,4 +175,5 @@ import Testing
     }
 }
 
+private let opaque = "33a64df551425fcc55e4d42a148795d9f25f89d4"
 private let jwt = UnsignedJWT.make(claims: #"{"sub":"ada","exp":1790000000}"#).reveal()

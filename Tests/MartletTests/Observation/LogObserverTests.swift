@@ -157,19 +157,24 @@ import Testing
     }
 
     @Test("writes lines whole, and without colours to what is no terminal") func whole() async throws {
-        try await TemporaryFolder.with { folder in
-            let path = folder.path + "/log"
-            let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
-            let output = LogOutput(descriptor: descriptor, environment: ["TERM": "xterm"])
-            #expect(!output.showsColours)
-            let long = String(repeating: "martlet ", count: 2000)
-            await withTaskGroup(of: Void.self) { group in
-                for number in 0..<50 { group.addTask { output.write("\(number) \(long)") } }
+        // A pipe takes long lines in parts, and lets others in between while it is full.
+        let pipe = Pipe()
+        let output = LogOutput(
+            descriptor: pipe.fileHandleForWriting.fileDescriptor, environment: ["TERM": "xterm"])
+        #expect(!output.showsColours)
+        let long = String(repeating: "martlet ", count: 10_000)
+        // Not on one of the threads that the writers may all be waiting on.
+        async let read = withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(returning: pipe.fileHandleForReading.readDataToEndOfFile())
             }
-            close(descriptor)
-            let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
-            #expect(Set(lines.map(String.init)) == Set((0..<50).map { "\($0) \(long)" }))
         }
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<50 { group.addTask { output.write("\(number) \(long)") } }
+        }
+        try pipe.fileHandleForWriting.close()
+        let lines = await String(decoding: read, as: UTF8.self).split(separator: "\n")
+        #expect(Set(lines.map(String.init)) == Set((0..<50).map { "\($0) \(long)" }))
     }
 
     @Test("colours what goes to a terminal, unless it is not wanted") func terminal() throws {

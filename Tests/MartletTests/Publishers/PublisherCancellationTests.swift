@@ -37,12 +37,14 @@
 
         @Test("cancels its call, which the transport sees, and hears nothing more") func midway() async {
             let transport = SilentTransport()
-            let subscription = listen(to: call(transport.stub))
+            let recorder = call(transport.stub).record()
             await transport.log.waitForLines(1)
-            subscription.cancel()
+            recorder.cancel()
             await transport.log.waitForLines(2)
+            await recorder.waitForSilence()
             #expect(transport.log.lines == ["came", "cancelled"])
-            #expect(heard.lines.isEmpty)
+            #expect(recorder.values.isEmpty)
+            #expect(!recorder.isOver)
         }
 
         @Test("is what it becomes when nobody holds it any more") func dropped() async {
@@ -52,7 +54,7 @@
             await transport.log.waitForLines(1)
             subscriptions = []
             await transport.log.waitForLines(2)
-            #expect(heard.lines.isEmpty)
+            #expect(transport.log.lines == ["came", "cancelled"])
         }
 
         @Test("drops a value that waits") func withValue() async {

@@ -68,8 +68,12 @@ import Testing
         await #expect(throws: StorageFailure.self) { try await store.update { _ in .delete } }
         #expect(disk.record == session)
         store.fail(.read)
-        try await store.update { reading in
+        let shown = try await store.update { reading in
             if case .unavailable = reading { .keep } else { .delete }
+        }
+        guard case .unavailable = shown else {
+            Issue.record("the update was shown \(shown), and not what it had read")
+            return
         }
         #expect(disk.record == session)
         #expect(store.operations == [.read, .write, .read, .delete, .read])

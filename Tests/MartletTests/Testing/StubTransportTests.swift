@@ -65,6 +65,17 @@ import Testing
         transport.when(.get, "/count").answer(.json("2"))
         #expect(try await client.send(Call<Int>.get("/count")) == 2)
         #expect(try await client.send(Call<Int>.get("/other")) == 0)
+
+        let time = ManualTimeSource()
+        let below = StubTransport(baseURL: "https://api.example.com/v1", time: time) { _ in .json("0") }
+        below.when(.get, "/count").wait(.seconds(5)).answer(.json("3"))
+        let slow = Task {
+            try await NetworkClient(baseURL: "https://api.example.com/v1", transport: below)
+                .send(Call<Int>.get("/count"))
+        }
+        await time.waitForSleepers()
+        time.advance(by: .seconds(5))
+        #expect(try await slow.value == 3)
     }
 
     @Test("fails what nobody expected so that a person can read it, through a client and through a refresh")
@@ -87,6 +98,7 @@ import Testing
             try await client(transport).send(Call<Empty>.get("/none"))
         }.error
         #expect(none?.description.contains(#"was to come from "GET /none", which has none"#) == true)
+        #expect(transport.unexpectedRequests.map(\.path) == ["/articles?x=1", "/auth/refresh", "/none"])
         let empty = await result { () async throws(NetworkError) in
             try await client(StubTransport()).send(Call<Empty>.get("/x"))
         }.error
