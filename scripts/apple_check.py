@@ -81,7 +81,8 @@ def compile(folder, shape, module, sources, *arguments):
     command += ["-diagnostic-style", "llvm", "-no-color-diagnostics"]
     command += [word for feature in UPCOMING_FEATURES for word in ("-enable-upcoming-feature", feature)]
     # The example app is another package, which sees what is public.
-    command += ["-package-name", "guest-app" if module in EXAMPLES else "martlet", "-module-name", module, "-I", OUTPUT / shape, "-I", OUTPUT / "packages"]
+    command += ["-package-name", "guest-app" if module in EXAMPLES else "martlet", "-module-name", module]
+    command += ["-I", OUTPUT / shape, "-I", OUTPUT / "packages"]
     result = subprocess.run(
         [*command, *arguments, *sources], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode < 0:
