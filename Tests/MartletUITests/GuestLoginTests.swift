@@ -112,21 +112,25 @@ import Testing
 
     @Test("an answer that comes after all, once it was given up, changes nothing", arguments: Face.allCases)
     func late(face: Face) async throws {
-        let gate = Gate()
+        let gates = ["Ada": Gate(), "Grace": Gate()]
         let login = try face.login(
             GuestRegistration { name, _, _ throws(NetworkError) in
-                await gate.pass()
+                await gates[name]?.pass()
                 return Guest(id: name)
             })
         login.userName = "Ada"
         let first = login.registerGuest()
-        await gate.waitForArrivals()
+        await gates["Ada"]?.waitForArrivals()
         login.cancelRegistration()
         login.userName = "Grace"
         let second = login.registerGuest()
-        await gate.waitForArrivals(2)
-        gate.open()
+        await gates["Grace"]?.waitForArrivals()
+        gates["Ada"]?.open()
         await first.value
+        #expect(login.state.isRegistering)
+        #expect(login.state.guest == nil)
+        #expect(login.registerGuest() == second)
+        gates["Grace"]?.open()
         await second.value
         #expect(login.state.guest?.id == "Grace")
     }
