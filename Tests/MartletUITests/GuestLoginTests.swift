@@ -150,20 +150,27 @@ import Testing
     }
 
     @Test("a picture's way is told from nothing to all") func progress() async throws {
-        let backend = Backend()
+        let gate = Gate()
+        let backend = Backend { _ in
+            await gate.pass()
+            return nil
+        }
         let guests = GuestAuthService(backend.client)
-        let registration = GuestRegistration(session: SessionSource(backend.tokens)) {
+        let guestRegistration = GuestRegistration(session: SessionSource(backend.tokens)) {
             name, image, monitor throws(NetworkError) in
             guard case .data(let bytes) = image else { return try await guests.register(name: name) }
             return try await guests.register(
                 name: name, picture: .data(bytes, filename: "ada.jpg", contentType: "image/jpeg"), monitor: monitor)
         }
-        let core = GuestLoginCore(registration, longestName: 100)
+        let core = GuestLoginCore(guestRegistration, longestName: 100)
         var seen: [UploadProgress] = []
         core.changed = { if let progress = $0.progress { seen.append(progress) } }
         core.type("Ada")
         core.choose(.data(Data(repeating: 1, count: 300_000)))
-        await core.registerGuest().value
+        let registration = core.registerGuest()
+        await waitUntil { core.state.progress?.fraction == 1 }
+        gate.open()
+        await registration.value
         #expect(seen.first == UploadProgress())
         let last = try #require(seen.last)
         #expect(last.attempt == 1)
