@@ -61,11 +61,11 @@ def backend():
     late = threading.Timer(RUN_LIMIT, process.kill)
     late.start()
     try:
-        said = "".join(iter(process.stdout.readline, "Stop it with Ctrl-C.\n"))
+        said = (re.search(r"listens at (http://[\d.]+:\d+)", line) for line in process.stdout)
+        url = next(filter(None, said), None)
         late.cancel()
-        url = re.search(r"listens at (http://[\d.]+:\d+)", said)
         if not url:
-            sys.exit(f"the reference backend did not start: {said}")
+            sys.exit("the reference backend did not start")
         yield url[1]
     finally:
         late.cancel()
