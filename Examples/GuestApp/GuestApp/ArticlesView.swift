@@ -64,7 +64,7 @@ struct ArticlesView: View {
         }
     }
 
-    /// What fails while an article is written is shown there.
+    /// What fails while an article is written waits until that is done: one thing at a time.
     private var hasError: Binding<Bool> {
         Binding(
             get: { @MainActor in articles.errorText != nil && !isWriting },

@@ -6,6 +6,7 @@ struct NewArticleView: View {
     let articles: ArticlesModel
     @State private var draft = Article.Draft()
     @State private var isSending = false
+    @State private var errorText: String?
     @Environment(\.dismiss) private var dismiss
 
     var body: some View {
@@ -15,9 +16,9 @@ struct NewArticleView: View {
                     TextField("Title", text: $draft.title)
                     TextField("Text", text: $draft.body, axis: .vertical)
                 }
-                if let text = articles.errorText {
+                if let errorText {
                     Section {
-                        Label(text, systemImage: "exclamationmark.triangle").foregroundStyle(.red)
+                        Label(errorText, systemImage: "exclamationmark.triangle").foregroundStyle(.red)
                     }
                 }
             }
@@ -37,8 +38,12 @@ struct NewArticleView: View {
 
     private func publish() {
         isSending = true
+        errorText = nil
         Task {
-            if await articles.create(draft) { dismiss() }
+            switch await articles.create(draft) {
+            case .published: dismiss()
+            case .failed(let text): errorText = text
+            }
             isSending = false
         }
     }

@@ -10,12 +10,14 @@ public import Observation
     public private(set) var user: User?
     /// Whether the articles have been loaded at all.
     public private(set) var isLoaded = false
-    /// What went wrong, in the person's language.
+    /// What went wrong with loading or deleting, in the person's language.
     public private(set) var errorText: String?
 
     private let client: any APIClient
     /// Goes up with each load, so that an older answer does not take the place of a newer one.
     private var newest = 0
+    /// Goes up with each article that was published or deleted, so that a page from before it is known.
+    private var changes = 0
 
     /// The articles that a client gets.
     public init(_ client: any APIClient) {
@@ -26,29 +28,41 @@ public import Observation
     public func load() async {
         newest += 1
         let number = newest
-        await attempt { () throws(NetworkError) in
-            let page: ArticlePage = try await client.send(ArticleEndpoint.newest)
-            guard number == newest else { return }
-            articles = page.items
+        do throws(NetworkError) {
+            guard let items = try await page(forLoad: number) else { return }
+            articles = items
             isLoaded = true
+            errorText = nil
             if user == nil { user = try await client.send(Profile()) }
+        } catch {
+            // The load that overtook this one tells how it went.
+            if number == newest { errorText = error.textForScreen }
         }
     }
 
     /// Publishes an article.
-    /// - Returns: Whether it is there now.
-    public func create(_ draft: Article.Draft) async -> Bool {
-        await attempt { () throws(NetworkError) in
+    /// - Returns: What came of it.
+    public func create(_ draft: Article.Draft) async -> Publication {
+        do throws(NetworkError) {
             let article: Article = try await client.send(ArticleEndpoint.create(draft))
+            changes += 1
+            // A page that was loaded meanwhile may have it already.
+            articles.removeAll { $0.id == article.id }
             articles.insert(article, at: 0)
+            return .published
+        } catch {
+            return .failed(error.textForScreen)
         }
     }
 
     /// Takes an article away; only its author may.
     public func delete(_ article: Article) async {
-        await attempt { () throws(NetworkError) in
+        do throws(NetworkError) {
             try await client.send(ArticleEndpoint.delete(id: article.id))
+            changes += 1
             articles.removeAll { $0.id == article.id }
+        } catch {
+            errorText = error.textForScreen
         }
     }
 
@@ -57,16 +71,24 @@ public import Observation
         errorText = nil
     }
 
-    @discardableResult private func attempt(_ work: () async throws(NetworkError) -> Void) async -> Bool {
-        do throws(NetworkError) {
-            try await work()
-            errorText = nil
-            return true
-        } catch {
-            errorText = error.textForScreen
-            return false
+    /// The articles that the server has, what was published or deleted meanwhile included; `nil` once a newer load is under
+    /// way.
+    private func page(forLoad number: Int) async throws(NetworkError) -> [Article]? {
+        while true {
+            let before = changes
+            let page: ArticlePage = try await client.send(ArticleEndpoint.newest)
+            guard number == newest else { return nil }
+            if before == changes { return page.items }
         }
     }
+}
+
+/// What came of publishing an article.
+public enum Publication: Sendable, Hashable {
+    /// It stands first in the list.
+    case published
+    /// It is not there, for a reason in the person's language; `nil` where another screen tells it.
+    case failed(String?)
 }
 
 extension NetworkError {

@@ -18,7 +18,7 @@ import Testing
     @Test("a new one stands first, and goes again") func create() async throws {
         let articles = model { _ in nil }
         await articles.load()
-        #expect(await articles.create(Article.Draft(title: "Swifts", body: "They never land.")))
+        #expect(await articles.create(Article.Draft(title: "Swifts", body: "They never land.")) == .published)
         #expect(articles.articles.map(\.title) == ["Swifts", "Wrens"])
         await articles.delete(try #require(articles.articles.first))
         #expect(articles.articles.map(\.title) == ["Wrens"])
@@ -32,7 +32,22 @@ import Testing
         #expect(articles.errorText == "The server is having trouble. Try again later.")
         articles.dismissError()
         #expect(articles.errorText == nil)
-        #expect(await !articles.create(Article.Draft(title: "Swifts")))
+    }
+
+    @Test("why an article was not published is told where it is written, and not by the list") func notPublished() async
+    {
+        let articles = model { $0.method == .post ? .status(503) : nil }
+        await articles.load()
+        let publication = await articles.create(Article.Draft(title: "Swifts"))
+        #expect(publication == .failed("The server is having trouble. Try again later."))
+        #expect(articles.errorText == nil)
+    }
+
+    @Test("a failed load is no failure of the article that is being written") func failedLoad() async {
+        let articles = model { $0.method == .get ? .status(503) : nil }
+        await articles.load()
+        #expect(articles.errorText != nil)
+        #expect(await articles.create(Article.Draft(title: "Swifts")) == .published)
         #expect(articles.errorText != nil)
     }
 
@@ -41,6 +56,7 @@ import Testing
         await articles.load()
         #expect(articles.errorText == nil)
         #expect(!articles.isLoaded)
+        #expect(await articles.create(Article.Draft(title: "Swifts")) == .failed(nil))
     }
 
     @Test("an older answer does not take the place of a newer one") func overtaken() async {
@@ -58,6 +74,82 @@ import Testing
         #expect(articles.articles.map(\.title) == ["Wrens"])
     }
 
+    @Test("a load that was overtaken has no say over the text either") func overtakenFailure() async {
+        let gate = Gate()
+        let articles = model { request in
+            guard request.path.hasPrefix("/articles"), request.number == 1 else { return nil }
+            await gate.pass()
+            return .status(503)
+        }
+        let older = Task { await articles.load() }
+        await gate.waitForArrivals()
+        await articles.load()
+        gate.open()
+        await older.value
+        #expect(articles.errorText == nil)
+    }
+
+    @Test("a page from before an article was published is loaded once more")
+    func publishedMeanwhile() async {
+        let gate = Gate()
+        let articles = model { request in
+            guard request.path.hasPrefix("/articles"), request.method == .get else { return nil }
+            guard request.number > 1 else {
+                await gate.pass()
+                return .json(#"{"data":{"items":[]}}"#)
+            }
+            return .json(#"{"data":{"items":[\#(Self.article("Swifts")),\#(Self.article("Wrens"))]}}"#)
+        }
+        let loading = Task { await articles.load() }
+        await gate.waitForArrivals()
+        #expect(await articles.create(Article.Draft(title: "Swifts")) == .published)
+        gate.open()
+        await loading.value
+        #expect(articles.articles.map(\.title) == ["Swifts", "Wrens"])
+    }
+
+    @Test("an article that a page had before it was known to be published stands there once") func once() async {
+        let gate = Gate()
+        let articles = model { request in
+            switch request.method {
+            case .post:
+                await gate.pass()
+                return nil
+            case .get where request.path.hasPrefix("/articles"):
+                return .json(#"{"data":{"items":[\#(Self.article("Swifts"))]}}"#)
+            default: return nil
+            }
+        }
+        let publishing = Task { await articles.create(Article.Draft(title: "Swifts")) }
+        await gate.waitForArrivals()
+        await articles.load()
+        gate.open()
+        #expect(await publishing.value == .published)
+        #expect(articles.articles.map(\.title) == ["Swifts"])
+    }
+
+    @Test("a page from before an article was deleted does not bring it back") func deletedMeanwhile() async throws {
+        let gate = Gate()
+        let articles = model { request in
+            guard request.path.hasPrefix("/articles"), request.method == .get else { return nil }
+            switch request.number {
+            case 1: return .json(#"{"data":{"items":[\#(Self.article("Swifts"))]}}"#)
+            case 3:
+                await gate.pass()
+                return .json(#"{"data":{"items":[\#(Self.article("Swifts"))]}}"#)
+            default: return .json(#"{"data":{"items":[]}}"#)
+            }
+        }
+        await articles.load()
+        let swifts = try #require(articles.articles.first)
+        let loading = Task { await articles.load() }
+        await gate.waitForArrivals()
+        await articles.delete(swifts)
+        gate.open()
+        await loading.value
+        #expect(articles.articles.isEmpty)
+    }
+
     @Test("a draft without a title is not complete") func drafts() {
         #expect(!Article.Draft().isComplete)
         #expect(!Article.Draft(title: " \n", body: "text").isComplete)
@@ -69,13 +161,10 @@ import Testing
     ) -> ArticlesModel {
         let transport = StubTransport { request in
             if let answer = try await answer(request) { return answer }
-            func article(_ title: String) -> String {
-                #"{"id":"\#(title)","title":"\#(title)","body":"","createdAt":"2026-01-02T03:04:05.678Z"}"#
-            }
             return switch (request.method, request.path) {
             case (.get, "/me"): .json(#"{"data":{"id":"7","name":"Ada","profileImageKey":null}}"#)
-            case (.get, "/articles?size=100"): .json(#"{"data":{"items":[\#(article("Wrens"))]}}"#)
-            case (.post, "/articles"): .json(#"{"data":\#(article("Swifts"))}"#, status: 201)
+            case (.get, "/articles?size=100"): .json(#"{"data":{"items":[\#(Self.article("Wrens"))]}}"#)
+            case (.post, "/articles"): .json(#"{"data":\#(Self.article("Swifts"))}"#, status: 201)
             case (.delete, "/articles/Swifts"): .status(204)
             default: .status(404)
             }
@@ -88,5 +177,8 @@ import Testing
         config.envelope = .standard
         config.retry = .never
         return ArticlesModel(NetworkClient(tokens: tokens, config: config))
+    }
+    private nonisolated static func article(_ title: String) -> String {
+        #"{"id":"\#(title)","title":"\#(title)","body":"","createdAt":"2026-01-02T03:04:05.678Z"}"#
     }
 }
