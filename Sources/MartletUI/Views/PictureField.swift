@@ -35,7 +35,11 @@
         }
 
         private func load() async {
-            guard let item else { return }
+            guard let item else {
+                // Taken away, perhaps while it was being loaded; or used up below.
+                isLoading = false
+                return
+            }
             isLoading = true
             let bytes = try? await item.loadTransferable(type: Data.self)
             // Another one was chosen meanwhile, and is being loaded.
@@ -46,6 +50,8 @@
             } else {
                 login.imageFailed()
             }
+            // Used up: the row coming back does not load it again, and the same one can be chosen after a failure.
+            self.item = nil
         }
     }
 #endif
