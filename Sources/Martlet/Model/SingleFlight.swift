@@ -26,9 +26,12 @@ final class SingleFlight<Value: Sendable>: Sendable {
     ///   that only if it outlives its callers.
     func run(_ work: @escaping @Sendable () async -> Value) async -> Value? {
         let (number, task) = join(work)
-        let value = try? await limits.run(within: nil) { await task.value }.get()
-        if value == nil, !outlivesCallers { leave(number) }
-        return value
+        return await withTaskCancellationHandler {
+            try? await limits.run(within: nil) { await task.value }.get()
+        } onCancel: {
+            // At once and not when this caller gets to run again: who asks right after the cancellation starts anew.
+            if !outlivesCallers { leave(number) }
+        }
     }
 
     private func join(_ work: @escaping @Sendable () async -> Value) -> (number: Int, task: Task<Value, Never>) {
