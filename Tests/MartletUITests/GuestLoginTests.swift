@@ -67,6 +67,16 @@ import Testing
         #expect(login.state.isAuthenticated)
     }
 
+    @Test("the same failure twice is two failures to be read out", arguments: Face.allCases)
+    func repeatedFailure(face: Face) async throws {
+        let login = try face.login(GuestRegistration(Backend().client))
+        await login.registerGuest().value
+        let first = login.state
+        await login.registerGuest().value
+        #expect(login.state.errorText == first.errorText)
+        #expect(login.state.failures == first.failures + 1)
+    }
+
     @Test("a failure is told, typing takes it away, and the next tap tries again", arguments: Face.allCases)
     func failure(face: Face) async throws {
         let backend = Backend { request in request.number == 1 ? .status(503) : nil }
@@ -108,6 +118,29 @@ import Testing
         #expect(login.state.isAuthenticated)
         #expect(backend.registrations.map(\.number) == [1, 2])
         #expect(try await backend.tokens.validToken().reveal() == "a2")
+    }
+
+    @Test("giving up and starting again in one turn makes another guest", arguments: Face.allCases)
+    func cancelsAndStarts(face: Face) async throws {
+        let gate = Gate()
+        let backend = Backend { request in
+            if request.number == 1 { await gate.pass() }
+            return nil
+        }
+        let login = try face.login(GuestRegistration(backend.client))
+        login.userName = "Ada"
+        let first = login.registerGuest()
+        await gate.waitForArrivals()
+        login.cancelRegistration()
+        login.userName = "Grace"
+        let second = login.registerGuest()
+        await first.value
+        gate.open()
+        await second.value
+        #expect(login.state.isAuthenticated)
+        #expect(backend.registrations.count == 2)
+        let form = String(decoding: try #require(backend.registrations.last).body, as: UTF8.self)
+        #expect(form.contains("\r\n\r\nGrace\r\n"))
     }
 
     @Test("an answer that comes after all, once it was given up, changes nothing", arguments: Face.allCases)
@@ -211,6 +244,7 @@ import Testing
         #expect(login.state.guest == nil)
         #expect(backend.tokens.state == .signedOut)
 
+        login.userName = "Grace"
         let second = login.registerGuest()
         await gate.waitForArrivals()
         await login.logout().value
@@ -218,6 +252,20 @@ import Testing
         await second.value
         #expect(!login.state.isAuthenticated)
         #expect(backend.tokens.state == .signedOut)
+    }
+
+    @Test("the name of whoever signed out is not shown to the next person", arguments: Face.allCases)
+    func nextPerson(face: Face) async throws {
+        let login = try face.login(GuestRegistration(Backend().client))
+        login.userName = "Ada"
+        await login.registerGuest().value
+        await login.logout().value
+        #expect(login.userName == "")
+
+        // What the next one types is theirs, and there is nobody to be forgotten any more.
+        login.userName = "Grace"
+        await login.logout().value
+        #expect(login.userName == "Grace")
     }
 
     @Test("it knows of a session that was restored, and of one that the server ended", arguments: Face.allCases)

@@ -42,7 +42,7 @@ import Testing
             .tooManyRedirects(call, limit: 5),
             "The server’s answer could not be understood. Try again later, or update the app."
         ),
-        (.unacceptableStatus(call, answer(418)), "The server refused this (418)."),
+        (.unacceptableStatus(call, answer(418)), "The server refused this."),
         (.unacceptableStatus(call, answer(404)), "This does not exist any more."),
         (.unacceptableStatus(call, answer(413)), "This is too large for the server."),
         (.unacceptableStatus(call, answer(429)), "That was too much at once. Wait a moment and try again."),

@@ -15,6 +15,8 @@ public struct GuestLoginState: Sendable, Hashable {
     public private(set) var progress: UploadProgress?
     /// What went wrong, in the person's language.
     public private(set) var errorText: String?
+    /// Goes up with each failure, so that the second of two that read the same is told as well.
+    private(set) var failures = 0
     /// Goes up with each registration, so that what comes late from an earlier one is known.
     private var attempt = 0
 
@@ -46,7 +48,7 @@ public struct GuestLoginState: Sendable, Hashable {
     /// The chosen picture could not be had from where it is.
     mutating func imageFailed() {
         selectedImage = nil
-        errorText = Wording.unusablePicture.text()
+        fail(Wording.unusablePicture.text())
     }
 
     /// The button was pressed.
@@ -55,11 +57,11 @@ public struct GuestLoginState: Sendable, Hashable {
         guard !isRegistering else { return nil }
         let name = userName.trimmingBlanks
         guard !name.isEmpty else {
-            errorText = Wording.nameMissing.text()
+            fail(Wording.nameMissing.text())
             return nil
         }
         guard name.count <= longestName else {
-            errorText = Wording.nameTooLong.text(String(longestName))
+            fail(Wording.nameTooLong.text(String(longestName)))
             return nil
         }
         attempt += 1
@@ -84,8 +86,8 @@ public struct GuestLoginState: Sendable, Hashable {
             isAuthenticated = true
             selectedImage = nil
         case .failure(let error) where error.isCancelled: break
-        case .failure(.invalidRequest) where order.image != nil: errorText = Wording.unusablePicture.text()
-        case .failure(let error): errorText = error.userMessage
+        case .failure(.invalidRequest) where order.image != nil: fail(Wording.unusablePicture.text())
+        case .failure(let error): fail(error.userMessage)
         }
     }
 
@@ -99,7 +101,15 @@ public struct GuestLoginState: Sendable, Hashable {
     /// The session has come to a state.
     mutating func follow(_ state: SessionState) {
         isAuthenticated = state.isSignedIn
-        if case .signedOut = state { guest = nil }
+        guard case .signedOut = state, guest != nil else { return }
+        guest = nil
+        // The next person is somebody else.
+        userName = ""
+    }
+
+    private mutating func fail(_ text: String) {
+        errorText = text
+        failures += 1
     }
 }
 

@@ -35,7 +35,7 @@ extension Wording {
         case 413: tooLarge.text()
         case 429: tooMany.text()
         case 500...: serverTrouble.text()
-        default: refused.text(String(status))
+        default: refused.text()
         }
     }
 }

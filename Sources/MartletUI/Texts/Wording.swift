@@ -16,7 +16,7 @@ enum Wording: String, CaseIterable, Sendable {
     case tooLarge = "This is too large for the server."
     case tooMany = "That was too much at once. Wait a moment and try again."
     case serverTrouble = "The server is having trouble. Try again later."
-    case refused = "The server refused this (%1$@)."
+    case refused = "The server refused this."
     case notAllowed = "You are not allowed to do this."
     case signInRequired = "Sign in to go on."
     case sessionChanged = "Somebody signed in or out meanwhile. Try again."

@@ -7,7 +7,11 @@
     /// A guest's login: a name, perhaps a picture, how far it has got, and what went wrong.
     ///
     /// ```swift
-    /// GuestLoginForm(GuestLoginViewModel(client))
+    /// @StateObject private var login = GuestLoginViewModel(client)
+    ///
+    /// var body: some View {
+    ///     GuestLoginForm(login)
+    /// }
     /// ```
     ///
     /// It grows with the person's text size, names each field to VoiceOver and has it read out what went wrong.
@@ -71,7 +75,7 @@
                     }
                 }
             }
-            .task(id: state.errorText) {
+            .task(id: state.failures) {
                 if let text = state.errorText { announce(text) }
             }
         }
