@@ -53,13 +53,16 @@ internal import MartletImages
 
     private func register(_ order: GuestLoginState.Order) async {
         let monitor = TransferMonitor()
-        async let _: Void = follow(monitor, order)
+        async let progress: Void = follow(monitor, order)
         let outcome: Result<Guest, NetworkError>
         do throws(NetworkError) {
             outcome = .success(try await registration.register(order.name, order.image, monitor))
         } catch {
             outcome = .failure(error)
         }
+        // The last counts are told before the outcome: a bar that ends does so at its end.
+        monitor.finish()
+        await progress
         // One that was given up has no say over the one after it.
         if underWay?.number == order.number { underWay = nil }
         state.end(outcome, of: order)
