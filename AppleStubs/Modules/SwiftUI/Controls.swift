@@ -46,8 +46,18 @@ extension TextField where Label == Text {
 }
 
 // https://developer.apple.com/documentation/swiftui/axis
-public enum Axis: Sendable {
+public enum Axis: Int8, Sendable {
     case vertical
+}
+
+// https://developer.apple.com/documentation/swiftui/axis/set
+extension Axis {
+    public struct Set: OptionSet, Sendable {
+        public let rawValue: Int8
+        public init(rawValue: Int8) { fatalError() }
+        public static let horizontal: Axis.Set = { fatalError() }()
+        public static let vertical: Axis.Set = { fatalError() }()
+    }
 }
 
 // https://developer.apple.com/documentation/swiftui/submitlabel

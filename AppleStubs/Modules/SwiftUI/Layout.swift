@@ -29,6 +29,23 @@ extension Group: View where Content: View {
     public var body: Never { fatalError() }
 }
 
+// https://developer.apple.com/documentation/swiftui/viewthatfits
+// https://developer.apple.com/documentation/swiftui/viewthatfits/init(in:content:)
+@available(iOS 16, macOS 13, tvOS 16, watchOS 9, visionOS 1, *)
+@MainActor @preconcurrency public struct ViewThatFits<Content: View>: View {
+    public nonisolated init(
+        in axes: Axis.Set = [.horizontal, .vertical], @ViewBuilder content: () -> Content
+    ) { fatalError() }
+    public var body: Never { fatalError() }
+}
+
+// https://developer.apple.com/documentation/swiftui/scrollview
+// https://developer.apple.com/documentation/swiftui/scrollview/init(_:content:)
+@MainActor @preconcurrency public struct ScrollView<Content: View>: View {
+    public nonisolated init(_ axes: Axis.Set = .vertical, @ViewBuilder content: () -> Content) { fatalError() }
+    public var body: some View { EmptyView() }
+}
+
 // https://developer.apple.com/documentation/swiftui/form
 @MainActor @preconcurrency public struct Form<Content: View>: View {
     public nonisolated init(@ViewBuilder content: () -> Content) { fatalError() }

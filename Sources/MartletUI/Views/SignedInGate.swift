@@ -114,8 +114,11 @@
         let login: () -> Login
 
         var body: some View {
+            // The stack offers the explanation its share before the login, which takes all the rest.
             VStack {
-                Explanation(title: Wording.signInAgainTitle.text(), message: message)
+                ScrollingIfNeeded {
+                    Explanation(title: Wording.signInAgainTitle.text(), message: message)
+                }
                 login()
                 Button(Wording.signOut.text(), role: .destructive) { session.signOut() }
                     .padding()
@@ -134,13 +137,34 @@
             if showsLogin {
                 login()
             } else {
-                VStack {
-                    Explanation(title: Wording.unavailableTitle.text(), message: message)
-                    Button(Wording.tryAgain.text()) { session.retry() }
-                        .padding()
-                    // A record that is damaged for good must not shut its owner out.
-                    Button(Wording.signInAgainTitle.text()) { showsLogin = true }
-                        .padding()
+                ScrollingIfNeeded {
+                    VStack {
+                        Explanation(title: Wording.unavailableTitle.text(), message: message)
+                        Button(Wording.tryAgain.text()) { session.retry() }
+                            .padding()
+                        // A record that is damaged for good must not shut its owner out.
+                        Button(Wording.signInAgainTitle.text()) { showsLogin = true }
+                            .padding()
+                    }
+                }
+            }
+        }
+    }
+
+    /// As high as its content where there is room for it; less where the text is large or the screen small, and then it
+    /// scrolls.
+    private struct ScrollingIfNeeded<Content: View>: View {
+        private let content: Content
+
+        init(@ViewBuilder content: () -> Content) {
+            self.content = content()
+        }
+
+        var body: some View {
+            ViewThatFits(in: .vertical) {
+                content
+                ScrollView {
+                    content.frame(maxWidth: .infinity)
                 }
             }
         }
