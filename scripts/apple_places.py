@@ -26,7 +26,7 @@ ONLY_ON = {
 }
 # Modules of Apple's that only some of ours may import.
 ONLY_IN = {
-    "Accessibility": {"MartletUI"},
+    "Accessibility": {"GuestApp", "MartletUI"},
     "AppKit": {"MartletUI"},
     "CoreGraphics": {"MartletImages"},
     "CoreTransferable": {"MartletUI"},

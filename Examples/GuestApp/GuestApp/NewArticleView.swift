@@ -1,3 +1,4 @@
+import Accessibility
 import GuestKit
 import SwiftUI
 
@@ -42,7 +43,10 @@ struct NewArticleView: View {
         Task {
             switch await articles.create(draft) {
             case .published: dismiss()
-            case .failed(let text): errorText = text
+            case .failed(let text):
+                errorText = text
+                // It appears where VoiceOver does not look just now.
+                if let text { AccessibilityNotification.Announcement(text).post() }
             }
             isSending = false
         }
