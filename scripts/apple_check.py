@@ -5,10 +5,12 @@ usage: apple_check.py [--unused]
 
 Copies the sources, decides each #if as a compiler for iOS would, then as one for macOS, and compiles the copies with
 the modules of AppleStubs in the place of Apple's. Before that it makes sure that it can fail: the compiler must find each
-mistake of AppleStubs/Mistakes, and each of those that are put into a copy of the sources. --unused lists what the stubs
+mistake of AppleStubs/Mistakes, and each of those that are put into a copy of the sources. The Swift blocks of the prose that need Apple's systems are compiled
+as what a reader would write. --unused lists what the stubs
 declare and no source of ours mentions.
 """
 
+import dataclasses
 import os
 import re
 import shutil
@@ -21,6 +23,7 @@ from apple_places import (
     EXAMPLES, FOLDERS, PROMISED, PROMISED_BY_EXAMPLES, SHAPES, SOURCES, STUB_MODULES, STUBS, TARGETS, UPCOMING_FEATURES,
     check_imports, count_apple_files, imported, in_order, place, resolved, stub_modules, targets,
 )
+from check_readme import all_blocks, chains, source
 from swift_source import ROOT, code_of, shown, swift_files
 
 MISTAKES = ROOT / "AppleStubs" / "Mistakes"
@@ -28,6 +31,8 @@ OUTPUT = ROOT / ".build" / "apple-check"
 # Where the library without traits was built, and with it the one package that it needs.
 BUILT = ROOT / ".build" / "core" / "debug" / "Modules"
 PACKAGE = "HTTPTypes"
+# The module of the blocks of the prose.
+READERS = "Readers"
 
 # Put into a copy of the sources, each for a shape whose compiler must object: file, what stands there, what then does.
 PLANTED = {
@@ -77,11 +82,17 @@ def copy(sources, folder, shape, edit=lambda path, text: text):
 
 def compile(folder, shape, module, sources, *arguments):
     """Compiles copies in a folder, so that messages name them as the originals. Returns what the compiler says."""
-    command = ["swiftc", "-wmo", "-parse-as-library", "-swift-version", "6", "-warnings-as-errors"]
+    command = ["swiftc", "-wmo", "-parse-as-library", "-swift-version", "6"]
     command += ["-diagnostic-style", "llvm", "-no-color-diagnostics"]
-    command += [word for feature in UPCOMING_FEATURES for word in ("-enable-upcoming-feature", feature)]
-    # The example app is another package, which sees what is public.
-    command += ["-package-name", "guest-app" if module in EXAMPLES else "martlet", "-module-name", module]
+    if module == READERS:
+        # The same as in check_readme.py: the compiler's defaults, and examples may leave something unused.
+        command += ["-suppress-warnings"]
+    else:
+        command += ["-warnings-as-errors"]
+        command += [word for feature in UPCOMING_FEATURES for word in ("-enable-upcoming-feature", feature)]
+    # The example app and the readers' code are other packages, which see what is public.
+    package = "guest-app" if module in EXAMPLES else "readers" if module == READERS else "martlet"
+    command += ["-package-name", package, "-module-name", module]
     command += ["-I", OUTPUT / shape, "-I", OUTPUT / "packages"]
     result = subprocess.run(
         [*command, *arguments, *sources], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -139,6 +150,29 @@ def check(shape, newer):
         ]
         if found:
             sys.exit("\n".join(found))
+
+
+def chains_for_apple():
+    """The blocks of the prose that need Apple's systems, each with those that continue it."""
+    return [chain for chain in chains(all_blocks()) if chain[0].mode == "apple"]
+
+
+def compile_blocks(shape, blocks):
+    """Compiles blocks of the prose as readers' code, so that messages name the documents. Returns what the compiler says."""
+    folder = OUTPUT / shape
+    (folder / READERS).mkdir(exist_ok=True)
+    paths = []
+    for chain in blocks:
+        paths.append(f"{READERS}/{chain[0].name}.swift")
+        (folder / paths[-1]).write_text(rewritten(chain[0].document, source(chain), shape))
+    return compile(folder, shape, READERS, paths, "-emit-sil", "-o", f"{READERS}.sil") if paths else ""
+
+
+def check_blocks(shape, blocks):
+    """Compiles the blocks of the prose for a shape, against our modules."""
+    said = compile_blocks(shape, blocks)
+    if said:
+        sys.exit(f"{said}error: there are Swift blocks in the prose that do not compile for {shape}.")
 
 
 # Whether it can fail
@@ -207,6 +241,20 @@ def check_planted(shape):
     return len(waiting)
 
 
+def check_planted_blocks(shape, blocks):
+    """Demands that the compiler finds a mistake at the end of each block of the prose, and where it is."""
+    planted = [
+        [dataclasses.replace(block, code=f'{block.code}\nlet number: Int = "one"') for block in chain] for chain in blocks
+    ]
+    wanted = {(shown(block.document), block.line + block.code.count("\n")) for chain in planted for block in chain}
+    said = compile_blocks(shape, planted)
+    found = {(path, line) for path, line, _ in errors(said)}
+    if found != wanted:
+        odd = ", ".join(f"{path}:{line}" for path, line in sorted(found ^ wanted))
+        sys.exit(f"{said}error: mistakes in blocks of the prose are not found where they are, for {shape}: {odd}")
+    return len(wanted)
+
+
 # The stubs
 
 
@@ -251,6 +299,7 @@ def main():
     map_c_modules()
     newer_everywhere = newer_symbols(TOOLCHAIN, OUTPUT)
     mistakes = 0
+    blocks = chains_for_apple()
     for shape in SHAPES:
         build_stubs(shape)
         newer = newer_everywhere | newer_symbols(dated_stubs(shape), OUTPUT / shape)
@@ -258,9 +307,12 @@ def main():
         print(f"{shape}: its stubs compile, and mistakes are found ({time.monotonic() - start:.0f} s).", flush=True)
         check(shape, newer)
         mistakes += check_planted(shape)
+        check_blocks(shape, blocks)
+        mistakes += check_planted_blocks(shape, blocks)
         print(f"{shape}: {', '.join(targets(shape))} compile ({time.monotonic() - start:.0f} s).", flush=True)
     print(f"{mistakes} mistakes that were put in were found.")
     files = ", ".join(f"{shape} {count} files" for shape, count in counts.items())
+    print(f"{sum(map(len, blocks))} Swift blocks of the prose that need Apple's systems compile.")
     print(f"Apple's branches typecheck: {files}, against {len(STUB_MODULES)} modules of stubs.")
 
 

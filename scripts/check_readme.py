@@ -6,6 +6,7 @@ comment right before it says otherwise:
 
     <!-- compile: continues -->     sees what the blocks before it declare, back to the last one without this mark
     <!-- compile: file -->          a file of its own; one that imports Testing is run as a test
+    <!-- compile: apple -->         needs what only Apple's systems have; others can continue it
     <!-- compile: manifest -->      a Package.swift, which SwiftPM must be able to read
     <!-- compile: skip, reason -->  not compiled
     <!-- compile: with
@@ -14,7 +15,8 @@ comment right before it says otherwise:
 The last one may stand above one of the others. The scratch package is made outside the repository and depends on it with
 all traits off; what is built stays in .build/readme, so that the next run is quick. `--list` only shows the blocks.
 
-Where Combine is missing, `import Combine` is compiled as an import of OpenCombine, whose trait is on for that.
+Where Combine is missing, `import Combine` is compiled as an import of OpenCombine, whose trait is on for that. Blocks that
+need Apple's systems are compiled here on a Mac alone; elsewhere apple-check.sh typechecks them.
 """
 
 import dataclasses
@@ -28,8 +30,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".build" / "readme"
-MODES = {"body", "continues", "file", "manifest", "skip"}
-HAS_COMBINE = sys.platform == "darwin"
+README = ROOT / "README.md"
+MODES = {"apple", "body", "continues", "file", "manifest", "skip"}
+IS_APPLE = sys.platform == "darwin"
 
 
 @dataclasses.dataclass
@@ -92,6 +95,7 @@ def blocks_of(document):
 
 def source(chain):
     """A Swift file of blocks, each in a scope within the one before it."""
+    has_combine = IS_APPLE or chain[0].mode == "apple"
     imports, scopes = ['#sourceLocation(file: "the imports", line: 1)', "import Martlet"], []
     if any(line == "import Foundation" for block in chain for _, _, line in block.lines()):
         # Where URLSession stands apart from Foundation.
@@ -101,7 +105,7 @@ def source(chain):
         for path, number, line in block.lines():
             # Every line is named, so that imports can be moved to the top.
             target = imports if re.match(r"\s*(?:@\w+ )*import \w+", line) else scope
-            if not HAS_COMBINE and line.strip() == "import Combine":
+            if not has_combine and line.strip() == "import Combine":
                 line = "import OpenCombine; import OpenCombineDispatch"
             if target is imports or not scope or last != number - 1:
                 target.append(f'#sourceLocation(file: "{path}", line: {number})')
@@ -121,10 +125,10 @@ def chains(blocks):
     """Groups the blocks that must be compiled together: one that stands alone, and those that continue it."""
     result = []
     for block in blocks:
-        if block.mode in ("body", "file"):
+        if block.mode in ("apple", "body", "file"):
             result.append([block])
         elif block.mode == "continues":
-            if not result or result[-1][0].mode != "body" or result[-1][0].document != block.document:
+            if not result or result[-1][0].mode == "file" or result[-1][0].document != block.document:
                 sys.exit(f"{block.place}: there is no block that this one could continue")
             result[-1].append(block)
     return result
@@ -136,7 +140,7 @@ def package(folder, blocks):
     products = ("Martlet", "MartletImages", "MartletUI", "MartletTesting")
     dependencies = "[" + ", ".join(f'.product(name: "{name}", package: "martlet")' for name in products)
     packages, traits = "", ""
-    if not HAS_COMBINE:
+    if not IS_APPLE:
         names = ("OpenCombine", "OpenCombineDispatch")
         dependencies += "".join(f', .product(name: "{name}", package: "OpenCombine")' for name in names)
         packages, traits = ', .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")', '"OpenCombine"'
@@ -148,6 +152,8 @@ def package(folder, blocks):
     targets.append(f'.target(name: "Snippets", dependencies: {dependencies}, swiftSettings: {settings})')
     for chain in chains(blocks):
         name = chain[0].name
+        if chain[0].mode == "apple" and not IS_APPLE:
+            continue
         if chain[0].mode != "file":
             (snippets / f"{name}.swift").write_text(source(chain))
             continue
@@ -204,15 +210,19 @@ def check_translation(original, translation):
     return True
 
 
-def main():
-    readme = ROOT / "README.md"
+def all_blocks():
+    """The Swift blocks of README.md and of the articles."""
     articles = sorted((ROOT / "Sources").glob("*/*.docc/**/*.md"))
-    blocks = [block for document in [readme, *articles] for block in blocks_of(document)]
+    return [block for document in [README, *articles] for block in blocks_of(document)]
+
+
+def main():
+    blocks = all_blocks()
     if "--list" in sys.argv:
         for block in blocks:
             print(f"{block.place}: {block.mode}")
         return 0
-    good = check_translation(readme, ROOT / "README.ko.md")
+    good = check_translation(README, ROOT / "README.ko.md")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="martlet-readme-"))
     try:
         has_tests = package(folder, blocks)
@@ -224,8 +234,10 @@ def main():
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     skipped = sum(block.mode == "skip" for block in blocks)
+    left = 0 if IS_APPLE else sum(len(chain) for chain in chains(blocks) if chain[0].mode == "apple")
     if good:
-        print(f"{len(blocks) - skipped} Swift blocks compile, {skipped} are skipped.")
+        rest = f", {left} are left to apple-check.sh" if left else ""
+        print(f"{len(blocks) - skipped - left} Swift blocks compile{rest}, {skipped} are skipped.")
     return 0 if good else 1
 
 
