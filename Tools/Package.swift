@@ -83,6 +83,7 @@ let package = Package(
             name: "TransportContractTests",
             dependencies: [
                 .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
