@@ -11,7 +11,6 @@ final class LogSinks: Sendable {
     }
 
     private let lines = NIOLockedValueBox<[Name: [String]]>([:])
-    private let listening = NIOLockedValueBox<[Task<Void, Never>]>([])
 
     func take(_ text: String, as name: Name) {
         lines.withLockedValue { $0[name, default: []].append(text) }
@@ -22,22 +21,7 @@ final class LogSinks: Sendable {
 
     /// Lets the sinks take what happens to a session too.
     func follow(_ tokens: TokenManager) {
-        for log in logs {
-            let task = log.follow(tokens)
-            listening.withLockedValue { $0.append(task) }
-        }
-    }
-
-    /// Stops listening to sessions; what they have told already is written before this returns.
-    func finish() async {
-        let tasks = listening.withLockedValue { listening in
-            defer { listening = [] }
-            return listening
-        }
-        for task in tasks {
-            task.cancel()
-            await task.value
-        }
+        for log in logs { log.follow(tokens) }
     }
 
     private var logs: [LogObserver] {
