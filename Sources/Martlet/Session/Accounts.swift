@@ -91,9 +91,7 @@ public final class Accounts: Sendable {
     /// The current account as it is now, then each other one. A listener that does not keep up skips to the newest.
     public var currents: AsyncStream<AccountID?> {
         state.withLock { state in
-            state.currents.add(first: .some(state.current), buffering: 1) { [weak self] id in
-                self?.state.withLock { $0.currents.remove(id) }
-            }
+            state.currents.add(first: .some(state.current), buffering: 1)
         }
     }
 

@@ -141,20 +141,12 @@ extension TokenManager {
     /// Listening reads the store, if nothing has yet; it renews no token, which ``restore()`` does.
     public var states: AsyncStream<SessionState> {
         transition { machine in _ = machine.load(for: machine.makeID()) }
-        return core.withLock { core in
-            core.states.add(first: core.state, buffering: 16) { [weak self] id in
-                self?.core.withLock { $0.states.remove(id) }
-            }
-        }
+        return core.withLock { core in core.states.add(first: core.state, buffering: 16) }
     }
 
     /// Every step from now on, for logs, metrics and tests.
     public var events: AsyncStream<SessionEvent> {
-        core.withLock { core in
-            core.events.add(first: nil, buffering: 1024) { [weak self] id in
-                self?.core.withLock { $0.events.remove(id) }
-            }
-        }
+        core.withLock { core in core.events.add(first: nil, buffering: 1024) }
     }
 
     /// Reads the store and renews the token if it has expired: call it when the app starts.
