@@ -68,6 +68,7 @@ struct App: Sendable {
                 await traffic.shutdown()
                 throw error
             }
+            await sinks.finish()
             #expect(sinks.leaks(of: backend.controls.issuedTokens) == [])
         }
     }

@@ -11,6 +11,7 @@ final class LogSinks: Sendable {
     }
 
     private let lines = NIOLockedValueBox<[Name: [String]]>([:])
+    private let listening = NIOLockedValueBox<[Task<Void, Never>]>([])
 
     func take(_ text: String, as name: Name) {
         lines.withLockedValue { $0[name, default: []].append(text) }
@@ -21,7 +22,22 @@ final class LogSinks: Sendable {
 
     /// Lets the sinks take what happens to a session too.
     func follow(_ tokens: TokenManager) {
-        for log in logs { log.follow(tokens) }
+        for log in logs {
+            let task = log.follow(tokens)
+            listening.withLockedValue { $0.append(task) }
+        }
+    }
+
+    /// Stops listening to sessions; what they have told already is written before this returns.
+    func finish() async {
+        let tasks = listening.withLockedValue { listening in
+            defer { listening = [] }
+            return listening
+        }
+        for task in tasks {
+            task.cancel()
+            await task.value
+        }
     }
 
     private var logs: [LogObserver] {
