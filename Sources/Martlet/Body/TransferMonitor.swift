@@ -267,14 +267,15 @@ final class TransferListener: Sendable {
     /// The next event, or `nil` at the end.
     func next() async -> TransferEvent? {
         await withCheckedContinuation { continuation in
-            let answer = state.withLock { state -> TransferEvent?? in
-                guard state.pending.isEmpty else { return state.pending.removeFirst() }
-                guard !state.isFinished else { return .some(nil) }
+            let (answer, earlier) = state.withLock {
+                state -> (TransferEvent??, CheckedContinuation<TransferEvent?, Never>?) in
+                guard state.pending.isEmpty else { return (state.pending.removeFirst(), nil) }
+                guard !state.isFinished else { return (.some(nil), nil) }
                 // Two tasks on one stream: the later one waits, as AsyncStream has it, the earlier has its end.
                 defer { state.waiting = continuation }
-                state.waiting?.resume(returning: nil)
-                return .none
+                return (.none, state.waiting)
             }
+            earlier?.resume(returning: nil)
             if let answer { continuation.resume(returning: answer) }
         }
     }
