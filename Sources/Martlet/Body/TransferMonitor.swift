@@ -27,8 +27,7 @@ public final class TransferMonitor: Sendable {
         var toldAt: Duration?
         var toldSent = TransferCount()
         var toldReceived = TransferCount()
-        var listeners: [Int: TransferListener] = [:]
-        var lastID = 0
+        var listeners = Broadcast<TransferEvent>()
     }
 
     private let interval: Duration
@@ -46,7 +45,7 @@ public final class TransferMonitor: Sendable {
     }
 
     deinit {
-        for listener in state.withLock({ $0.listeners.values }) { listener.finish() }
+        state.withLock { $0.listeners.finish() }.wake()
     }
 
     /// The number of the attempt that is under way, from 1; 0 before the first.
@@ -66,42 +65,24 @@ public final class TransferMonitor: Sendable {
     /// A listener that does not keep up misses counts between, and no attempt: the newest counts are always told. Each
     /// call of this property makes a listener of its own.
     public var events: AsyncStream<TransferEvent> {
-        let listener = TransferListener()
-        let id = state.withLock { state -> Int in
-            state.lastID += 1
+        state.withLock { state in
+            var first: [TransferEvent] = []
             if state.attempt > 0 {
-                listener.tell(.attempt(state.attempt))
-                if state.sent != TransferCount() { listener.tell(.sent(state.sent)) }
-                if state.received != TransferCount() { listener.tell(.received(state.received)) }
+                first.append(.attempt(state.attempt))
+                if state.sent != TransferCount() { first.append(.sent(state.sent)) }
+                if state.received != TransferCount() { first.append(.received(state.received)) }
             }
-            if state.isFinished {
-                listener.finish()
-            } else {
-                state.listeners[state.lastID] = listener
+            guard state.isFinished else {
+                return state.listeners.add(first: first) { pending, newest in
+                    pending.removeAll { $0.isReplaced(by: newest) }
+                    pending.append(newest)
+                }
             }
-            return state.lastID
+            return AsyncStream { [first] continuation in
+                for event in first { continuation.yield(event) }
+                continuation.finish()
+            }
         }
-        let ear = Ear(listener) { [weak self] in
-            self?.state.withLock { $0.listeners[id] = nil }
-        }
-        return AsyncStream {
-            await ear.listener.next()
-        } onCancel: {
-            listener.finish()
-        }
-    }
-
-    /// What a stream holds of its listener: when it is dropped, the listener is taken off the list.
-    private final class Ear: Sendable {
-        let listener: TransferListener
-        private let end: @Sendable () -> Void
-
-        init(_ listener: TransferListener, _ end: @escaping @Sendable () -> Void) {
-            self.listener = listener
-            self.end = end
-        }
-
-        deinit { end() }
     }
 }
 
@@ -154,38 +135,33 @@ extension TransferMonitor {
 
     /// The call is over, well or not.
     package func finish() {
-        let (listeners, heldBack) = state.withLock { state in
-            defer {
-                state.isFinished = true
-                state.listeners = [:]
-            }
-            // For the interval; it is told at the end.
-            var heldBack: [TransferEvent] = []
-            if state.sent != state.toldSent { heldBack.append(.sent(state.sent)) }
-            if state.received != state.toldReceived { heldBack.append(.received(state.received)) }
-            return (state.listeners.values, heldBack)
+        let listeners = state.withLock { state in
+            var listeners = Wakeups()
+            // For the interval it was held back; it is told at the end.
+            if state.sent != state.toldSent { listeners += state.listeners.tell(.sent(state.sent)) }
+            if state.received != state.toldReceived { listeners += state.listeners.tell(.received(state.received)) }
+            listeners += state.listeners.finish()
+            state.isFinished = true
+            return listeners
         }
-        for listener in listeners {
-            for event in heldBack { listener.tell(event) }
-            listener.finish()
-        }
+        listeners.wake()
     }
 
     private func tell(_ change: (inout State) -> TransferEvent?) {
-        state.withLock { state in
-            guard let event = change(&state) else { return }
+        let listeners = state.withLock { state in
+            guard let event = change(&state) else { return Wakeups() }
             switch event {
             case .attempt: break
             case .sent(let count): state.toldSent = count
             case .received(let count): state.toldReceived = count
             }
-            // Under the lock, or a count could overtake the one before it.
-            for listener in state.listeners.values { listener.tell(event) }
+            return state.listeners.tell(event)
         }
+        listeners.wake()
     }
 
     private func due(_ state: inout State, _ isUrgent: Bool) -> Bool {
-        guard !state.listeners.isEmpty else { return false }
+        guard state.listeners.count > 0 else { return false }
         let now = time.uptime
         if !isUrgent, let toldAt = state.toldAt, now - toldAt < interval { return false }
         state.toldAt = now
@@ -226,59 +202,6 @@ public struct TransferCount: Sendable, Hashable {
     }
 
     var isComplete: Bool { completed == total }
-}
-
-/// Holds what one listener has not heard yet: every attempt, and of the counts only the newest.
-final class TransferListener: Sendable {
-    private struct State {
-        var pending: [TransferEvent] = []
-        var isFinished = false
-        var waiting: CheckedContinuation<TransferEvent?, Never>?
-    }
-
-    private let state = Locked(State())
-
-    func tell(_ event: TransferEvent) {
-        let waiting = state.withLock { state -> CheckedContinuation<TransferEvent?, Never>? in
-            guard !state.isFinished else { return nil }
-            if let waiting = state.waiting {
-                state.waiting = nil
-                return waiting
-            }
-            state.pending.removeAll { $0.isReplaced(by: event) }
-            state.pending.append(event)
-            return nil
-        }
-        waiting?.resume(returning: event)
-    }
-
-    /// Nothing more will be told; what is pending still is.
-    func finish() {
-        let waiting = state.withLock { state in
-            defer {
-                state.isFinished = true
-                state.waiting = nil
-            }
-            return state.waiting
-        }
-        waiting?.resume(returning: nil)
-    }
-
-    /// The next event, or `nil` at the end.
-    func next() async -> TransferEvent? {
-        await withCheckedContinuation { continuation in
-            let (answer, earlier) = state.withLock {
-                state -> (TransferEvent??, CheckedContinuation<TransferEvent?, Never>?) in
-                guard state.pending.isEmpty else { return (state.pending.removeFirst(), nil) }
-                guard !state.isFinished else { return (.some(nil), nil) }
-                // Two tasks on one stream: the later one waits, as AsyncStream has it, the earlier has its end.
-                defer { state.waiting = continuation }
-                return (.none, state.waiting)
-            }
-            earlier?.resume(returning: nil)
-            if let answer { continuation.resume(returning: answer) }
-        }
-    }
 }
 
 extension TransferEvent {

@@ -47,7 +47,7 @@ public final class Accounts: Sendable {
     }
 
     deinit {
-        state.withLock { $0.currents.finish() }
+        state.withLock { $0.currents.finish() }.wake()
     }
 
     /// The manager of an account: always the same one, signed in or not.
@@ -91,7 +91,7 @@ public final class Accounts: Sendable {
     /// The current account as it is now, then each other one. A listener that does not keep up skips to the newest.
     public var currents: AsyncStream<AccountID?> {
         state.withLock { state in
-            state.currents.add(first: .some(state.current), buffering: 1)
+            state.currents.add(first: [state.current], keeping: 1)
         }
     }
 
@@ -119,11 +119,12 @@ public final class Accounts: Sendable {
     }
 
     private func show(_ account: AccountID?) {
-        state.withLock { state in
-            guard state.current != account else { return }
+        let listeners = state.withLock { state in
+            guard state.current != account else { return Wakeups() }
             state.current = account
-            state.currents.send(account)
+            return state.currents.tell(account)
         }
+        listeners.wake()
     }
 
     /// A caller that is cancelled stops waiting, while the work goes on.

@@ -9,28 +9,31 @@ extension TokenManager {
     ) {
         let now = time.uptime
         var woken: [(CheckedContinuation<SessionStateMachine.Answer, Never>, SessionStateMachine.Answer)] = []
+        var listeners = Wakeups()
         let outcome = core.withLock { core in
             let outcome = event(&core)
             for action in core.machine.takeActions() {
-                if case .resume(let waiters, let answer) = action {
+                switch action {
+                case .resume(let waiters, let answer):
                     woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, answer) }
-                } else {
-                    start(action, &core)
+                case .emit(let event): listeners += core.events.tell(event)
+                default: start(action)
                 }
             }
             core.hot = core.machine.hotCredential
             if let state = core.machine.visibleState(at: now), state != core.state {
                 core.state = state
-                core.states.send(state)
+                listeners += core.states.tell(state)
             }
             return outcome
         }
+        listeners.wake()
         for (continuation, answer) in woken { continuation.resume(returning: answer) }
         finish(outcome)
     }
 
     /// Starts an action without waiting for it; the lock is held, so that actions start in the order of events.
-    private func start(_ action: SessionStateMachine.Action, _ core: inout Core) {
+    private func start(_ action: SessionStateMachine.Action) {
         switch action {
         case .load: storeLane.enqueue { await self.load() }
         case .save(let order): storeLane.enqueue { await self.save(order) }
@@ -42,9 +45,13 @@ extension TokenManager {
         case .retrySave(let wait): after(wait) { $0.saveRetryDue() }
         case .retryDelete(let id, let wait): after(wait) { $0.deleteRetryDue(id) }
         case .revoke(let bundle): Task { await self.revoke(bundle) }
-        case .emit(let event): core.events.send(event)
-        case .resume: break
+        case .emit, .resume: break
         }
+    }
+
+    /// Tells a step that the machine has no part in.
+    func tell(_ event: SessionEvent) {
+        core.withLock { $0.events.tell(event) }.wake()
     }
 
     private func after(_ wait: Duration, _ event: @escaping @Sendable (inout SessionStateMachine) -> Void) {
@@ -64,11 +71,11 @@ extension TokenManager {
             }
             switch result {
             case .success:
-                core.withLock { $0.events.send(.revoked) }
+                tell(.revoked)
                 return
             case .failure(let error):
                 let why = Redaction.redact(String(describing: error))
-                core.withLock { $0.events.send(.revocationFailed(why)) }
+                tell(.revocationFailed(why))
             }
             guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
             wait = min(wait * 4, policy.maximumRetryAfter)

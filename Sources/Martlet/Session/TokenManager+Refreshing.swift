@@ -51,7 +51,7 @@ extension TokenManager {
         do {
             return try await store.lock?.acquire(lease: policy.lockLease)
         } catch {
-            core.withLock { $0.events.send(.storeFailed(.lock, StorageFailure(wrapping: error))) }
+            tell(.storeFailed(.lock, StorageFailure(wrapping: error)))
             return nil
         }
     }

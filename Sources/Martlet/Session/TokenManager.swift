@@ -120,11 +120,13 @@ public final class TokenManager: Sendable {
     }
 
     deinit {
-        core.withLock { core in
+        let listeners = core.withLock { core in
             core.watch?.cancel()
-            core.states.finish()
-            core.events.finish()
+            var listeners = core.states.finish()
+            listeners += core.events.finish()
+            return listeners
         }
+        listeners.wake()
     }
 }
 
@@ -141,12 +143,12 @@ extension TokenManager {
     /// Listening reads the store, if nothing has yet; it renews no token, which ``restore()`` does.
     public var states: AsyncStream<SessionState> {
         transition { machine in _ = machine.load(for: machine.makeID()) }
-        return core.withLock { core in core.states.add(first: core.state, buffering: 16) }
+        return core.withLock { core in core.states.add(first: [core.state], keeping: 16) }
     }
 
     /// Every step from now on, for logs, metrics and tests.
     public var events: AsyncStream<SessionEvent> {
-        core.withLock { core in core.events.add(first: nil, buffering: 1024) }
+        core.withLock { core in core.events.add(keeping: 1024) }
     }
 
     /// Reads the store and renews the token if it has expired: call it when the app starts.

@@ -49,6 +49,37 @@ import Testing
         #expect(app.backend.reuseDetected == 0 && app.tokens.state == .signedIn(bob))
     }
 
+    @Test("a task that listens can be cancelled while its child waits for a token, and the session tells something")
+    func cancelledListener() async throws {
+        for round in 0..<1000 {
+            let app = try await App.signedIn()
+            let atServer = Gate()
+            app.backend.beforeRefresh { _ in
+                await atServer.pass()
+                return nil
+            }
+            let states = app.tokens.states
+            let listening = Task {
+                async let token: Void = app.tokens.refresh()
+                for await _ in states {}
+                do {
+                    try await token
+                    return nil as SessionError?
+                } catch {
+                    return error as? SessionError
+                }
+            }
+            await atServer.waitForArrivals()
+            for _ in 0..<round % 4 { await Task.yield() }
+            async let cancelling: Void = listening.cancel()
+            await app.tokens.signOut()
+            await cancelling
+            atServer.open()
+            let error = await listening.value
+            #expect(error == .cancelled || error == .signedOut)
+        }
+    }
+
     @Test("C17: whoever waited for one user's token does not get the next one's, when others had renewed the first")
     func askingAgain() async throws {
         let store = SharedShelf()
