@@ -27,10 +27,13 @@ FORMS ?= 20000
 SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests \
 	$(wildcard AppleStubs Benchmarks Examples Fuzzing)
 
+# Further options for every build.
+BUILD_OPTIONS ?=
+
 # Debug: from nothing it is there in two thirds of the time of a release build, and `make test` uses the same objects. The
 # first build shows how it gets on; later ones have nothing to say.
 COMMAND := Tools/.build/debug/martlet
-BUILD_COMMAND := swift build --package-path Tools --product martlet $(if $(wildcard $(COMMAND)),--quiet)
+BUILD_COMMAND := swift build --package-path Tools --product martlet $(BUILD_OPTIONS) $(if $(wildcard $(COMMAND)),--quiet)
 
 help: ## Lists what there is.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -90,6 +93,7 @@ lint: ## Says what the formatter would change.
 	@find $(SOURCES) -name .build -prune -o -name '*.swift' -print0 | xargs -0 swift format lint --strict --parallel
 
 docs: ## Makes the documentation in docs/, as a site of static files (any warning of DocC fails it).
+	@scripts/install-dependencies.sh
 	@scripts/docs.sh
 
 clean: ## Deletes everything that was built.

@@ -13,10 +13,9 @@ comment right before it says otherwise:
     code -->                        code that readers need not see, put before the block
 
 The last one may stand above one of the others. The scratch package is made outside the repository and depends on it with
-all traits off; what is built stays in .build/readme, so that the next run is quick. `--list` only shows the blocks.
+all traits on; what is built stays in .build, where the library with all traits is built too. `--list` only shows the blocks.
 
-Where Combine is missing, `import Combine` is compiled as an import of OpenCombine, whose trait is on for that. Blocks that
-need Apple's systems are compiled here on a Mac alone; elsewhere apple-check.sh typechecks them.
+Where Combine is missing, `import Combine` is compiled as an import of OpenCombine. Blocks that need Apple's systems are compiled here on a Mac alone; elsewhere apple-check.sh typechecks them.
 """
 
 import dataclasses
@@ -29,7 +28,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SCRATCH = ROOT / ".build" / "readme"
+SCRATCH = ROOT / ".build"
+TRAITS = ("AsyncHTTPClient", "URLSession", "Encryption", "ImageCodecs", "OpenCombine")
+OPTIONS = ["--scratch-path", os.fspath(SCRATCH), *os.environ.get("BUILD_OPTIONS", "").split()]
 README = ROOT / "README.md"
 MODES = {"apple", "body", "continues", "file", "manifest", "skip"}
 IS_APPLE = sys.platform == "darwin"
@@ -139,11 +140,11 @@ def package(folder, blocks):
     targets, has_tests = [], False
     products = ("Martlet", "MartletImages", "MartletUI", "MartletTesting")
     dependencies = "[" + ", ".join(f'.product(name: "{name}", package: "martlet")' for name in products)
-    packages, traits = "", ""
+    packages, traits = "", ", ".join(f'"{name}"' for name in TRAITS)
     if not IS_APPLE:
         names = ("OpenCombine", "OpenCombineDispatch")
         dependencies += "".join(f', .product(name: "{name}", package: "OpenCombine")' for name in names)
-        packages, traits = ', .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")', '"OpenCombine"'
+        packages = ', .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")'
     dependencies += "]"
     settings = '[.unsafeFlags(["-suppress-warnings"])]'
     snippets = folder / "Sources" / "Snippets"
@@ -189,7 +190,7 @@ def check_manifests(blocks, folder):
             place = folder / block.name
             place.mkdir()
             (place / "Package.swift").write_text(block.code + "\n")
-            if not run("swift", "package", "--scratch-path", f"{SCRATCH}-manifests", "dump-package", cwd=place):
+            if not run("swift", "package", "--scratch-path", f"{SCRATCH}/manifests", "dump-package", cwd=place):
                 print(f"{block.place}: SwiftPM cannot read this manifest")
                 good = False
     return good
@@ -226,9 +227,8 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp(prefix="martlet-readme-"))
     try:
         has_tests = package(folder, blocks)
-        options = ["--scratch-path", os.fspath(SCRATCH)]
-        built = run("swift", "build", "--build-tests", *options, cwd=folder)
-        tested = built and (not has_tests or run("swift", "test", "--skip-build", *options, cwd=folder))
+        built = run("swift", "build", "--build-tests", *OPTIONS, cwd=folder)
+        tested = built and (not has_tests or run("swift", "test", "--skip-build", *OPTIONS, cwd=folder))
         good = good and tested
         good = check_manifests(blocks, folder) and good
     finally:

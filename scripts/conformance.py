@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Runs the tests that carry a conformance case in their names (`C01: …`), and prints a table of the cases.
 
-usage: conformance.py [--markdown FILE] [--readme] [--check] [--skip-build]
+usage: conformance.py [--markdown FILE] [--readme] [--check] [--skip-build] [--events FILE...]
 
 A case passes if all of its tests do, in the library's package and in Tools; its time is the sum of theirs, one test
 after the other. Exits with 1 if a case failed. Cases that no test carries yet are listed by id.
+
+With `--events` no test is run: it reads what `swift test --event-stream-output-path FILE` has written, of both packages,
+and prints no times, as those tests have run side by side.
 
 The table in the READMEs, between its two marks, is what `--readme` has written there; `--check` fails where it is not
 what the run says.
@@ -50,14 +53,14 @@ def run(title, folder, options, skip_build):
     if not names:
         return []
     with tempfile.TemporaryDirectory() as temporary:
-        stream = Path(temporary) / "events.jsonl"
+        stream = Path(temporary) / "events"
         log = Path(temporary) / "log"
         command = ["swift", "test", *options, "--no-parallel", "--filter", r"/(%s)\(" % "|".join(names)]
         command += ["--event-stream-output-path", str(stream)] + (["--skip-build"] if skip_build else [])
         print(f"Running {len(names)} tests of {title}.", flush=True)
         with log.open("wb") as output:
             status = run_within(TIME_LIMIT, command, cwd=ROOT, stdout=output, stderr=output)
-        events = [json.loads(line) for line in stream.read_text().splitlines()] if stream.exists() else []
+        events = read(stream) if stream.exists() else []
         if status != 0:
             interesting = re.compile(r"error:|✘|recorded an issue|Fatal|crash", re.IGNORECASE)
             lines = log.read_text(errors="replace").splitlines()
@@ -65,6 +68,11 @@ def run(title, folder, options, skip_build):
             if not events:
                 sys.exit(f"conformance: the tests of {title} did not run")
         return events
+
+
+def read(stream):
+    """What a test run has written."""
+    return [json.loads(line) for line in stream.read_text().splitlines()]
 
 
 def results(events):
@@ -164,15 +172,21 @@ def main():
     parser.add_argument("--readme", action="store_true", help="put the table into the READMEs")
     parser.add_argument("--check", action="store_true", help="fail where the READMEs have another table")
     parser.add_argument("--skip-build", action="store_true", help="run the tests as they were built last")
+    parser.add_argument("--events", metavar="FILE", type=Path, nargs="+", help="read these runs' event streams, and run nothing")
     options = parser.parse_args()
 
+    if options.events:
+        runs = [read(stream) for stream in options.events]
+    else:
+        runs = [run(title, *package, options.skip_build) for title, package in PACKAGES.items()]
     cases = {}
-    for title, (folder, arguments) in PACKAGES.items():
-        for case, *result in results(run(title, folder, arguments, options.skip_build)):
+    for events in runs:
+        for case, *result in results(events):
             cases.setdefault(case, []).append(result)
     rows = list(table(cases))
     missing = [case for case in (f"C{number:02}" for number in range(1, LAST_CASE + 1)) if case not in cases]
-    print("\n".join(console(rows, missing)))
+    if not options.events:
+        print("\n".join(console(rows, missing)))
     print(summary(rows, missing))
     if options.markdown:
         options.markdown.write_text("\n".join(markdown(rows, missing)) + "\n")

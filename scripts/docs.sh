@@ -13,10 +13,11 @@ docc=$(command -v docc || xcrun --find docc 2>/dev/null || true)
 # With all traits, so that every transport has its page; the dependencies' symbols are left out.
 graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
-symbols="$(swift build --enable-all-traits --show-bin-path)/../symbolgraph"
+read -ra options <<<"${BUILD_OPTIONS:-}"
+symbols="$(swift build "${options[@]}" --enable-all-traits --show-bin-path)/../symbolgraph"
 rm -rf "$symbols"
 # It wants to see the tests as well, and says that it has failed where they were not built. What counts is what it has written.
-swift package --enable-all-traits dump-symbol-graph --minimum-access-level public >"$graphs/log" 2>&1 || true
+swift package "${options[@]}" --enable-all-traits dump-symbol-graph --minimum-access-level public >"$graphs/log" 2>&1 || true
 for catalogue in Sources/*/*.docc; do
     [[ -e "$symbols/$(basename "$catalogue" .docc).symbols.json" ]] || {
         cat "$graphs/log" >&2

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 
-from check_readme import ROOT, blocks_of
+from check_readme import OPTIONS, ROOT, blocks_of
 
 MOST_LINES = 10
 BUILD_LIMIT, RUN_LIMIT = 1200, 60
@@ -78,13 +78,12 @@ def check(manifest, program, printed, folder, url):
     (folder / "Package.swift").write_text(replaced(manifest, '"../martlet"', f'"{ROOT}"') + "\n")
     (folder / "Sources").mkdir()
     (folder / "Sources" / "main.swift").write_text(replaced(program, SERVED, url) + "\n")
-    options = ["--scratch-path", os.fspath(ROOT / ".build")]
-    build = ["swift", "build", *options]
+    build = ["swift", "build", *OPTIONS]
     built = subprocess.run(
         build, cwd=folder, timeout=BUILD_LIMIT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if built.returncode:
         sys.exit(f"{built.stdout}\nerror: the newcomer's package does not build")
-    command = ["swift", "run", "--skip-build", "--quiet", *options]
+    command = ["swift", "run", "--skip-build", "--quiet", *OPTIONS]
     ran = subprocess.run(command, cwd=folder, timeout=RUN_LIMIT, stdout=subprocess.PIPE, text=True)
     if ran.returncode or ran.stdout != printed:
         sys.exit(f"the newcomer's program printed {ran.stdout!r} and not {printed!r} (exit code {ran.returncode})")

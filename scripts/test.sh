@@ -9,6 +9,8 @@ if [[ -x .venv/bin/python3 ]]; then PATH="$PWD/.venv/bin:$PATH"; fi
 
 # A folder of its own for the library without traits: with one for both, each would undo what the other has built.
 core=.build/core
+# Further options for every build, separated by spaces.
+read -ra options <<<"${BUILD_OPTIONS:-}"
 logs=.build/logs
 mkdir -p "$logs"
 closing=()
@@ -64,22 +66,27 @@ for check in check-folders.sh check-docs.py check-links.py check-guest-app.py; d
 done
 
 step "dependencies without traits" only_http_types
-step "library without traits, build" swift build --disable-default-traits --scratch-path "$core" --build-tests
+step "library without traits, build" swift build "${options[@]}" --disable-default-traits --scratch-path "$core" --build-tests
 step "apple-check" scripts/apple-check.sh
-step "library without traits, tests" scripts/within.py 900 swift test --disable-default-traits --scratch-path "$core" --skip-build
-step "library with default traits, build" swift build
+step "library without traits, tests" scripts/within.py 900 swift test "${options[@]}" --disable-default-traits --scratch-path "$core" --skip-build
+# It needs no trait either.
+step "example app's model" scripts/within.py 900 \
+    swift test "${options[@]}" --package-path Examples/GuestApp/GuestKit --scratch-path "$core"
+step "library with default traits, build" swift build "${options[@]}"
 step "library with default traits, warnings" scripts/compiler-warnings.py .build
-step "tools, build" swift build --package-path Tools --build-tests
+step "tools, build" swift build "${options[@]}" --package-path Tools --build-tests
 # While .build has what a newcomer's package needs: the dependencies, built for the default traits.
 step "newcomer" scripts/within.py 900 scripts/newcomer.py
-step "library with all traits, build" swift build --enable-all-traits --build-tests
-step "library with all traits, tests" scripts/within.py 900 swift test --enable-all-traits --skip-build
+step "library with all traits, build" swift build "${options[@]}" --enable-all-traits --build-tests
+step "library with all traits, tests" scripts/within.py 900 \
+    swift test "${options[@]}" --enable-all-traits --skip-build --event-stream-output-path "$logs/library.events"
 step "docs" scripts/docs.sh
-step "tools, tests" scripts/within.py 900 swift test --package-path Tools --skip-build
-step "example app's model" scripts/within.py 900 swift test --package-path Examples/GuestApp/GuestKit
+step "check-readme.sh" scripts/check-readme.sh
+step "tools, tests" scripts/within.py 900 \
+    swift test "${options[@]}" --package-path Tools --skip-build --event-stream-output-path "$logs/tools.events"
+step "conformance" scripts/conformance.py --check --events "$logs/library.events" "$logs/tools.events"
 step "kill -9 while a store writes" scripts/within.py 300 Tools/.build/debug/martlet kills --rounds 1000
 step "warnings" scripts/compiler-warnings.py .build Tools/.build
-if [[ -x scripts/check-readme.sh ]]; then step "check-readme.sh" scripts/check-readme.sh; fi
 
 printf '\n%s\n' "All of it passed, in $((SECONDS / 60)) min $((SECONDS % 60)) s:"
 printf '   %s\n' "${closing[@]}"
