@@ -67,6 +67,17 @@ import Testing
         #expect(login.state.isAuthenticated)
     }
 
+    @Test("a field that hands over the same name again takes no message away", arguments: Face.allCases)
+    func unchangedName(face: Face) async throws {
+        let login = try face.login(GuestRegistration(Backend().client))
+        await login.registerGuest().value
+        #expect(login.state.errorText == "Enter a name.")
+        login.userName = ""
+        #expect(login.state.errorText == "Enter a name.")
+        login.userName = "A"
+        #expect(login.state.errorText == nil)
+    }
+
     @Test("the same failure twice is two failures to be read out", arguments: Face.allCases)
     func repeatedFailure(face: Face) async throws {
         let login = try face.login(GuestRegistration(Backend().client))

@@ -6,9 +6,11 @@
 // https://developer.apple.com/documentation/swiftui/view/id(_:)
 // https://developer.apple.com/documentation/swiftui/view/interactivedismissdisabled(_:)
 // https://developer.apple.com/documentation/swiftui/view/sheet(ispresented:ondismiss:content:)
+// https://developer.apple.com/documentation/swiftui/view/allowshittesting(_:)
 // https://developer.apple.com/documentation/swiftui/view/submitlabel(_:)
 // https://developer.apple.com/documentation/swiftui/view/onsubmit(of:_:)
 extension View {
+    public nonisolated func allowsHitTesting(_ enabled: Bool) -> some View { EmptyView() }
     public nonisolated func disabled(_ disabled: Bool) -> some View { EmptyView() }
     public nonisolated func id<ID: Hashable>(_ id: ID) -> some View { EmptyView() }
     public nonisolated func interactiveDismissDisabled(_ isDisabled: Bool = true) -> some View { EmptyView() }

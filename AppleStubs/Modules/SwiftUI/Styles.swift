@@ -43,10 +43,12 @@ public struct HorizontalAlignment: Equatable, Sendable {
 // https://developer.apple.com/documentation/swiftui/view/clipshape(_:style:)
 // https://developer.apple.com/documentation/swiftui/view/font(_:)
 // https://developer.apple.com/documentation/swiftui/view/multilinetextalignment(_:)
+// https://developer.apple.com/documentation/swiftui/view/tint(_:)-23xyq
 extension View {
     public nonisolated func foregroundStyle<S: ShapeStyle>(_ style: S) -> some View { EmptyView() }
     public nonisolated func clipShape<S: Shape>(_ shape: S) -> some View { EmptyView() }
     public nonisolated func font(_ font: Font?) -> some View { EmptyView() }
+    public nonisolated func tint(_ tint: Color?) -> some View { EmptyView() }
     public nonisolated func multilineTextAlignment(_ alignment: TextAlignment) -> some View { EmptyView() }
 }
 

@@ -22,16 +22,20 @@ struct ArticlesView: View {
                 ForEach(articles.articles) { article in
                     ArticleRow(article: article)
                         .swipeActions {
-                            Button("Delete", role: .destructive) {
-                                Task { await articles.delete(article) }
-                            }
+                            // Not with the role `.destructive`, for which the row goes at once, and comes back until
+                            // the server has agreed.
+                            Button("Delete") { Task { await articles.delete(article) } }
+                                .tint(.red)
                         }
                 }
             }
             .overlay {
                 if articles.isLoaded && articles.articles.isEmpty {
                     ContentUnavailableView(
-                        "No Articles Yet", systemImage: "doc.text", description: Text("Write the first one."))
+                        "No Articles Yet", systemImage: "doc.text", description: Text("Write the first one.")
+                    )
+                    // It is the list below that is pulled down.
+                    .allowsHitTesting(false)
                 }
             }
             .refreshable { await articles.load() }
@@ -53,9 +57,12 @@ struct ArticlesView: View {
         .sheet(isPresented: $isWriting) {
             NewArticleView(articles: articles)
         }
-        // One sheet at a time: that which asks to sign in again goes first.
+        // One thing at a time: the sheet that asks to sign in again goes first.
         .task(id: session.route) {
-            if case .signInAgain = session.route { isWriting = false }
+            if case .signInAgain = session.route {
+                isWriting = false
+                articles.dismissError()
+            }
         }
         .alert("That Did Not Work", isPresented: hasError) {
             Button("OK") {}

@@ -27,7 +27,8 @@ struct NewArticleView: View {
             .disabled(isSending)
             .toolbar {
                 ToolbarItem(placement: .cancellationAction) {
-                    Button("Cancel", role: .cancel) { dismiss() }
+                    // While it is being sent, another sheet could stand in this one's place by the time it is closed.
+                    Button("Cancel", role: .cancel) { dismiss() }.disabled(isSending)
                 }
                 ToolbarItem(placement: .confirmationAction) {
                     Button("Publish") { publish() }.disabled(!draft.isComplete || isSending)

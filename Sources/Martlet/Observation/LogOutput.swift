@@ -35,7 +35,8 @@ public struct LogOutput: Sendable {
     }
 
     /// The process's standard output. There are colours where it is a terminal, unless the environment has a `NO_COLOR`
-    /// that is not empty, or says that the terminal is `dumb`.
+    /// that is not empty, or names no terminal, or a `dumb` one. Xcode's console shows none, and apps on a phone, a watch or
+    /// the like have none.
     public static let standardOutput = LogOutput(descriptor: STDOUT_FILENO)
 
     /// The process's standard error, with colours as on ``standardOutput``.
@@ -51,9 +52,22 @@ public struct LogOutput: Sendable {
         }
     }
 
-    /// Whether a person wants colours on a terminal (no-color.org).
+    /// Whether a person wants colours on a terminal (no-color.org), and it can show them.
     static func wantsColours(_ environment: [String: String]) -> Bool {
-        (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        #if canImport(Darwin) && !os(macOS)
+            // Xcode gives an app a terminal that is none.
+            return false
+        #else
+            return (environment["NO_COLOR"] ?? "").isEmpty && !["", "dumb"].contains(environment["TERM"] ?? "")
+                && !isXcode(environment)
+        #endif
+    }
+
+    /// Whether the terminal is Xcode's console, which shows the codes themselves. Since Xcode 16 its environment has the
+    /// first of these, before it had the other, with a name that tells.
+    private static func isXcode(_ environment: [String: String]) -> Bool {
+        environment["__XCODE_BUILT_PRODUCTS_DIR_PATHS"] != nil
+            || environment["XPC_SERVICE_NAME"]?.split(separator: ".").contains("Xcode") == true
     }
 
     /// One call for the whole line, so that other processes do not come in between; more only where the file takes less.

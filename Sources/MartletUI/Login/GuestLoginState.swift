@@ -33,8 +33,9 @@ public struct GuestLoginState: Sendable, Hashable {
         let image: ImageSource?
     }
 
-    /// The name was typed.
+    /// The name was typed, or only handed over once more, as text fields do when they are left.
     mutating func type(_ name: String) {
+        guard name != userName else { return }
         userName = name
         errorText = nil
     }

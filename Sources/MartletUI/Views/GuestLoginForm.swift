@@ -1,4 +1,7 @@
 #if canImport(SwiftUI)
+    #if !os(tvOS)
+        internal import PhotosUI
+    #endif
     public import SwiftUI
     #if canImport(UIKit)
         internal import UIKit
@@ -50,13 +53,17 @@
         let login: any GuestLoginFace
         let state: GuestLoginState
         @State private var isLoadingPicture = false
+        #if !os(tvOS)
+            @State private var choice: PhotosPickerItem?
+        #endif
 
         var body: some View {
             Form {
                 Section {
                     nameField
                     #if !os(tvOS)
-                        PictureField(login: login, image: state.selectedImage, isLoading: $isLoadingPicture)
+                        PictureField(
+                            login: login, image: state.selectedImage, choice: $choice, isLoading: isLoadingPicture)
                     #endif
                 }
                 .disabled(state.isRegistering)
@@ -75,6 +82,9 @@
                     }
                 }
             }
+            #if !os(tvOS)
+                .loads($choice, into: login, telling: $isLoadingPicture)
+            #endif
             .task(id: state.failures) {
                 if let text = state.errorText { announce(text) }
             }

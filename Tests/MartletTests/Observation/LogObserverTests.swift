@@ -145,8 +145,13 @@ import Testing
     @Test("is in colours where that is wanted") func colours() {
         let line = LogLine(.error, "GET", "/a", "500, 1 ms, 0 B", note: "why")
         #expect(line.coloured == "GET /a \u{1B}[31m500, 1 ms, 0 B\u{1B}[0m\u{1B}[2m: why\u{1B}[0m")
-        #expect(LogOutput.wantsColours([:]) && LogOutput.wantsColours(["NO_COLOR": "", "TERM": "xterm"]))
-        #expect(!LogOutput.wantsColours(["NO_COLOR": "1"]) && !LogOutput.wantsColours(["TERM": "dumb"]))
+        #expect(LogOutput.wantsColours(["NO_COLOR": "", "TERM": "xterm", "XPC_SERVICE_NAME": "0"]))
+        let colourless: [[String: String]] = [
+            [:], ["TERM": ""], ["TERM": "dumb"], ["NO_COLOR": "1", "TERM": "xterm"],
+            ["__XCODE_BUILT_PRODUCTS_DIR_PATHS": "/Products", "TERM": "xterm-256color"],
+            ["XPC_SERVICE_NAME": "application.com.apple.dt.Xcode.1", "TERM": "xterm-256color"],
+        ]
+        for environment in colourless { #expect(!LogOutput.wantsColours(environment), "\(environment)") }
         for showsColours in [true, false] {
             let written = Locked<[String]>([])
             let output = LogOutput(showsColours: showsColours) { text in written.withLock { $0.append(text) } }
