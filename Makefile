@@ -25,7 +25,7 @@ FIRST ?=
 FORMS ?= 20000
 
 SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests \
-	$(wildcard AppleStubs Benchmarks Examples Fuzzing)
+	$(wildcard AppleStubs Benchmarks Examples Fuzzing scripts)
 
 # Further options for every build.
 BUILD_OPTIONS ?=

@@ -15,7 +15,8 @@ comment right before it says otherwise:
 The last one may stand above one of the others. The scratch package is made outside the repository and depends on it with
 all traits on; what is built stays in .build, where the library with all traits is built too. `--list` only shows the blocks.
 
-Where Combine is missing, `import Combine` is compiled as an import of OpenCombine. Blocks that need Apple's systems are compiled here on a Mac alone; elsewhere apple-check.sh typechecks them.
+Where Combine is missing, `import Combine` is compiled as an import of OpenCombine. Libraries that are not among our packages
+have the declarations that blocks use of them in scripts/foreign. Blocks that need Apple's systems are compiled here on a Mac alone; elsewhere apple-check.sh typechecks them.
 """
 
 import dataclasses
@@ -31,6 +32,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRATCH = ROOT / ".build"
 TRAITS = ("AsyncHTTPClient", "URLSession", "Encryption", "ImageCodecs", "OpenCombine")
 OPTIONS = ["--scratch-path", os.fspath(SCRATCH), *os.environ.get("BUILD_OPTIONS", "").split()]
+FOREIGN = ROOT / "scripts" / "foreign"
 README = ROOT / "README.md"
 MODES = {"apple", "body", "continues", "file", "manifest", "skip"}
 IS_APPLE = sys.platform == "darwin"
@@ -145,6 +147,10 @@ def package(folder, blocks):
         names = ("OpenCombine", "OpenCombineDispatch")
         dependencies += "".join(f', .product(name: "{name}", package: "OpenCombine")' for name in names)
         packages = ', .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")'
+    for module in sorted(path.name for path in FOREIGN.iterdir()):
+        shutil.copytree(FOREIGN / module, folder / "Sources" / module)
+        targets.append(f'.target(name: "{module}")')
+        dependencies += f', "{module}"'
     dependencies += "]"
     settings = '[.unsafeFlags(["-suppress-warnings"])]'
     snippets = folder / "Sources" / "Snippets"

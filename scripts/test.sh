@@ -11,7 +11,7 @@ if [[ -x .venv/bin/python3 ]]; then PATH="$PWD/.venv/bin:$PATH"; fi
 core=.build/core
 # Further options for every build, separated by spaces.
 read -ra options <<<"${BUILD_OPTIONS:-}"
-logs=.build/logs
+logs=$PWD/.build/logs
 mkdir -p "$logs"
 closing=()
 
@@ -50,7 +50,7 @@ print("With all traits off swift-http-types is resolved and nothing else.")'
 
 formatting() {
     local folders=(Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests) folder
-    for folder in AppleStubs Benchmarks Examples Fuzzing; do
+    for folder in AppleStubs Benchmarks Examples Fuzzing scripts; do
         if [[ -d "$folder" ]]; then folders+=("$folder"); fi
     done
     # Packages of their own keep what they build beside their sources.
