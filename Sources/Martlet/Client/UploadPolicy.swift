@@ -13,8 +13,9 @@ public struct UploadPolicy: Sendable, Hashable {
     /// How long a body is taken to need whose length nobody knows. Default 60 s.
     public var timeForUnknownLength: Duration = .seconds(60)
     /// From which length on, in bytes, the server is asked before the body goes out (`Expect: 100-continue`, RFC 9110,
-    /// section 10.1.1), where the transport can wait for its answer (``Transport/waitsForContinue``); a body that can be
-    /// sent only once asks at any length. `nil` never asks. Default 1 MiB.
+    /// section 10.1.1), where the transport can wait for its answer (``Transport/waitsForContinue``). `nil` never asks. A
+    /// body that can be sent only once never asks either: transports have read it by then, and a server that knows nothing
+    /// of such questions (417) could not be sent it again. Default 1 MiB.
     public var expectContinueThreshold: Int64? = 1 << 20
 
     /// The defaults.
@@ -34,7 +35,7 @@ public struct UploadPolicy: Sendable, Hashable {
 
     /// Whether the server is asked first.
     func expectsContinue(_ body: PreparedBody) -> Bool {
-        guard let expectContinueThreshold else { return false }
-        return !body.isReplayable || body.length.map { $0 >= expectContinueThreshold } ?? true
+        guard let expectContinueThreshold, body.isReplayable else { return false }
+        return body.length.map { $0 >= expectContinueThreshold } ?? true
     }
 }

@@ -129,20 +129,24 @@ import Testing
         #expect(stub.requests.map { $0.headers[.expect] } == ["100-continue", nil])
     }
 
-    @Test("a large or one-shot body asks the server first, where the transport can wait for its answer") func expect()
-        async throws
+    @Test("a body that can be sent only once is not lost to such a server") func expectationOfOneShot() async throws {
+        let stub = StubTransport { request in request.headers[.expect] == nil ? .status(204) : .status(417) }
+        let chunks = Chunks(chunks: [Data(count: 1 << 20)])
+        try await client(Waiting(stub: stub)).send(Call<Empty>.post("/1", .oneShot(chunks, length: 1 << 20)))
+        try await client(Waiting(stub: stub)).send(Call<Empty>.post("/2", .oneShot(chunks)))
+        #expect(stub.requests.map { $0.headers[.expect] } == [nil, nil])
+    }
+
+    @Test("a large body asks the server first, where the transport can wait for its answer") func expect() async throws
     {
         let stub = StubTransport { _ in .status(204) }
         let client = client(Waiting(stub: stub))
-        let chunks = Chunks(chunks: [Data("x".utf8)])
         try await client.send(Call<Empty>.post("/1", body(claiming: 1 << 20)))
         try await client.send(Call<Empty>.post("/2", body(claiming: 1 << 20 - 1)))
-        try await client.send(Call<Empty>.post("/3", .oneShot(chunks, length: 1)))
-        try await client.send(Call<Empty>.post("/4"))
-        try await MartletTests.client(stub).send(Call<Empty>.post("/5", body(claiming: 1 << 30)))
+        try await client.send(Call<Empty>.post("/3"))
+        try await MartletTests.client(stub).send(Call<Empty>.post("/4", body(claiming: 1 << 30)))
         try await MartletTests.client(Waiting(stub: stub)) { $0.uploads.expectContinueThreshold = nil }
-            .send(Call<Empty>.post("/6", body(claiming: 1 << 30)))
-        #expect(
-            stub.requests.map { $0.headers[.expect] } == ["100-continue", nil, "100-continue", nil, nil, nil])
+            .send(Call<Empty>.post("/5", body(claiming: 1 << 30)))
+        #expect(stub.requests.map { $0.headers[.expect] } == ["100-continue", nil, nil, nil, nil])
     }
 }
