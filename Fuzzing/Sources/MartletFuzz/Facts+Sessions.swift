@@ -118,6 +118,24 @@ extension Facts {
         return asked.contains { time(place) - $0 >= .seconds(10) } || jumps.contains { $0 < place }
     }
 
+    /// Whether the disk has not come to rest for as long as a process is willing to wait for a turn with it.
+    func isKeptWaiting(_ life: Life, at place: Int) -> Bool {
+        var (asked, busySince, restsSince) = (0, Duration.zero, nil as Duration?)
+        for entry in history.entries[..<place] {
+            switch entry.what {
+            case .disk(life, .asked(.read)), .disk(life, .asked(.update)):
+                if asked == 0, restsSince != entry.at { busySince = entry.at }
+                asked += 1
+            case .disk(life, .told(.read)), .disk(life, .told(.update)):
+                if asked > 0, entry.at - busySince >= .seconds(10) { return true }
+                asked -= 1
+                restsSince = entry.at
+            default: break
+            }
+        }
+        return asked > 0 && time(place) - busySince >= .seconds(10)
+    }
+
     /// Whether another process has noted that it is about to renew a token of the session.
     func isNotedElsewhere(_ family: Int, by life: Life, before place: Int) -> Bool {
         history.entries[..<place].contains { entry in

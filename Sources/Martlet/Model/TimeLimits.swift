@@ -73,6 +73,14 @@ final class TimeLimits: Sendable {
         }
     }
 
+    /// Calls a closure when a time has passed, if that is not called off before.
+    /// - Returns: What calls it off.
+    func schedule(after limit: Duration, _ expire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let ticket = makeTicket()
+        register(ticket, deadline: time.uptime + limit, expire: expire)
+        return { [weak self] in self?.remove(ticket) }
+    }
+
     private func makeTicket() -> Int {
         state.withLock { state in
             state.lastID += 1

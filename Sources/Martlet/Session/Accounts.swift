@@ -38,7 +38,7 @@ public final class Accounts: Sendable {
     /// - Parameters:
     ///   - store: Keeps the sessions, and which account is the current one.
     ///   - makeManager: Makes the manager of an account over the store that it is given, and over no other. It is called
-    ///     once for each account that is used, and must not ask for that account's manager itself.
+    ///     once for each account that is used, and must neither ask for a manager itself nor wait for another thread.
     public init(
         store: any AccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
     ) {

@@ -64,6 +64,18 @@ extension SessionStateMachine {
         state = .signedIn(session)
     }
 
+    /// The store does not get to the order, since it does not come back from what it was asked before. Whoever waits goes on
+    /// with what is in memory; it is written when its turn comes.
+    mutating func saveDelayed(_ order: SaveOrder, _ failure: StorageFailure) {
+        guard case .signedIn(var session) = state, session.isSaving(order) else { return }
+        settle(&session, with: order, failure: failure)
+        session.isSaved = false
+        session.saveFailures += 1
+        session.saveRetry = order.id
+        actions.append(.emit(.storeFailed(.write, failure)))
+        state = .signedIn(session)
+    }
+
     /// The order as it stands now that its turn with the store has come; `nil` where the session is over and its record
     /// would be written over whatever others have done meanwhile.
     func current(_ order: SaveOrder) -> SaveOrder? {

@@ -121,6 +121,10 @@ extension SessionStateMachine {
     struct Sighting: Hashable, Sendable {
         var reading: StoreReading
         var life: TokenLife?
+
+        static func unavailable(_ failure: StorageFailure) -> Sighting {
+            Sighting(reading: .unavailable(failure), life: nil)
+        }
     }
 
     enum Answer: Hashable, Sendable {

@@ -24,6 +24,31 @@ final class StoreLane: Sendable {
         }
     }
 
+    /// Adds an operation, and tells if its turn does not come in time, because one before it does not end.
+    /// - Parameters:
+    ///   - limit: How long it waits for its turn. What it then takes is its own affair.
+    ///   - limits: The clock for that.
+    ///   - operation: Is told whether its turn has come too late.
+    ///   - tellDelay: Called, at most once and before the operation, when the time is over.
+    func enqueue(
+        within limit: Duration, by limits: TimeLimits, _ operation: @escaping @Sendable (_ isLate: Bool) async -> Void,
+        orElse tellDelay: @escaping @Sendable () -> Void
+    ) {
+        guard state.withLock({ $0.isRunning }) else { return enqueue { await operation(false) } }
+        let isDecided = Locked(false)
+        let decide: @Sendable () -> Bool = {
+            isDecided.withLock { isDecided in
+                defer { isDecided = true }
+                return !isDecided
+            }
+        }
+        let callOff = limits.schedule(after: limit) { if decide() { tellDelay() } }
+        enqueue {
+            callOff()
+            await operation(!decide())
+        }
+    }
+
     /// Returns once everything asked for before is done.
     func flush() async {
         await withCheckedContinuation { continuation in

@@ -35,9 +35,25 @@ extension TokenManager {
     /// Starts an action without waiting for it; the lock is held, so that actions start in the order of events.
     private func start(_ action: SessionStateMachine.Action) {
         switch action {
-        case .load: storeLane.enqueue { await self.load() }
-        case .save(let order): storeLane.enqueue { await self.save(order) }
-        case .condemn(let order): storeLane.enqueue { await self.condemn(order) }
+        case .load:
+            inTurn { isLate in
+                if isLate { await self.lookNow() } else { await self.load() }
+            } orElse: { failure in
+                self.transition { machine in machine.loaded(.unavailable(failure)) }
+            }
+        case .save(let order):
+            inTurn { _ in
+                await self.save(order)
+            } orElse: { failure in
+                self.transition { machine in machine.saveDelayed(order, failure) }
+            }
+        case .condemn(let order):
+            inTurn { isLate in
+                // That the record is to go has been noted as a deletion by now.
+                if !isLate { await self.condemn(order) }
+            } orElse: { failure in
+                self.transition { machine in machine.condemned(order, over: .unavailable(failure), failure: failure) }
+            }
         case .delete(let deletion): storeLane.enqueue { await self.delete(deletion) }
         case .clearJournal(let record):
             storeLane.enqueue { await self.change(SessionStateMachine.clearJournal(of: record)) { _, _ in } }

@@ -40,7 +40,11 @@ extension TokenManager {
         while true {
             let lock = await acquireLock()
             let isToBeSent = await withCheckedContinuation { (answer: CheckedContinuation<Bool?, Never>) in
-                storeLane.enqueue { await self.note(order, holding: lock, answer) }
+                inTurn { isLate in
+                    if !isLate { await self.note(order, holding: lock, answer) }
+                } orElse: { failure in
+                    self.noteDelayed(order, holding: lock, failure, answer)
+                }
             }
             if let isToBeSent { return (lock, isToBeSent) }
             lock?.release()
@@ -60,12 +64,8 @@ extension TokenManager {
         _ first: SessionStateMachine.RefreshOrder, holding lock: (any HeldStoreLock)?,
         _ answer: CheckedContinuation<Bool?, Never>
     ) async {
-        guard let order = core.withLock({ $0.machine.current(first) }) else {
-            transition { machine in machine.dropped(first) }
-            return answer.resume(returning: false)
-        }
-        let token = order.record.bundle.refreshToken ?? order.record.bundle.accessToken
-        let journal = RefreshJournal(startedAt: time.wallClock, fingerprint: RefreshJournal.fingerprint(of: token))
+        guard let order = current(first, answer) else { return }
+        let journal = journal(of: order)
         let decide = SessionStateMachine.note(journal, for: order)
         let isWrite = Locked(false)
         let isDoneLate = await change { reading in
@@ -73,17 +73,48 @@ extension TokenManager {
             isWrite.withLock { $0 = if case .write = update { true } else { false } }
             return update
         } then: { seen, failure in
-            // A process that was stopped in here may have lost the lock, and then what it has seen is old.
-            if let lock, !lock.isHeld { return answer.resume(returning: nil) }
-            let now = self.time.uptime
-            let jitter = self.random(in: 0...1)
-            self.transition { core in
-                core.machine.prepared(order, over: seen, journal: journal, failure: failure, at: now, jitter: jitter)
-            } then: { isToBeSent in
-                answer.resume(returning: isToBeSent)
-            }
+            self.prepared(order, holding: lock, seen, journal, failure, answer)
         }
         if isDoneLate, isWrite.withLock({ $0 }) { transition { machine in machine.writtenLate(order.record) } }
+    }
+
+    /// The turn for the note does not come, and by the time it does the note would be of no use.
+    private func noteDelayed(
+        _ first: SessionStateMachine.RefreshOrder, holding lock: (any HeldStoreLock)?, _ failure: StorageFailure,
+        _ answer: CheckedContinuation<Bool?, Never>
+    ) {
+        guard let order = current(first, answer) else { return }
+        prepared(order, holding: lock, .unavailable(failure), journal(of: order), failure, answer)
+    }
+
+    /// The order as it stands now. Where it is not wanted any more, that is the answer.
+    private func current(
+        _ first: SessionStateMachine.RefreshOrder, _ answer: CheckedContinuation<Bool?, Never>
+    ) -> SessionStateMachine.RefreshOrder? {
+        if let order = core.withLock({ $0.machine.current(first) }) { return order }
+        transition { machine in machine.dropped(first) }
+        answer.resume(returning: false)
+        return nil
+    }
+
+    private func journal(of order: SessionStateMachine.RefreshOrder) -> RefreshJournal {
+        let token = order.record.bundle.refreshToken ?? order.record.bundle.accessToken
+        return RefreshJournal(startedAt: time.wallClock, fingerprint: RefreshJournal.fingerprint(of: token))
+    }
+
+    private func prepared(
+        _ order: SessionStateMachine.RefreshOrder, holding lock: (any HeldStoreLock)?, _ seen: Sighting,
+        _ journal: RefreshJournal, _ failure: StorageFailure?, _ answer: CheckedContinuation<Bool?, Never>
+    ) {
+        // A process that was stopped in here may have lost the lock, and then what it has seen is old.
+        if let lock, !lock.isHeld { return answer.resume(returning: nil) }
+        let now = time.uptime
+        let jitter = random(in: 0...1)
+        transition { core in
+            core.machine.prepared(order, over: seen, journal: journal, failure: failure, at: now, jitter: jitter)
+        } then: { isToBeSent in
+            answer.resume(returning: isToBeSent)
+        }
     }
 
     /// Lets the refresher talk to the server, for as long as it may take.

@@ -45,6 +45,15 @@ extension TokenManager {
         }
     }
 
+    /// Has something done in its turn that somebody waits for. Where the turn does not come, because the store does not come
+    /// back from what it was asked before, that is told as a failure.
+    func inTurn(
+        _ operation: @escaping @Sendable (_ isLate: Bool) async -> Void,
+        orElse report: @escaping @Sendable (StorageFailure) -> Void
+    ) {
+        storeLane.enqueue(within: policy.storeTimeout, by: storeLimits, operation) { [tooSlow] in report(tooSlow) }
+    }
+
     /// Changes the record and tells what was there before, and why it could not be done.
     ///
     /// A store that takes too long is reported as one that failed, so that nobody waits for it for ever; but nobody else
@@ -118,31 +127,33 @@ extension TokenManager {
 extension TokenManager {
     /// Looks at the record whenever somebody may have changed it.
     private func watch() {
-        core.withLock { core in
-            guard core.watch == nil, let changes = store.changes() else { return }
-            core.watch = Task { [weak self] in
-                for await _ in changes {
-                    guard let self else { return }
-                    self.look()
-                }
+        // Only in the lane, so nobody else does it meanwhile; and not under the lock, for a store may do what it likes.
+        guard core.withLock({ $0.watch == nil }), let changes = store.changes() else { return }
+        let watch = Task { [weak self] in
+            for await _ in changes {
+                guard let self else { return }
+                self.look()
             }
         }
+        core.withLock { $0.watch = watch }
     }
 
     /// - Parameter failures: How often in a row there was nothing to be had from it.
     private func look(afterFailures failures: Int = 0) {
-        storeLane.enqueue {
-            let epoch = self.core.withLock { $0.machine.epoch }
-            await self.reading { seen in
-                self.transition { core in
-                    core.machine.looked(seen, since: epoch)
-                } then: { outcome in
-                    // Nobody says a second time that there is something to see.
-                    switch outcome {
-                    case .heeded: break
-                    case .outdated: self.look()
-                    case .notNow: self.lookAgain(afterFailures: failures + 1)
-                    }
+        storeLane.enqueue { await self.lookNow(afterFailures: failures) }
+    }
+
+    func lookNow(afterFailures failures: Int = 0) async {
+        let epoch = core.withLock { $0.machine.epoch }
+        await reading { seen in
+            self.transition { core in
+                core.machine.looked(seen, since: epoch)
+            } then: { outcome in
+                // Nobody says a second time that there is something to see.
+                switch outcome {
+                case .heeded: break
+                case .outdated: self.look()
+                case .notNow: self.lookAgain(afterFailures: failures + 1)
                 }
             }
         }
