@@ -141,7 +141,9 @@ extension SimulatedTokenStore {
             try Task.checkCancellation()
             guard !hasDied.withLock({ $0 }) else { throw Self.dead }
             let now = disk.time.uptime
-            let (id, loser, deadline) = disk.line.withLock { [process] line -> (Int?, String?, Duration) in
+            let (id, loser, deadline) = disk.line.withLock { [process, hasDied] line -> (Int?, String?, Duration) in
+                // Whoever dies now finds the lock when it is taken from the dead.
+                if hasDied.withLock({ $0 }) { return (nil, nil, now) }
                 if let holder = line.holder, now < holder.deadline { return (nil, nil, holder.deadline) }
                 let loser = line.holder?.process
                 line.lastID += 1

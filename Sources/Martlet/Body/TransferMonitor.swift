@@ -20,6 +20,8 @@ public final class TransferMonitor: Sendable {
         var attempt = 0
         /// Goes up with every start, so that what comes late from an earlier one is known.
         var pass = 0
+        /// Which body is to go out: one that is read late, after its attempt was given up, starts nothing any more.
+        var body = 0
         var sent = TransferCount()
         var received = TransferCount()
         var isFinished = false
@@ -89,12 +91,37 @@ public final class TransferMonitor: Sendable {
 // MARK: - For the client
 
 extension TransferMonitor {
-    /// A call begins, or another attempt of it, or its body goes out once more within one.
+    /// A call begins, or another attempt of it.
     /// - Returns: What the counts of it are to name.
     @discardableResult
     package func start(attempt: Int) -> Int {
+        begin(attempt) { state in
+            state.body += 1
+            return true
+        }
+    }
+
+    /// A body is about to be handed to the transport.
+    /// - Returns: What `startBody(_:attempt:)` is to be called with when it is read.
+    func announceBody() -> Int {
+        state.withLock { state in
+            state.body += 1
+            return state.body
+        }
+    }
+
+    /// The transport begins to read a body, perhaps once more within its attempt.
+    /// - Returns: What the counts of it are to name.
+    func startBody(_ body: Int, attempt: Int) -> Int {
+        begin(attempt) { $0.body == body }
+    }
+
+    private func begin(_ attempt: Int, if isWanted: (inout State) -> Bool) -> Int {
+        var pass = -1
         tell { state in
+            guard isWanted(&state) else { return nil }
             state.pass += 1
+            pass = state.pass
             // It has been announced, and nothing has happened since.
             let isAnnounced = state.attempt == attempt && !state.isFinished
             if isAnnounced, state.sent == TransferCount(), state.received == TransferCount() { return nil }
@@ -107,7 +134,7 @@ extension TransferMonitor {
             state.toldReceived = TransferCount()
             return .attempt(attempt)
         }
-        return state.withLock { $0.pass }
+        return pass
     }
 
     /// The attempt's body has got so far.
@@ -142,6 +169,7 @@ extension TransferMonitor {
             if state.received != state.toldReceived { listeners += state.listeners.tell(.received(state.received)) }
             listeners += state.listeners.finish()
             state.isFinished = true
+            state.body += 1
             return listeners
         }
         listeners.wake()

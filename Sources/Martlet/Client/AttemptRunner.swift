@@ -171,8 +171,9 @@ extension OutgoingBody {
     /// The same body, told of to whoever wants to know how it gets on.
     fileprivate func watched(by monitor: TransferMonitor?, _ attempt: Int, _ headway: Headway) -> OutgoingBody {
         if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSinglePiece { return self }
+        let body = monitor?.announceBody() ?? 0
         return counted {
-            let pass = monitor?.start(attempt: attempt) ?? 0
+            let pass = monitor?.startBody(body, attempt: attempt) ?? 0
             return { count in
                 headway.made()
                 monitor?.send(count, in: pass)

@@ -83,21 +83,23 @@ public final class GuestAuthService: Sendable {
         let notSent = FailedCall(method: "POST", url: path, attempts: 0)
         guard !Task.isCancelled else { throw .cancelled(notSent) }
         let outcome = await flight.run { [client, path, nameField, pictureField] in
-            do throws(NetworkError) {
-                var form = MultipartForm()
-                form.append(name, named: nameField)
-                do throws(RequestProblem) {
-                    form.append(try await makePicture(), named: pictureField)
+            await GuestGate.entering(for: client.tokens) {
+                do throws(NetworkError) {
+                    var form = MultipartForm()
+                    form.append(name, named: nameField)
+                    do throws(RequestProblem) {
+                        form.append(try await makePicture(), named: pictureField)
+                    } catch {
+                        throw NetworkError.invalidRequest(notSent, error)
+                    }
+                    let registration = GuestRegistration(path: path, body: .multipart(form))
+                    let answer: GuestAnswer = try await client.signIn(registration, monitor: monitor) { answer in
+                        SessionAccount(userID: answer.guest.id, isGuest: true)
+                    }
+                    return .success(answer.guest)
                 } catch {
-                    throw NetworkError.invalidRequest(notSent, error)
+                    return .failure(error)
                 }
-                let registration = GuestRegistration(path: path, body: .multipart(form))
-                let answer: GuestAnswer = try await client.signIn(registration, monitor: monitor) { answer in
-                    SessionAccount(userID: answer.guest.id, isGuest: true)
-                }
-                return .success(answer.guest)
-            } catch {
-                return .failure(error)
             }
         }
         guard let outcome else { throw .cancelled(FailedCall(method: "POST", url: path, attempts: 1)) }

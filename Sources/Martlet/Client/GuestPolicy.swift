@@ -44,7 +44,7 @@ struct GuestGate: Sendable {
         let outcome = await tokens.guests.policy.run {
             // Somebody may have signed in since this was asked for.
             guard await nobodyIsSignedIn else { return .success(()) }
-            return await Self.$entered.withValue(Self.entered.union([ObjectIdentifier(tokens)])) {
+            return await Self.entering(for: tokens) {
                 do {
                     return .success(try await policy.signIn(client))
                 } catch {
@@ -55,6 +55,14 @@ struct GuestGate: Sendable {
         guard let outcome else { throw .cancelled(call) }
         // A user who has signed in meanwhile is as good as a guest.
         if case .failure(let error) = outcome, await nobodyIsSignedIn { throw error }
+    }
+
+    /// Signs somebody in: calls that are part of it do not wait for it.
+    static func entering<Outcome: Sendable>(
+        for tokens: TokenManager?, _ signIn: @Sendable () async -> Outcome
+    ) async -> Outcome {
+        guard let tokens else { return await signIn() }
+        return await $entered.withValue(entered.union([ObjectIdentifier(tokens)])) { await signIn() }
     }
 
     private var nobodyIsSignedIn: Bool {

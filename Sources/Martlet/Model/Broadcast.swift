@@ -112,7 +112,8 @@ private final class Listener<Value: Sendable>: Sendable {
     private struct State {
         var pending: [Value]
         var isFinished = false
-        var waiting: CheckedContinuation<Value?, Never>?
+        /// One for each task that shares the stream, in the order in which they came.
+        var waiting: [CheckedContinuation<Value?, Never>] = []
     }
 
     private let state: Locked<State>
@@ -127,12 +128,12 @@ private final class Listener<Value: Sendable>: Sendable {
     func tell(_ value: Value) -> Wakeup? {
         state.withLock { state in
             guard !state.isFinished else { return nil }
-            guard let waiting = state.waiting else {
+            guard !state.waiting.isEmpty else {
                 keep(&state.pending, value)
                 return nil
             }
-            state.waiting = nil
-            return Wakeup { waiting.resume(returning: value) }
+            let first = state.waiting.removeFirst()
+            return Wakeup { first.resume(returning: value) }
         }
     }
 
@@ -140,9 +141,11 @@ private final class Listener<Value: Sendable>: Sendable {
     /// - Returns: Whoever waits for something.
     func finish() -> Wakeup? {
         state.withLock { state in
-            defer { state.waiting = nil }
             state.isFinished = true
-            return state.waiting.map { waiting in Wakeup { waiting.resume(returning: nil) } }
+            guard !state.waiting.isEmpty else { return nil }
+            let all = state.waiting
+            state.waiting = []
+            return Wakeup { for each in all { each.resume(returning: nil) } }
         }
     }
 
@@ -155,9 +158,8 @@ private final class Listener<Value: Sendable>: Sendable {
                     return Wakeup { continuation.resume(returning: value) }
                 }
                 guard !state.isFinished else { return Wakeup { continuation.resume(returning: nil) } }
-                // Two tasks on one stream: the later one waits, the earlier one has its end.
-                defer { state.waiting = continuation }
-                return state.waiting.map { earlier in Wakeup { earlier.resume(returning: nil) } }
+                state.waiting.append(continuation)
+                return nil
             }
             wakeup?.wake()
         }

@@ -58,6 +58,8 @@
                     state.upload = upload
                     state.task = upload.task
                     state.queue = session.delegateQueue
+                    // Before a cancellation can find the task: whoever is told of its end takes it off the list.
+                    connections.exchanges.add(self, for: upload.task)
                     return false
                 }
                 guard !isCancelled else {
@@ -65,7 +67,6 @@
                     session.delegateQueue.addOperation { upload.task.cancel() }
                     return sender.resume(throwing: CancellationError())
                 }
-                connections.exchanges.add(self, for: upload.task)
                 upload.start(for: self)
             }
         }

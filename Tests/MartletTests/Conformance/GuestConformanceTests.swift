@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import MartletTesting
 import Testing
 
@@ -160,6 +161,32 @@ import Testing
         guard case .signInRequired = await app.call().error else {
             Issue.record("nobody can be signed in by that")
             return
+        }
+    }
+
+    @Test("C48: a registration that makes a call which needs somebody does not wait for itself") func ownCall()
+        async throws
+    {
+        let made = Locked<NetworkClient?>(nil)
+        let app = App { config in
+            config.guestPolicy = .registering
+            config.interceptors = [Asking(client: made)]
+        }
+        made.withLock { $0 = app.client }
+        app.backend.registersGuests()
+        try await GuestAuthService(app.client).register(name: "Ada")
+        #expect(app.backend.calls(to: "/auth/guest/register") == 1)
+        #expect(app.tokens.state.isSignedIn)
+    }
+
+    /// Makes a call that needs somebody, whenever a guest is registered.
+    private struct Asking: RequestInterceptor {
+        let client: Locked<NetworkClient?>
+
+        func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            guard request.path == "/auth/guest/register" else { return }
+            let answer: Echo? = try? await client.withLock { $0 }?.send(Get("/me"))
+            #expect(answer == nil)
         }
     }
 

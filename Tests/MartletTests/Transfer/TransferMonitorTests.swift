@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import MartletTesting
 import Testing
 
@@ -98,6 +99,37 @@ import Testing
         #expect(monitor.sent == TransferCount())
         monitor.send(TransferCount(completed: 1, total: 10), in: second)
         #expect(monitor.sent.completed == 1)
+    }
+
+    @Test("a body that is read after its attempt was given up starts nothing any more") func lateBody() async throws {
+        let kept = Locked<[OutgoingBody]>([])
+        let transport = Keeping(kept: kept)
+        let monitor = TransferMonitor(interval: .zero)
+        let upload = Call<Empty>.put("/here", .bytes(Data(count: 10)))
+        try await client(transport) { $0.retry = RetryPolicy(firstDelay: .zero) }.send(upload, monitor: monitor)
+        func read(_ body: OutgoingBody) async throws {
+            guard case .stream(let stream) = body.content else { return }
+            for try await _ in stream {}
+        }
+        #expect(monitor.attempt == 2 && monitor.sent == TransferCount())
+        // The first attempt's, then the second's, when the call is over.
+        for body in kept.withLock({ $0 }) { try await read(body) }
+        #expect(monitor.attempt == 2 && monitor.sent == TransferCount())
+        for await event in monitor.events { #expect(event == .attempt(2)) }
+    }
+
+    /// Reads no body, and gives the first attempt up.
+    private struct Keeping: Transport {
+        let kept: Locked<[OutgoingBody]>
+
+        func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
+            let number = kept.withLock { kept in
+                if let body { kept.append(body) }
+                return kept.count
+            }
+            if number == 1 { throw TransportError.connectionLost("given up") }
+            return TransportResponse(head: HTTPResponse(status: .noContent), body: ByteStream(Data()))
+        }
     }
 
     @Test("a body that goes along with a redirect is announced again") func redirected() async throws {
