@@ -25,7 +25,7 @@ public struct SessionPolicy: Sendable, Hashable {
     /// How long another process may be in the middle of a refresh before it counts as dead. Default 45 s. Keep it the
     /// same in all processes, and, where the server grants one, below ``rotationGrace``.
     public var lockLease: Duration = .seconds(45)
-    /// How long the store may take for one operation before it counts as failed. Default 10 s.
+    /// How long the store may take for one operation, or for those before it, until it counts as failed. Default 10 s.
     public var storeTimeout: Duration = .seconds(10)
     /// The first wait before a failed write to the store is tried again; it doubles up to ``maximumCoolDown``. Default 1 s.
     public var firstSaveRetry: Duration = .seconds(1)
