@@ -214,6 +214,7 @@ def others():
     write("orientation-6.webp", encoded(turned, "WEBP", quality=90, exif=b"Exif\0\0" + exif(6, gps=True)))
     write("animated.webp", encoded(picture, "WEBP", save_all=True, append_images=[picture.transpose(0)], quality=90))
     write("animated.gif", encoded(picture, "GIF", save_all=True, append_images=[picture.transpose(0)]))
+    write("quarters.avif", encoded(quarters((128, 96)), "AVIF", quality=80))
     heif = pillow_heif.from_pillow(quarters((128, 96)))
     out = io.BytesIO()
     heif.save(out, quality=80)

@@ -10,6 +10,8 @@
 
 #include <lcms2.h>
 
+#include "codes.h"
+
 /// The profile that gamma and primaries stand for, `NULL` where there are neither.
 static cmsHPROFILE profile_from(const martlet_layout *layout, size_t channels) {
     int has_primaries = layout->primaries[1] && layout->primaries[3] && layout->primaries[5] && layout->primaries[7];
@@ -49,9 +51,14 @@ static cmsUInt32Number format_of(const martlet_layout *layout, size_t channels, 
 
 int martlet_convert_to_srgb(const martlet_layout *layout, const uint8_t *pixels, size_t count, size_t channels,
                             uint8_t *result) {
-    cmsHPROFILE profile = layout->profile
-                              ? cmsOpenProfileFromMem(layout->profile, (cmsUInt32Number)layout->profile_length)
-                              : profile_from(layout, channels);
+    cmsHPROFILE profile;
+    if (layout->code_transfer) {
+        profile = martlet_profile_from_codes(layout, channels);
+    } else if (layout->profile) {
+        profile = cmsOpenProfileFromMem(layout->profile, (cmsUInt32Number)layout->profile_length);
+    } else {
+        profile = profile_from(layout, channels);
+    }
     if (!profile) return 0;
     cmsUInt32Number format = format_of(layout, channels, cmsGetColorSpace(profile));
     int has_alpha = !layout->is_cmyk && (channels == 2 || channels == 4);

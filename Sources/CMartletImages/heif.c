@@ -104,7 +104,9 @@ static void heif_note_profile(heif_reader *reader) {
     reader->base.base.layout.profile_length = length;
 }
 
-static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, int decodes, martlet_problem *problem) {
+/// @param allowed The size to be decoded; `NULL` where no pixels are wanted.
+static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, const martlet_size *allowed,
+                     martlet_problem *problem) {
     const heif_library *library = reader->library;
     martlet_layout *layout = &reader->base.base.layout;
     reader->context = library->make();
@@ -118,7 +120,8 @@ static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, in
         layout->width = (size_t)library->width(reader->handle);
         layout->height = (size_t)library->height(reader->handle);
         layout->channels = library->has_alpha(reader->handle) ? 4 : 3;
-        if (!decodes) return 1;
+        if (!allowed) return 1;
+        if (!martlet_is_allowed(layout->width, layout->height, *allowed, problem)) return 0;
         int chroma = layout->channels == 4 ? heif_interleaved_rgba : heif_interleaved_rgb;
         error = library->decode(reader->handle, &reader->image, heif_rgb, chroma, NULL);
     }
@@ -137,6 +140,10 @@ static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, in
         martlet_fail(problem, martlet_status_damaged, "libheif yields no pixels");
         return 0;
     }
+    // Some of its versions decode more than the file says, where what is coded is larger.
+    if ((size_t)width > allowed->width || (size_t)height > allowed->height) {
+        return martlet_is_allowed((size_t)width, (size_t)height, *allowed, problem);
+    }
     reader->base.stride = (size_t)stride;
     layout->width = (size_t)width;
     layout->height = (size_t)height;
@@ -144,7 +151,8 @@ static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, in
     return 1;
 }
 
-martlet_reader *martlet_open_heif(const uint8_t *bytes, size_t count, int decodes, martlet_problem *problem) {
+static martlet_reader *heif_open(const uint8_t *bytes, size_t count, const martlet_size *allowed,
+                                 martlet_problem *problem) {
     const heif_library *library = heif_get();
     if (!library) {
         martlet_fail(problem, martlet_status_missing, "libheif is not installed");
@@ -158,11 +166,19 @@ martlet_reader *martlet_open_heif(const uint8_t *bytes, size_t count, int decode
     reader->library = library;
     reader->base.base.read = martlet_read_memory;
     reader->base.base.close = heif_close;
-    if (!heif_fill(reader, bytes, count, decodes, problem)) {
+    if (!heif_fill(reader, bytes, count, allowed, problem)) {
         heif_close(&reader->base.base);
         return NULL;
     }
     return &reader->base.base;
+}
+
+martlet_reader *martlet_inspect_heif(const uint8_t *bytes, size_t count, martlet_problem *problem) {
+    return heif_open(bytes, count, NULL, problem);
+}
+
+martlet_reader *martlet_open_heif(const uint8_t *bytes, size_t count, martlet_size allowed, martlet_problem *problem) {
+    return heif_open(bytes, count, &allowed, problem);
 }
 
 #endif

@@ -117,7 +117,8 @@ static void jpeg_close(martlet_reader *base) {
     free(reader);
 }
 
-martlet_reader *martlet_open_jpeg(const uint8_t *bytes, size_t count, unsigned eighths, martlet_problem *problem) {
+martlet_reader *martlet_open_jpeg(const uint8_t *bytes, size_t count, martlet_size allowed, unsigned eighths,
+                                  martlet_problem *problem) {
     jpeg_reader *reader = calloc(1, sizeof *reader);
     if (!reader) {
         martlet_fail(problem, martlet_status_no_memory, "not enough memory");
@@ -134,6 +135,10 @@ martlet_reader *martlet_open_jpeg(const uint8_t *bytes, size_t count, unsigned e
     codec->progress = &reader->progress;
     jpeg_mem_src(codec, (unsigned char *)bytes, count);
     jpeg_read_header(codec, TRUE);
+    if (!martlet_is_allowed(codec->image_width, codec->image_height, allowed, problem)) {
+        jpeg_close(&reader->base);
+        return NULL;
+    }
     codec->scale_num = eighths;
     codec->scale_denom = 8;
     switch (codec->jpeg_color_space) {

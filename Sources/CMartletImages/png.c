@@ -102,7 +102,7 @@ static void png_read_all(png_reader *reader, int passes) {
     }
 }
 
-martlet_reader *martlet_open_png(const uint8_t *bytes, size_t count, martlet_problem *problem) {
+martlet_reader *martlet_open_png(const uint8_t *bytes, size_t count, martlet_size allowed, martlet_problem *problem) {
     png_reader *reader = calloc(1, sizeof *reader);
     if (!reader) {
         martlet_fail(problem, martlet_status_no_memory, "not enough memory");
@@ -126,9 +126,14 @@ martlet_reader *martlet_open_png(const uint8_t *bytes, size_t count, martlet_pro
         return NULL;
     }
     png_set_read_fn(codec, reader, png_take);
-    // The caller has looked at the size.
+    // Its own limits are not those of the caller, who has looked at the size.
     png_set_user_limits(codec, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_read_info(codec, reader->info);
+    if (!martlet_is_allowed(png_get_image_width(codec, reader->info), png_get_image_height(codec, reader->info),
+                            allowed, problem)) {
+        png_close(&reader->base);
+        return NULL;
+    }
     png_set_expand(codec);
     png_set_scale_16(codec);
     int passes = png_set_interlace_handling(codec);

@@ -25,6 +25,12 @@ martlet_status martlet_read_memory(martlet_reader *base, uint8_t *row, martlet_p
     return martlet_status_good;
 }
 
+int martlet_is_allowed(size_t width, size_t height, martlet_size allowed, martlet_problem *problem) {
+    if (width == allowed.width && height == allowed.height) return 1;
+    martlet_fail(problem, martlet_status_damaged, "it is not as large as its headers say");
+    return 0;
+}
+
 martlet_status martlet_fail(martlet_problem *problem, martlet_status status, const char *reason) {
     problem->status = status;
     snprintf(problem->reason, sizeof problem->reason, "%s", reason);

@@ -20,6 +20,9 @@ typedef struct martlet_memory_reader {
 
 martlet_status martlet_read_memory(martlet_reader *reader, uint8_t *row, martlet_problem *problem);
 
+/// Whether the library has found the size that was allowed; notes the problem where it has not.
+int martlet_is_allowed(size_t width, size_t height, martlet_size allowed, martlet_problem *problem);
+
 /// Notes what went wrong.
 martlet_status martlet_fail(martlet_problem *problem, martlet_status status, const char *reason);
 

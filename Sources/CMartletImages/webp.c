@@ -33,7 +33,7 @@ static martlet_status webp_fail(martlet_problem *problem, VP8StatusCode code) {
     }
 }
 
-martlet_reader *martlet_open_webp(const uint8_t *bytes, size_t count, size_t width, size_t height,
+martlet_reader *martlet_open_webp(const uint8_t *bytes, size_t count, martlet_size allowed, martlet_size wanted,
                                   martlet_problem *problem) {
     webp_reader *reader = calloc(1, sizeof *reader);
     if (!reader) {
@@ -44,11 +44,15 @@ martlet_reader *martlet_open_webp(const uint8_t *bytes, size_t count, size_t wid
     VP8StatusCode code = VP8_STATUS_UNSUPPORTED_FEATURE;
     if (WebPInitDecoderConfig(config)) code = WebPGetFeatures(bytes, count, &config->input);
     if (code == VP8_STATUS_OK) {
+        if (!martlet_is_allowed((size_t)config->input.width, (size_t)config->input.height, allowed, problem)) {
+            webp_close(&reader->base.base);
+            return NULL;
+        }
         int has_alpha = config->input.has_alpha;
-        if ((int)width < config->input.width || (int)height < config->input.height) {
+        if (wanted.width < allowed.width || wanted.height < allowed.height) {
             config->options.use_scaling = 1;
-            config->options.scaled_width = (int)width;
-            config->options.scaled_height = (int)height;
+            config->options.scaled_width = (int)wanted.width;
+            config->options.scaled_height = (int)wanted.height;
         }
         config->output.colorspace = has_alpha ? MODE_RGBA : MODE_RGB;
         code = WebPDecode(bytes, count, config);

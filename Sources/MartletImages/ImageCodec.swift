@@ -40,15 +40,19 @@ struct ImageDescription: Sendable, Equatable {
     var hasAlpha = false
     /// Whether there are further pictures, which are left behind.
     var isAnimated = false
-    /// Whether it holds what is neither pixels nor needed to show them: EXIF, XMP, IPTC, comments, previews, further pictures,
-    /// bytes behind the end.
-    var hasMetadata = false
+    /// Whether it holds what is neither pixels nor needed to show them nor EXIF: XMP, IPTC, comments, previews, further
+    /// pictures, bytes behind the end.
+    var hasOtherMetadata = false
     /// Whether its colours are sRGB, by what it says or because it says nothing.
     var isSRGB = true
+    /// What its colours are by code points, where it says so and they are known; this comes before any profile.
+    var codePoints: CodePoints?
     /// The ICC profile, where the headers have one in the clear.
     var profile: Data?
     /// The TIFF structure of its EXIF metadata, without any marker before it.
     var exif: Data?
+    /// The largest size that any of its parts is coded in, where that is not what is shown.
+    var codedSize: PixelSize?
 }
 
 /// Whether somebody still waits for the picture.

@@ -36,9 +36,11 @@ public struct ImageProcessor: Sendable {
         /// What shows through where the picture is transparent and ``format`` cannot be.
         public var background = Color.white
         /// Whether EXIF metadata stay, with the orientation set to upright. They say where and when the picture was taken.
-        /// Any other metadata go in any case.
+        /// Any other metadata go in any case, and so do EXIF of more than 65,527 bytes where ``format`` is
+        /// ``ImageFormat/jpeg``, which has no room for them.
         public var keepsMetadata = false
-        /// How many pixels a picture may have by what its header says, against small files that unpack to gigabytes.
+        /// How many pixels a picture may have by what its header says, against small files that unpack to gigabytes. A file
+        /// that has more of them than its header says is damaged.
         public var maximumPixels = 120_000_000
         /// How many bytes a picture's file may have.
         public var maximumInputBytes = 200_000_000

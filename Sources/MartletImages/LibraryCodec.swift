@@ -15,12 +15,13 @@
                 throw .unsupported(kind, advice: "Convert it to JPEG, PNG or WebP.")
             }
             var description = ImageDescription(kind: kind, size: PixelSize(width: 0, height: 0))
+            description.codedSize = try HEIFHeaders.codedSize(in: bytes, as: kind)
             try Self.withBytes(bytes) { bytes throws(ImageError) in
-                let reader = try PictureReader(kind) { martlet_open_heif(bytes.start, bytes.count, 0, &$0) }
+                let reader = try PictureReader(kind) { martlet_inspect_heif(bytes.start, bytes.count, &$0) }
                 // libheif turns pictures by itself.
                 description.size = reader.size
                 description.hasAlpha = reader.layout.channels == 4
-                description.hasMetadata = true
+                description.hasOtherMetadata = true
                 description.isSRGB = false
             }
             return description
@@ -41,19 +42,20 @@
             _ bytes: Bytes, _ description: ImageDescription, for size: PixelSize
         ) throws(ImageError) -> PictureReader {
             let (start, count) = (bytes.start, bytes.count)
+            let allowed = martlet_size(description.size)
             switch description.kind {
             case .jpeg:
                 let eighths = JPEGScale.eighths(from: description.size, to: size)
-                return try PictureReader(.jpeg) { martlet_open_jpeg(start, count, eighths, &$0) }
+                return try PictureReader(.jpeg) { martlet_open_jpeg(start, count, allowed, eighths, &$0) }
             case .png:
-                return try PictureReader(.png) { martlet_open_png(start, count, &$0) }
+                return try PictureReader(.png) { martlet_open_png(start, count, allowed, &$0) }
             case .webP:
                 // libwebp's own filter is a plain average: good for coarse steps, the last one is ours.
-                let width = min(description.size.width, size.width * 2)
-                let height = min(description.size.height, size.height * 2)
-                return try PictureReader(.webP) { martlet_open_webp(start, count, width, height, &$0) }
+                let wanted = martlet_size(
+                    width: min(allowed.width, size.width * 2), height: min(allowed.height, size.height * 2))
+                return try PictureReader(.webP) { martlet_open_webp(start, count, allowed, wanted, &$0) }
             case .heic, .avif:
-                return try PictureReader(description.kind) { martlet_open_heif(start, count, 1, &$0) }
+                return try PictureReader(description.kind) { martlet_open_heif(start, count, allowed, &$0) }
             default:
                 throw .unsupported(description.kind, advice: "Convert it to JPEG, PNG or WebP.")
             }
@@ -110,6 +112,12 @@
                 if width * 2 >= newSize.width * 3, height * 2 >= newSize.height * 3 { return UInt32(eighths) }
             }
             return 8
+        }
+    }
+
+    extension martlet_size {
+        fileprivate init(_ size: PixelSize) {
+            self.init(width: size.width, height: size.height)
         }
     }
 

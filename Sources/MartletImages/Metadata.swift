@@ -33,7 +33,7 @@ enum Metadata {
         }
     }
 
-    private static func pngChunk(_ name: String, _ content: Data) -> Data {
+    static func pngChunk(_ name: String, _ content: Data) -> Data {
         let body = Data(name.utf8) + content
         return bigEndian(UInt32(content.count)) + body + bigEndian(crc(of: body))
     }

@@ -44,7 +44,7 @@
         }
 
         private func converted(_ pixels: [UInt8], of size: PixelSize, _ description: ImageDescription) -> Bitmap {
-            if !description.isSRGB, let bitmap = convertedByProfile(pixels, of: size, description.profile) {
+            if !description.isSRGB, let bitmap = convertedByProfile(pixels, of: size, description) {
                 return bitmap
             }
             guard layout.is_cmyk != 0 else {
@@ -57,9 +57,11 @@
             return Bitmap(size, .rgb, flat)
         }
 
-        /// - Parameter profile: The ICC profile, where it is not the library that knows it.
+        /// - Parameter description: Has the code points, and the ICC profile where it is not the library that knows it.
         /// - Returns: `nil` where nothing says how to convert, or nothing that fits such pixels.
-        private func convertedByProfile(_ pixels: [UInt8], of size: PixelSize, _ profile: Data?) -> Bitmap? {
+        private func convertedByProfile(
+            _ pixels: [UInt8], of size: PixelSize, _ description: ImageDescription
+        ) -> Bitmap? {
             var layout = layout
             let hasAlpha = layout.is_cmyk == 0 && (layout.channels == 2 || layout.channels == 4)
             let convert = { (layout: martlet_layout) -> Bitmap? in
@@ -74,7 +76,12 @@
                 }
                 return isConverted ? Bitmap(size, hasAlpha ? .rgba : .rgb, result) : nil
             }
-            guard let profile else { return convert(layout) }
+            if let codePoints = description.codePoints {
+                layout.code_primaries = codePoints.primaries
+                layout.code_transfer = codePoints.transfer
+                layout.is_narrow = codePoints.isNarrow ? 1 : 0
+            }
+            guard let profile = description.profile else { return convert(layout) }
             return profile.withUnsafeBytes { bytes in
                 layout.profile = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
                 layout.profile_length = bytes.count

@@ -62,15 +62,18 @@ struct Preparation {
         guard description.size.width > 0, description.size.height > 0 else {
             throw .damaged(kind, reason: "it has no size")
         }
-        guard description.size.count <= options.maximumPixels else {
-            throw .tooManyPixels(description.size, maximum: options.maximumPixels)
+        for size in [description.size, description.codedSize ?? description.size] {
+            guard size.count <= options.maximumPixels else {
+                throw .tooManyPixels(size, maximum: options.maximumPixels)
+            }
         }
         return description
     }
 
     private func passesThrough(_ bytes: Data, _ description: ImageDescription) -> Bool {
         options.passesThrough && description.kind.format == options.format && description.orientation == .up
-            && description.isSRGB && !description.isAnimated && (options.keepsMetadata || !description.hasMetadata)
+            && description.isSRGB && !description.isAnimated && !description.hasOtherMetadata
+            && (options.keepsMetadata || description.exif == nil)
             && description.size.width <= options.bounds.width && description.size.height <= options.bounds.height
             && bytes.count <= options.maximumBytes
     }

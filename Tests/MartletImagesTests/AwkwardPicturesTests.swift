@@ -20,24 +20,23 @@
             arguments: [
                 ("cmyk.jpg", 48, 32), ("ycck.jpg", 48, 32), ("rgb16.png", 48, 32), ("interlaced.png", 45, 31),
                 ("progressive.jpg", 96, 64), ("animated.png", 48, 32), ("animated.webp", 48, 32),
-                ("clean.webp", 48, 32),
-                ("gps.jpg", 32, 48), ("quarters.heic", 128, 96),
+                ("clean.webp", 48, 32), ("gps.jpg", 32, 48),
             ])
         func quarters(name: String, width: Int, height: Int) async throws {
-            let image: PreparedImage
-            do throws(ImageError) {
-                image = try await prepare(name, changing: { $0.passesThrough = false })
-            } catch {
-                // As it should be where libheif is not installed.
-                guard case .unsupported(.heic, let advice) = error else { throw error }
-                #expect(advice.contains("libheif1"))
-                return
-            }
+            let image = try await prepare(name, changing: { $0.passesThrough = false })
             #expect(image.format == .jpeg && !image.isUntouched)
             #expect(image.size == PixelSize(width: width, height: height))
             let expected = name == "gps.jpg" ? [2, 0, 3, 1].map { Pictures.quarters[$0] } : Pictures.quarters
             let quarters = try decoded(image.data).quarters
             #expect(isClose(quarters, expected, within: 16))
+        }
+
+        @Test("So does a HEIC", HEIFLibrary.isThere)
+        func heif() async throws {
+            let image = try await prepare("quarters.heic")
+            #expect(image.format == .jpeg && image.size == PixelSize(width: 128, height: 96))
+            let quarters = try decoded(image.data).quarters
+            #expect(isClose(quarters, Pictures.quarters, within: 16))
         }
 
         @Test("Grey stays grey")
@@ -116,7 +115,8 @@
         func strips(name: String) async throws {
             let image = try await prepare(name) { $0.format = name.hasSuffix("png") ? .png : .jpeg }
             #expect(!image.isUntouched)
-            #expect(try !describe(image.data).hasMetadata)
+            let description = try describe(image.data)
+            #expect(!description.hasOtherMetadata && description.exif == nil)
             for word in ["51.5", "GPS", "Martlet Camera", "taken at home", "Photoshop", "moving"] {
                 #expect(image.data.range(of: Data(word.utf8)) == nil)
             }
@@ -134,16 +134,42 @@
             #expect(try decoded(image.data).size == image.size)
         }
 
-        @Test("EXIF of a HEIC goes with everything else, and stays on request", arguments: [false, true])
-        func heifMetadata(keeps: Bool) async throws {
-            let image: PreparedImage
-            do throws(ImageError) {
-                image = try await prepare("exif.heic") { $0.keepsMetadata = keeps }
-            } catch {
-                // As it should be where libheif is not installed.
-                guard case .unsupported(.heic, _) = error else { throw error }
-                return
+        @Test("Nothing but EXIF stays on request")
+        func keepsNothingElse() async throws {
+            let comment = Data([0xFF, 0xFE, 0, 15]) + Data("taken at home".utf8)
+            let plain = try Pictures.data("orientation-1.jpg")
+            // Behind the first segment, which has 18 bytes, and behind the picture.
+            for file in [plain.prefix(20) + comment + plain.dropFirst(20), plain + Data("taken at home".utf8)] {
+                var options = ImageProcessor.Options()
+                options.keepsMetadata = true
+                let image = try await ImageProcessor(options).prepare(.data(file))
+                let description = try describe(image.data)
+                #expect(!image.isUntouched && !description.hasOtherMetadata)
+                #expect(description.exif?.range(of: Data("Martlet Camera".utf8)) != nil)
+                #expect(image.data.range(of: Data("taken at home".utf8)) == nil)
             }
+        }
+
+        @Test("EXIF that is too long for a JPEG goes, and stays in a PNG")
+        func longEXIF() async throws {
+            let tail = Data(repeating: 0x2E, count: 70_000)
+            let exif = try #require(try describe(Pictures.data("gps.jpg")).exif) + tail
+            let plain = try Pictures.data("clean.png")
+            let file = plain.prefix(33) + Metadata.pngChunk("eXIf", exif) + plain.dropFirst(33)
+            for format in [ImageFormat.jpeg, .png] {
+                var options = ImageProcessor.Options()
+                options.format = format
+                options.keepsMetadata = true
+                let image = try await ImageProcessor(options).prepare(.data(file))
+                #expect((try describe(image.data).exif != nil) == (format == .png))
+            }
+        }
+
+        @Test(
+            "EXIF of a HEIC goes with everything else, and stays on request", HEIFLibrary.isThere,
+            arguments: [false, true])
+        func heifMetadata(keeps: Bool) async throws {
+            let image = try await prepare("exif.heic") { $0.keepsMetadata = keeps }
             let exif = try describe(image.data).exif
             #expect((exif != nil) == keeps)
             #expect((image.data.range(of: Data("Martlet Camera".utf8)) != nil) == keeps)

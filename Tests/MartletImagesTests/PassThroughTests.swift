@@ -66,6 +66,33 @@ struct PassThroughTests {
     }
 
     @Test(
+        "One with anything else does not pass even there",
+        arguments: ["xmp.jpg", "photoshop.jpg", "comment.jpg", "mpf.jpg", "trailing.jpg", "text.png"])
+    func otherMetadata(name: String) async throws {
+        var options = ImageProcessor.Options()
+        options.keepsMetadata = true
+        options.format = name.hasSuffix("png") ? .png : .jpeg
+        let processor = ImageProcessor(options, codec: MissingCodec())
+        await #expect { try await processor.prepare(.file(at: Pictures.path(name))) } throws: { error in
+            if case ImageError.unsupported = error { true } else { false }
+        }
+    }
+
+    @Test("Neither does one with EXIF twice, of which a codec keeps the first")
+    func twice() async throws {
+        let plain = try Pictures.data("orientation-1.jpg")
+        // The marker, the length, and what that says.
+        let start = try #require(plain.range(of: Data([0xFF, 0xE1]))).lowerBound
+        let segment = plain[start..<start + 2 + Int(plain[start + 3])]
+        var options = ImageProcessor.Options()
+        options.keepsMetadata = true
+        let processor = ImageProcessor(options, codec: MissingCodec())
+        await #expect(throws: ImageError.self) {
+            try await processor.prepare(.data(plain[..<start] + segment + plain[start...]))
+        }
+    }
+
+    @Test(
         "What is no picture is called so",
         arguments: ["", "Dear Ada,", "<html><body>Not found</body></html>", "BM is my favourite", "\u{FF}\u{D8}"])
     func notAnImage(text: String) async {

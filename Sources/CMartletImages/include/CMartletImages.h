@@ -73,21 +73,38 @@ typedef struct martlet_layout {
     /// Gamma and primaries in 1/100000 as PNG has them (white, red, green, blue); 0 where there are none.
     uint32_t gamma;
     uint32_t primaries[8];
+    /// Colours by code points (ITU-T H.273); they are said where the transfer is not 0, and come before all of the above.
+    uint8_t code_primaries;
+    uint8_t code_transfer;
+    /// Whether black is at 16 and white at 235.
+    uint8_t is_narrow;
 } martlet_layout;
+
+/// Width and height in pixels.
+typedef struct martlet_size {
+    size_t width;
+    size_t height;
+} martlet_size;
+
+// What opens a picture is told the size that was found in its headers and allowed. A library that finds another one has read
+// the file in another way than whoever allowed it: the picture counts as damaged, before memory is taken for its pixels.
 
 /// Opens a JPEG. The bytes have to stay until the reader is closed, as for all of these.
 /// @param eighths The scale to decode at, in 1/8: 1, 2, 4 or 8.
-martlet_reader *_Nullable martlet_open_jpeg(const uint8_t *bytes, size_t count, unsigned eighths,
+martlet_reader *_Nullable martlet_open_jpeg(const uint8_t *bytes, size_t count, martlet_size allowed, unsigned eighths,
                                             martlet_problem *problem);
 /// Opens a PNG.
-martlet_reader *_Nullable martlet_open_png(const uint8_t *bytes, size_t count, martlet_problem *problem);
+martlet_reader *_Nullable martlet_open_png(const uint8_t *bytes, size_t count, martlet_size allowed,
+                                           martlet_problem *problem);
 /// Opens a WebP without animation, and decodes it.
-/// @param width The size to decode to.
-martlet_reader *_Nullable martlet_open_webp(const uint8_t *bytes, size_t count, size_t width, size_t height,
+/// @param wanted The size to decode to.
+martlet_reader *_Nullable martlet_open_webp(const uint8_t *bytes, size_t count, martlet_size allowed,
+                                            martlet_size wanted, martlet_problem *problem);
+/// Opens a HEIF with libheif, where that is installed, and reads how large it is.
+martlet_reader *_Nullable martlet_inspect_heif(const uint8_t *bytes, size_t count, martlet_problem *problem);
+/// Opens a HEIF with libheif, where that is installed, and decodes it.
+martlet_reader *_Nullable martlet_open_heif(const uint8_t *bytes, size_t count, martlet_size allowed,
                                             martlet_problem *problem);
-/// Opens a HEIF with libheif, where that is installed.
-/// @param decodes Whether its pixels are wanted, not only its size.
-martlet_reader *_Nullable martlet_open_heif(const uint8_t *bytes, size_t count, int decodes, martlet_problem *problem);
 
 /// What the rows are made of.
 martlet_layout martlet_reader_layout(const martlet_reader *reader);
@@ -107,7 +124,10 @@ martlet_status martlet_write_png(const uint8_t *pixels, size_t width, size_t hei
 martlet_status martlet_write_webp(const uint8_t *pixels, size_t width, size_t height, size_t channels, int quality,
                                   uint8_t *_Nullable *_Nonnull result, size_t *length, martlet_problem *problem);
 
-/// Converts pixels to sRGB by the profile, the gamma or the primaries of their layout.
+/// Whether `martlet_convert_to_srgb` knows what these code points mean (ITU-T H.273, tables 2 and 3).
+int martlet_knows_code_points(uint8_t primaries, uint8_t transfer);
+
+/// Converts pixels to sRGB by the code points, the profile, the gamma or the primaries of their layout.
 /// @param result 3 channels, or 4 with alpha; it may not overlap the pixels.
 /// @return 0 where the profile is of no use for such pixels.
 int martlet_convert_to_srgb(const martlet_layout *layout, const uint8_t *pixels, size_t count, size_t channels,

@@ -14,11 +14,9 @@ enum HEIFHeaders {
     /// The TIFF structure of the first item with EXIF metadata.
     static func exif(in file: Data) -> Data? {
         file.withUnsafeBytes { bytes in
-            let file = ByteView(bytes)
-            guard let meta = content(of: "meta", in: file)?.part(from: 4), let item = exifItem(in: meta) else {
-                return nil
-            }
-            let block = bytesOfItem(item, in: meta, of: file)
+            guard let items = HEIFItems(ByteView(bytes)), let item = items.items.first(where: { $0.type == "Exif" }),
+                let block = items.bytes(of: item.number, atMost: maximumSize)
+            else { return nil }
             return block.withUnsafeBytes { block in
                 let block = ByteView(block)
                 // Before it stands how many bytes there are to skip, such as the marker that JPEG has.
@@ -29,86 +27,76 @@ enum HEIFHeaders {
         }
     }
 
-    /// What is in the first box of a name.
-    private static func content(of name: String, in bytes: ByteView) -> ByteView? {
-        var place = 0
-        while let size = bytes.number(at: place, bytes: 4), let found = bytes.name(at: place + 4) {
-            var (head, size) = (8, size)
-            if size == 1 {
-                // The size itself does not fit into four bytes.
-                guard let large = bytes.number(at: place + 8, bytes: 8) else { return nil }
-                (head, size) = (16, large)
-            } else if size == 0 {
-                size = bytes.count - place
+    /// The largest size that anything in the file is coded in: the pictures, the parts and canvases they are put together
+    /// from, whatever the file says it shows of them.
+    ///
+    /// libheif looks at what is shown, and its decoders take memory for what is coded.
+    static func codedSize(in file: Data, as kind: ImageKind) throws(ImageError) -> PixelSize {
+        let sizes: Result<[PixelSize], ImageError> = file.withUnsafeBytes { bytes in
+            Result { () throws(ImageError) -> [PixelSize] in
+                guard let items = HEIFItems(ByteView(bytes)) else {
+                    throw .damaged(kind, reason: "its parts cannot be told from each other")
+                }
+                return try codedSizes(of: items, file.count, kind)
             }
-            guard size >= head else { return nil }
-            if found == name { return bytes.part(from: place + head, count: size - head) }
-            // Beyond the end there is nothing more to be read; a sum could go beyond what an integer holds.
-            guard size <= bytes.count - place else { return nil }
-            place += size
         }
-        return nil
+        guard let largest = try sizes.get().max(by: { $0.count < $1.count }) else {
+            throw .damaged(kind, reason: "it has no size")
+        }
+        return largest
     }
 
-    /// The number of the first item with EXIF metadata.
-    private static func exifItem(in meta: ByteView) -> Int? {
-        guard let infos = content(of: "iinf", in: meta), let version = infos[0] else { return nil }
-        var place = version == 0 ? 6 : 8
-        while let size = infos.number(at: place, bytes: 4), size >= 12, size <= infos.count - place {
-            let entry = infos.part(from: place, count: size)
-            place += size
-            guard entry.has("infe", at: 4), let version = entry[8], version >= 2 else { continue }
-            let length = version == 2 ? 2 : 4
-            if entry.has("Exif", at: 12 + length + 2) { return entry.number(at: 12, bytes: length) }
+    private static func codedSizes(
+        of items: HEIFItems, _ count: Int, _ kind: ImageKind
+    ) throws(ImageError) -> [PixelSize] {
+        var result: [PixelSize] = []
+        for property in items.properties {
+            guard let sizes = sizes(in: property) else { throw .damaged(kind, reason: "it has no size") }
+            result += sizes
         }
-        return nil
+        // Parts may share bytes; all of them together are not several times the file.
+        var left = 2 * count
+        for item in items.items {
+            if ["avc1", "vvc1", "j2k1", "unci", "mski", "tili"].contains(item.type) {
+                throw .unsupported(kind, advice: "Parts of it are coded as \(item.type). Convert it to JPEG or PNG.")
+            }
+            guard ["hvc1", "av01", "jpeg", "grid", "iovl"].contains(item.type) else { continue }
+            guard let bytes = items.bytes(of: item.number, atMost: left),
+                let sizes = bytes.withUnsafeBytes({ sizes(in: ByteView($0), coded: item.type) })
+            else { throw .damaged(kind, reason: "one of its parts has no size") }
+            left -= bytes.count
+            result += sizes
+        }
+        return result
     }
 
-    /// The bytes of an item, as far as they are in this file.
-    private static func bytesOfItem(_ wanted: Int, in meta: ByteView, of file: ByteView) -> Data {
-        guard let table = content(of: "iloc", in: meta), let version = table[0], version <= 2 else { return Data() }
-        var reader = Reader(bytes: table, place: 4)
-        let sizes = [reader.next(1), reader.next(1)].compactMap(\.self)
-        guard sizes.count == 2 else { return Data() }
-        let (offsetSize, lengthSize, baseSize) = (sizes[0] >> 4, sizes[0] & 15, sizes[1] >> 4)
-        let indexSize = version == 0 ? 0 : sizes[1] & 15
-        let numberSize = version == 2 ? 4 : 2
-        for _ in 0..<(reader.next(numberSize) ?? 0) {
-            guard let number = reader.next(numberSize), let method = version == 0 ? 0 : reader.next(2),
-                reader.next(2) != nil, let base = reader.next(baseSize), let count = reader.next(2)
-            else { break }
-            guard number == wanted else {
-                reader.place += count * (indexSize + offsetSize + lengthSize)
-                continue
-            }
-            // In the file, or in what the box itself holds; derived items are no metadata.
-            let source = method & 15 == 0 ? file : method & 15 == 1 ? content(of: "idat", in: meta) : nil
-            var result = Data()
-            for _ in 0..<count {
-                guard let source, reader.next(indexSize) != nil, let offset = reader.next(offsetSize),
-                    let length = reader.next(lengthSize)
-                else { return Data() }
-                let (place, overflows) = base.addingReportingOverflow(offset)
-                guard !overflows else { return Data() }
-                let part = source.part(from: place)
-                result += part.part(from: 0, count: min(length == 0 ? part.count : length, maximumSize)).data
-                guard result.count <= maximumSize else { return Data() }
-            }
-            return result
+    private static func sizes(in property: HEIFBox) -> [PixelSize]? {
+        switch property.name {
+        case "ispe": size(in: property.content, at: 4, bytes: 4).map { [$0] }
+        case "hvcC": HEVCHeaders.sizes(inConfiguration: property.content)
+        // The head of JPEGs whose items have the rest.
+        case "jpgC": nil
+        case "av1C": AV1Headers.sizes(in: property.content.part(from: 4))
+        default: []
         }
-        return Data()
     }
 
-    /// Reads one number after the other.
-    private struct Reader {
-        let bytes: ByteView
-        var place: Int
-
-        /// The next number of so many bytes, at most eight; 0 of none.
-        mutating func next(_ length: Int) -> Int? {
-            guard length <= 8, let number = bytes.number(at: place, bytes: length) else { return nil }
-            place += length
-            return number
+    private static func sizes(in bytes: ByteView, coded type: String) -> [PixelSize]? {
+        switch type {
+        case "hvc1": return HEVCHeaders.sizes(in: bytes)
+        case "av01": return AV1Headers.sizes(in: bytes)
+        case "jpeg": return (try? JPEGHeaders.describe(bytes)).map { [$0.size] }
+        default:
+            // Tiles: a version, flags, and the numbers of rows and columns. An overlay: a version, flags and a colour.
+            guard let flags = bytes[1] else { return nil }
+            return size(in: bytes, at: type == "grid" ? 4 : 10, bytes: flags & 1 == 0 ? 2 : 4).map { [$0] }
         }
+    }
+
+    private static func size(in bytes: ByteView, at place: Int, bytes length: Int) -> PixelSize? {
+        guard let width = bytes.number(at: place, bytes: length),
+            let height = bytes.number(at: place + length, bytes: length)
+        else { return nil }
+        return PixelSize(width: width, height: height)
     }
 }

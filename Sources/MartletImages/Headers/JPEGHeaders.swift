@@ -24,7 +24,7 @@ struct JPEGHeaders {
         let end = headers.walk()
         guard headers.hasFrame else { throw .damaged(.jpeg, reason: "it has no size") }
         // What follows the end is no part of the picture: the clip of a moving photo, a depth map, padding.
-        if end != bytes.count { headers.description.hasMetadata = true }
+        if end != bytes.count { headers.description.hasOtherMetadata = true }
         headers.finish()
         return headers.description
     }
@@ -41,7 +41,8 @@ struct JPEGHeaders {
                 place += 1
                 continue
             case 0xD9: return place + 2
-            case 0x01, 0xD0...0xD8:
+            case 0x00, 0x01, 0xD0...0xD8:
+                // No segments, so that nothing can hide behind a length. 0 is no marker at all.
                 place += 2
                 continue
             default: break
@@ -73,14 +74,12 @@ struct JPEGHeaders {
         case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF: takeFrame(content)
         case 0xE0 where content.has("JFIF\0"):
             // Longer where it has a preview.
-            if content.count > 14 { description.hasMetadata = true }
-        case 0xE1 where content.has("Exif\0"):
-            description.hasMetadata = true
-            if description.exif == nil { description.exif = content.part(from: 6).data }
+            if content.count > 14 { description.hasOtherMetadata = true }
+        case 0xE1 where content.has("Exif\0") && description.exif == nil: description.exif = content.part(from: 6).data
         case 0xE2 where content.has("ICC_PROFILE\0"):
             if let number = content[12] { profile[Int(number)] = content.part(from: 14).data }
         case 0xEE where content.has("Adobe"): break
-        case 0xE0...0xEF, 0xFE: description.hasMetadata = true
+        case 0xE0...0xEF, 0xFE: description.hasOtherMetadata = true
         default: break
         }
     }

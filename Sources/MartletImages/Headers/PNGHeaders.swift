@@ -13,6 +13,7 @@ enum PNGHeaders {
         var description = ImageDescription(kind: .png, size: PixelSize(width: width, height: height))
         description.hasAlpha = type & 4 != 0
         var saysSRGB = false
+        var hasProfile = false
         var place = 8
         while let length = bytes.number(at: place, bytes: 4), let name = bytes.name(at: place + 4) {
             let content = bytes.part(from: place + 8, count: length)
@@ -20,42 +21,43 @@ enum PNGHeaders {
             switch name {
             case "IHDR", "PLTE", "IDAT", "sBIT", "bKGD", "pHYs", "hIST": break
             case "IEND":
-                if place != bytes.count { description.hasMetadata = true }
-                if saysSRGB, description.profile == nil { description.isSRGB = true }
+                if place != bytes.count { description.hasOtherMetadata = true }
+                // The first of these that is there counts: code points, a profile, sRGB, gamma and primaries.
+                if let codePoints = description.codePoints {
+                    description.isSRGB = codePoints == .sRGB
+                } else if saysSRGB, !hasProfile {
+                    description.isSRGB = true
+                }
                 description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up
                 return description
             case "tRNS": description.hasAlpha = true
             case "sRGB": saysSRGB = true
-            case "gAMA", "cHRM", "iCCP", "cICP": noteColour(name, content, &description, &saysSRGB)
-            case "eXIf":
-                description.exif = content.data
-                description.hasMetadata = true
+            case "iCCP":
+                // It is packed: the codec looks into it.
+                description.isSRGB = false
+                hasProfile = true
+            case "gAMA", "cHRM": if !isOfSRGB(name, content) { description.isSRGB = false }
+            case "cICP" where description.codePoints == nil:
+                description.codePoints = CodePoints(content)
+                // What is not known here may be known where the picture goes, and must not say something else there.
+                if description.codePoints == nil { description.hasOtherMetadata = true }
+            case "eXIf" where description.exif == nil: description.exif = content.data
             case "acTL":
                 description.isAnimated = true
-                description.hasMetadata = true
-            default: description.hasMetadata = true
+                description.hasOtherMetadata = true
+            default: description.hasOtherMetadata = true
             }
         }
         throw .damaged(.png, reason: "it ends early")
     }
 
-    private static func noteColour(
-        _ name: String, _ content: ByteView, _ description: inout ImageDescription, _ saysSRGB: inout Bool
-    ) {
-        switch name {
-        case "gAMA":
-            // 1/2.2, as those write who have sRGB.
-            if content.number(at: 0, bytes: 4) != 45455 { description.isSRGB = false }
-        case "cHRM":
-            let sRGB = [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000]
-            let differs = sRGB.enumerated().contains { index, value in
-                abs((content.number(at: index * 4, bytes: 4) ?? 0) - value) > 100
-            }
-            if differs { description.isSRGB = false }
-        default:
-            // It is packed, and what it says comes before what any other chunk says.
-            description.isSRGB = false
-            saysSRGB = false
+    /// Whether a gamma, or primaries, are those of sRGB.
+    private static func isOfSRGB(_ name: String, _ content: ByteView) -> Bool {
+        // 1/2.2, as those write who have sRGB.
+        if name == "gAMA" { return content.number(at: 0, bytes: 4) == 45455 }
+        let sRGB = [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000]
+        return sRGB.enumerated().allSatisfy { index, value in
+            abs((content.number(at: index * 4, bytes: 4) ?? 0) - value) <= 100
         }
     }
 }

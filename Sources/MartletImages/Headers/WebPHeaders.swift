@@ -11,7 +11,7 @@ enum WebPHeaders {
         guard let announced = bytes.number(at: 4, bytes: 4, isLittleEndian: true), announced <= bytes.count - 8 else {
             throw .damaged(.webP, reason: "it ends early")
         }
-        if announced != bytes.count - 8 { description.hasMetadata = true }
+        if announced != bytes.count - 8 { description.hasOtherMetadata = true }
         var place = 12
         while let name = bytes.name(at: place), let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true)
         {
@@ -32,7 +32,8 @@ enum WebPHeaders {
                 description.size = frame.size
                 description.hasAlpha = frame.hasAlpha
             }
-        case "VP8X":
+        case "VP8X" where description.size.width == 0:
+            // Only before all others: libwebp reads a bitstream that comes first as the whole picture.
             guard let flags = content[0], let width = content.number(at: 4, bytes: 3, isLittleEndian: true),
                 let height = content.number(at: 7, bytes: 3, isLittleEndian: true)
             else { return }
@@ -43,20 +44,19 @@ enum WebPHeaders {
             let profile = content.data
             description.profile = profile
             description.isSRGB = ICCProfile.isSRGB(profile)
-        case "ANIM": description.hasMetadata = true
+        case "ANIM": description.hasOtherMetadata = true
         case "ANMF":
             guard !description.isAnimated, let width = content.number(at: 6, bytes: 3, isLittleEndian: true),
                 let height = content.number(at: 9, bytes: 3, isLittleEndian: true)
             else { return }
             // The first frame is what will be decoded.
             description.isAnimated = true
-            description.hasMetadata = true
+            description.hasOtherMetadata = true
             description.size = PixelSize(width: width + 1, height: height + 1)
-        case "EXIF":
-            description.hasMetadata = true
+        case "EXIF" where description.exif == nil:
             // Some write JPEG's marker in front.
             description.exif = content.part(from: content.has("Exif\0\0") ? 6 : 0).data
-        default: description.hasMetadata = true
+        default: description.hasOtherMetadata = true
         }
     }
 

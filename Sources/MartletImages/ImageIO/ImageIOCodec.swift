@@ -16,7 +16,7 @@ struct ImageIOCodec: ImageCodec {
             orientation: properties.orientation.flatMap(Orientation.init(rawValue:)) ?? .up,
             hasAlpha: properties.hasAlpha, isAnimated: picture.source.count() > 1,
             // None of these kinds is sent as it is, so nobody looks for it.
-            hasMetadata: true,
+            hasOtherMetadata: true,
             isSRGB: properties.profileName.map { $0.hasPrefix("sRGB") } ?? true)
     }
 

@@ -1,0 +1,102 @@
+#if ImageCodecs && os(Linux)
+    import Foundation
+    import Testing
+
+    @testable import MartletImages
+
+    /// Small files that unpack to gigabytes, and say something else where a size is looked for.
+    @Suite("A picture that is larger than it says")
+    struct SizeClaimsTests {
+        @Test("is refused where a WebP says its size again behind its pixels")
+        func laterSize() async {
+            let file = Self.webP(Self.chunk("VP8L", Self.hugeBitstream) + Self.chunk("VP8X", Data(count: 10)))
+            let size = PixelSize(width: 16_383, height: 16_383)
+            await #expect(throws: ImageError.tooManyPixels(size, maximum: 120_000_000)) { try await prepare(file) }
+        }
+
+        @Test("is damaged where it is a frame of an animated WebP")
+        func frame() async {
+            // One pixel at the corner, for no time.
+            let frame = Self.chunk("ANMF", Data(count: 16) + Self.chunk("VP8L", Self.hugeBitstream))
+            let announced = Self.chunk("VP8X", Data([2]) + Data(count: 9)) + Self.chunk("ANIM", Data(count: 6))
+            await #expect(throws: Self.mismatch(.webP)) { try await prepare(Self.webP(announced + frame)) }
+        }
+
+        @Test("is damaged where a JPEG hides it behind what is no marker")
+        func noMarker() async throws {
+            // A progressive frame of 20,000 x 20,000 grey pixels, and its first scan.
+            let hidden =
+                Data([0xFF, 0xC2, 0, 11, 8, 0x4E, 0x20, 0x4E, 0x20, 1, 1, 0x11, 0])
+                + Data([0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0, 0])
+            let honest = try Pictures.data("clean.jpg")
+            for marker in [0x00, 0x01, 0xD0] as [UInt8] {
+                let file = honest.prefix(2) + Data([0xFF, marker, 0, UInt8(hidden.count + 2)]) + hidden + honest.dropFirst(2)
+                await #expect(throws: ImageError.damaged(.jpeg, reason: "it has no size")) { try await prepare(file) }
+            }
+        }
+
+        @Test(
+            "is damaged, and not decoded, where the codec finds another size than the headers",
+            arguments: [
+                "clean.jpg", "progressive.jpg", "cmyk.jpg", "clean.png", "interlaced.png", "clean.webp", "alpha.webp",
+                "animated.webp",
+            ])
+        func codec(name: String) throws {
+            let file = try Pictures.data(name)
+            let kind = try #require(ImageKind(of: file))
+            let honest = try #require(try Headers.describe(file, as: kind))
+            for (width, height) in [(-1, 0), (0, -1), (1, 0), (0, 1), (-40, 4000)] {
+                var claimed = honest
+                claimed.size.width += width
+                claimed.size.height += height
+                let size = PixelSize(width: 1, height: 1)
+                #expect(throws: Self.mismatch(kind)) {
+                    try PlatformCodec.standard.decode(file, claimed, to: size, Cancellation())
+                }
+            }
+        }
+
+        @Test(
+            "is refused by what a HEIF has coded, not by what is to be shown of it",
+            HEIFLibrary.isThere, arguments: ["quarters.heic", "quarters.avif"])
+        func coded(name: String) async throws {
+            var file = try Pictures.data(name)
+            let place = try #require(file.range(of: Data("ispe".utf8))).upperBound + 4
+            file.replaceSubrange(place..<place + 8, with: [0, 0, 0, 16, 0, 0, 0, 16])
+            let kind = try #require(ImageKind(of: file))
+            await #expect(
+                throws: ImageError.tooManyPixels(PixelSize(width: 128, height: 96), maximum: 1000)
+            ) { try await prepare(file) { $0.maximumPixels = 1000 } }
+            // Small enough to be decoded, it is damaged, whoever sees that first.
+            do throws(ImageError) {
+                let image = try await prepare(file)
+                Issue.record("\(image.size) came out")
+            } catch {
+                guard case .damaged(kind, _) = error else { throw error }
+            }
+        }
+
+        private func prepare(
+            _ file: Data, changing change: (inout ImageProcessor.Options) -> Void = { _ in }
+        ) async throws(ImageError) -> PreparedImage {
+            var options = ImageProcessor.Options()
+            change(&options)
+            return try await ImageProcessor(options).prepare(.data(file))
+        }
+
+        private static func mismatch(_ kind: ImageKind) -> ImageError {
+            .damaged(kind, reason: "it is not as large as its headers say")
+        }
+
+        /// The head of a lossless bitstream of 16,383 x 16,383 pixels, and something behind it.
+        private static let hugeBitstream = Data([0x2F, 0xFE, 0xBF, 0xFF, 0x0F]) + Data(count: 59)
+
+        private static func chunk(_ name: String, _ content: Data) -> Data {
+            Data(name.utf8) + Data([UInt8(content.count), 0, 0, 0]) + content
+        }
+
+        private static func webP(_ chunks: Data) -> Data {
+            Data("RIFF".utf8) + Data([UInt8(chunks.count + 4), 0, 0, 0]) + Data("WEBP".utf8) + chunks
+        }
+    }
+#endif
