@@ -110,8 +110,8 @@ struct HEIFHeadersTests {
 
     /// A file with one item, which is in a box beside its tables.
     private static func file(_ type: String, _ content: [UInt8]) -> Data {
-        let place: [UInt8] = [1, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + number(content.count)
-        let meta = item(type) + box("iloc", place) + box("idat", content)
+        let place: [UInt8] = [1, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+        let meta = item(type) + box("iloc", place + number(content.count)) + box("idat", content)
         return Data(box("meta", [0, 0, 0, 0] + meta))
     }
 }

@@ -60,10 +60,10 @@ enum AV1Headers {
         for _ in 0...points {
             guard reader.skip(12), let level = reader.next(5), level <= 7 || reader.skip(1) else { return false }
             if let delayLength {
-                guard let isThere = reader.next(1), isThere == 0 || reader.skip(2 * delayLength + 1) else { return false }
+                guard let has = reader.next(1), has == 0 || reader.skip(2 * delayLength + 1) else { return false }
             }
             if hasDelays == 1 {
-                guard let isThere = reader.next(1), isThere == 0 || reader.skip(4) else { return false }
+                guard let has = reader.next(1), has == 0 || reader.skip(4) else { return false }
             }
         }
         return true
