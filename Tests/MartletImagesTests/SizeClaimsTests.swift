@@ -73,6 +73,8 @@
             await #expect(
                 throws: ImageError.tooManyPixels(PixelSize(width: 128, height: 96), maximum: 1000)
             ) { try await prepare(file) { $0.maximumPixels = 1000 } }
+            // Not every libheif has a decoder for AV1.
+            guard kind == .heic else { return }
             // Small enough to be decoded, it is damaged, whoever sees that first.
             do throws(ImageError) {
                 let image = try await prepare(file)
