@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the pictures that the tests of MartletImages read, in Tests/MartletImagesTests/Fixtures.
 
-They are committed, so this only has to run when one is added. It needs Pillow and, for the HEIC, pillow-heif
+They are committed, so this only has to run when one is added. It needs Pillow with AVIF and, for the HEIC, pillow-heif
 (pip install pillow pillow-heif). The picture is the same nearly everywhere: four quarters, red, green, blue and yellow from
 top left to bottom right, 48 x 32 pixels.
 """

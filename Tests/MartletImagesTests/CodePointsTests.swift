@@ -32,6 +32,7 @@
         func comesFirst(name: String) async throws {
             let image = try await prepare(Self.marked(Pictures.data(name), [1, 13, 0, 1]))
             let quarters = try decoded(image.data).quarters
+            #expect(!image.isUntouched)
             #expect(isClose(quarters, Pictures.quarters, within: 1))
         }
 

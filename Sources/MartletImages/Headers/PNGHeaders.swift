@@ -24,6 +24,8 @@ enum PNGHeaders {
                 if place != bytes.count { description.hasOtherMetadata = true }
                 // The first of these that is there counts: code points, a profile, sRGB, gamma and primaries.
                 if let codePoints = description.codePoints {
+                    // Who does not know code points sees the rest, which may say something else.
+                    if !description.isSRGB { description.hasOtherMetadata = true }
                     description.isSRGB = codePoints == .sRGB
                 } else if saysSRGB, !hasProfile {
                     description.isSRGB = true
