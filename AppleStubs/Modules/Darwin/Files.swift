@@ -80,6 +80,12 @@ public var W_OK: Int32 { fatalError() }
     _ __old: UnsafePointer<CChar>!, _ __new: UnsafePointer<CChar>!
 ) -> Int32 { fatalError() }
 
+// rename(2) of macOS 10.12 and iOS 10 and later, which is not in the archive above.
+@discardableResult public func renamex_np(
+    _: UnsafePointer<CChar>!, _: UnsafePointer<CChar>!, _: UInt32
+) -> Int32 { fatalError() }
+public var RENAME_EXCL: Int32 { fatalError() }
+
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/mkdir.2.html
 @discardableResult public func mkdir(_: UnsafePointer<CChar>!, _: mode_t) -> Int32 { fatalError() }
 

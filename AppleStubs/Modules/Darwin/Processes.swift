@@ -6,13 +6,16 @@ public var errno: Int32 {
     set { fatalError() }
 }
 public var EACCES: Int32 { fatalError() }
+public var EAGAIN: Int32 { fatalError() }
 public var EDQUOT: Int32 { fatalError() }
 public var EEXIST: Int32 { fatalError() }
 public var EFBIG: Int32 { fatalError() }
 public var EINTR: Int32 { fatalError() }
+public var EINVAL: Int32 { fatalError() }
 public var EISDIR: Int32 { fatalError() }
 public var ENOENT: Int32 { fatalError() }
 public var ENOSPC: Int32 { fatalError() }
+public var ENOSYS: Int32 { fatalError() }
 public var ENOTDIR: Int32 { fatalError() }
 public var ENOTEMPTY: Int32 { fatalError() }
 public var ENOTSUP: Int32 { fatalError() }

@@ -93,8 +93,8 @@ public struct MultipartForm: Sendable {
 
     /// Adds a file, streamed from disk each time the form is sent.
     ///
-    /// The file is looked at when the form is sent: if it is missing or cannot be read, sending fails with
-    /// ``FileProblem`` before the first byte goes out.
+    /// The file is looked at when the form is sent: if it is missing or cannot be read, the call fails with
+    /// ``NetworkError/invalidRequest(_:_:)``, whose text names it, before the first byte goes out.
     /// - Parameters:
     ///   - path: Where the file is.
     ///   - name: The field's name.
@@ -117,7 +117,7 @@ public struct MultipartForm: Sendable {
     /// - Parameters:
     ///   - open: Makes the stream; called once a pass.
     ///   - length: The exact number of bytes, if known; without it the whole form goes out without a length. A stream
-    ///     that yields more or fewer breaks the sending off with ``RequestProblem``.
+    ///     that yields more or fewer breaks the call off with ``NetworkError/invalidRequest(_:_:)``.
     ///   - name: The field's name.
     ///   - filename: What the server is to call the file; it takes a part without one for a plain field.
     ///   - contentType: The media type; by the extension of `filename` where `nil`, else `application/octet-stream`.

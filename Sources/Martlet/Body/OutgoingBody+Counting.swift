@@ -8,11 +8,27 @@ extension OutgoingBody {
     /// In memory, a body up to this size goes out in one piece.
     private static let pieceSize = 64 * 1024
 
+    /// What a transport needs that reads a body long before it sends it, and so must count for itself.
+    struct Counting: Sendable {
+        /// The same bytes, with nobody told of them.
+        let uncounted: ByteStream
+        /// Called as the body is read, that it is.
+        let madeHeadway: @Sendable () -> Void
+        /// Called as a pass over the body begins; gives whom to tell how much has gone out.
+        let begin: @Sendable () -> @Sendable (TransferCount) -> Void
+    }
+
     /// The same body, with somebody told how much of it has been asked for.
     ///
-    /// A piece counts once the transport asks for the one after it: then it has taken it.
-    /// - Parameter begin: Called as a pass over the body begins; gives whom to tell.
-    func counted(_ begin: @escaping @Sendable () -> (TransferCount) -> Void) -> OutgoingBody {
+    /// A piece counts once the transport asks for the one after it: then it has taken it. One that counts for itself
+    /// takes ``Counting``.
+    /// - Parameters:
+    ///   - madeHeadway: Called when something of the body is taken.
+    ///   - begin: Called as a pass over the body begins; gives whom to tell.
+    func counted(
+        madeHeadway: @escaping @Sendable () -> Void = {},
+        _ begin: @escaping @Sendable () -> @Sendable (TransferCount) -> Void
+    ) -> OutgoingBody {
         let stream: ByteStream
         switch content {
         case .bytes(let bytes):
@@ -43,7 +59,9 @@ extension OutgoingBody {
                 return piece
             }
         }
-        return OutgoingBody(counted, length: length, isRepeatable: isRepeatable)
+        return OutgoingBody(
+            counted, length: length, isRepeatable: isRepeatable,
+            counting: Counting(uncounted: stream, madeHeadway: madeHeadway, begin: begin))
     }
 }
 

@@ -20,12 +20,15 @@ public struct OutgoingBody: Sendable {
     public let length: Int64?
     /// Whether there can be another pass over it, should the transport need one.
     let isRepeatable: Bool
+    /// Who counts what is taken of it, for a transport that knows better.
+    let counting: Counting?
 
     /// Bytes in memory.
     public init(_ bytes: Data) {
         self.content = .bytes(bytes)
         self.length = Int64(bytes.count)
         self.isRepeatable = true
+        self.counting = nil
     }
 
     /// Bytes piece by piece.
@@ -33,9 +36,10 @@ public struct OutgoingBody: Sendable {
         self.init(stream, length: length, isRepeatable: false)
     }
 
-    init(_ stream: ByteStream, length: Int64?, isRepeatable: Bool) {
+    init(_ stream: ByteStream, length: Int64?, isRepeatable: Bool, counting: Counting? = nil) {
         self.content = .stream(stream)
         self.length = length
         self.isRepeatable = isRepeatable
+        self.counting = counting
     }
 }

@@ -60,8 +60,8 @@ public struct RequestBody: Sendable {
     }
 
     /// A file, streamed from disk on each attempt. Its size is taken when the attempt starts; a file that is not there
-    /// fails the attempt with ``FileProblem`` before anything is sent, and one that changes its size meanwhile breaks
-    /// it off.
+    /// fails the call before anything is sent, and one that changes its size meanwhile breaks it off, both with
+    /// ``NetworkError/invalidRequest(_:_:)``, whose text names the file and what is wrong with it.
     /// - Parameters:
     ///   - path: Where the file is.
     ///   - contentType: Its media type; guessed from the name where `nil`.
@@ -82,7 +82,7 @@ public struct RequestBody: Sendable {
     /// A stream that can be made anew for each attempt.
     /// - Parameters:
     ///   - length: The exact number of bytes, if known; without it the body goes out chunked. A stream that yields
-    ///     more or fewer breaks the attempt off with ``RequestProblem``.
+    ///     more or fewer breaks the call off with ``NetworkError/invalidRequest(_:_:)``.
     ///   - contentType: The media type.
     ///   - open: Makes the stream; called once an attempt.
     public static func stream(

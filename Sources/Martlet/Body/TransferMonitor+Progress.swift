@@ -13,7 +13,8 @@
         /// A `Foundation.Progress` that follows one direction until the call ends or the progress is released, for a progress
         /// bar or as the child of another progress.
         ///
-        /// Its unit is the byte. It is indeterminate until the number of bytes is known, and begins anew with each attempt.
+        /// Its unit is the byte; of a body without bytes it is one, which is done. It is indeterminate until the number of
+        /// bytes is known, and begins anew with each attempt.
         /// It cannot be cancelled: cancel the task that makes the call.
         ///
         /// Not on Linux without the trait `URLSession`, where it would bring all of Foundation along.
@@ -47,9 +48,11 @@
                     progress.totalUnitCount = -1
                     progress.completedUnitCount = 0
                 case (.sent(let count), .upload), (.received(let count), .download):
+                    // Of nothing, a progress would be indeterminate, and never finished.
+                    let isEmpty = count.total == 0
                     // The total first: a count beyond the total would make it more than finished.
-                    progress.totalUnitCount = count.total ?? -1
-                    progress.completedUnitCount = count.completed
+                    progress.totalUnitCount = isEmpty ? 1 : count.total ?? -1
+                    progress.completedUnitCount = isEmpty ? 1 : count.completed
                 case (.sent, .download), (.received, .upload):
                     break
                 }

@@ -172,7 +172,7 @@ extension OutgoingBody {
     fileprivate func watched(by monitor: TransferMonitor?, _ attempt: Int, _ headway: Headway) -> OutgoingBody {
         if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSinglePiece { return self }
         let body = monitor?.announceBody() ?? 0
-        return counted {
+        return counted(madeHeadway: { headway.made() }) {
             let pass = monitor?.startBody(body, attempt: attempt) ?? 0
             return { count in
                 headway.made()

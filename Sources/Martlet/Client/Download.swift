@@ -18,7 +18,9 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Default no: nothing is left behind.
     ///
     /// What is kept stands in a hidden file beside the place, `.martlet-download-` and a number, until a download to it
-    /// succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called.
+    /// succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Nothing is kept where the file system has
+    /// no locks (`flock`), as some network shares have none. It is not flushed to the disk: after a power failure only a
+    /// ``check`` tells for sure that what was kept is what had come.
     public var keepsPartial = false
     #if canImport(CryptoKit) || Encryption
         /// What the file is checked against before it is put into its place. Default nothing.
@@ -62,8 +64,13 @@ extension NetworkClient {
     /// The file comes as it is, not compressed (`Accept-Encoding: identity`, unless the endpoint says otherwise).
     /// Interceptors see the answer's head in ``RequestInterceptor/validate(_:for:)``, with an empty body.
     ///
-    /// If the download fails, is cancelled, or the process dies, nothing is left behind: on Linux the file has no name until
-    /// it is whole; elsewhere the next download to the same place clears away what a killed process left.
+    /// If the download fails or is cancelled, nothing is left behind. Nor is it on Linux if the process is killed, where the
+    /// file has no name until it is whole, unless that happens in the moment in which it takes another file's place. In that
+    /// moment, on other systems, and where the file system has no unnamed files, a killed process leaves a hidden file, which
+    /// the next download to the same place clears away (not where the file system has no locks).
+    ///
+    /// The file is not flushed to the disk, which takes about as long as writing it: the system does that in its own time,
+    /// and until then a power failure may cost it, or what it holds. Whoever must be sure calls `fsync` on it.
     /// - Parameters:
     ///   - endpoint: What to download.
     ///   - path: Where the file is to stand; its folder must be there.

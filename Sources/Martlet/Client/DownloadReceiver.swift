@@ -128,8 +128,7 @@ final class DownloadReceiver: AnswerReceiver {
     func receive(_ answer: IncomingAnswer) async throws {
         let attempt = state.withLock { $0.attempt }
         do {
-            let start = try await step(of: attempt) { try self.open(for: answer.head) }
-            let total = answer.head.contentLength.map { $0 + start }
+            let (start, total) = try await step(of: attempt) { try self.open(for: answer.head) }
             try await write(answer.body.counted(from: start, of: total, answer.progress), of: attempt, total: total)
             try await step(of: attempt) { try self.finish(answer.head) }
         } catch let problem as FileProblem {
@@ -206,8 +205,8 @@ final class DownloadReceiver: AnswerReceiver {
     }
 
     /// Makes the file ready for an answer.
-    /// - Returns: How many bytes it has already.
-    private func open(for head: HTTPResponse) throws -> Int64 {
+    /// - Returns: How many bytes it has already, and how many it will have, where that is known.
+    private func open(for head: HTTPResponse) throws -> (start: Int64, total: Int64?) {
         let before = state.withLock { $0 }
         guard let file = before.file else { throw CancellationError() }
         if head.status.code == 206, let asked = before.askedFrom {
@@ -215,7 +214,7 @@ final class DownloadReceiver: AnswerReceiver {
                 state.withLock { $0.isToStartOver = true }
                 throw TransportError.invalidResponse("it goes on elsewhere than it was asked to, or with another file")
             }
-            return asked
+            return (asked, resumption.total)
         }
         guard head.status.code != 206 || before.hasOwnRange else {
             throw TransportError.invalidResponse("it is a part of the file, and nobody asked for a part")
@@ -237,7 +236,7 @@ final class DownloadReceiver: AnswerReceiver {
                 state.digest = options.check.map(RunningDigest.init)
             #endif
         }
-        return 0
+        return (0, head.contentLength)
     }
 
     /// The file is whole: checked, then put into its place. Who cancels from here on comes too late.
@@ -246,7 +245,9 @@ final class DownloadReceiver: AnswerReceiver {
         guard let file = before.file else { throw CancellationError() }
         #if canImport(CryptoKit) || Encryption
             do throws(DownloadFailure) {
-                let said = head.reprDigest ?? before.resumption?.reprDigest
+                // Of a part that the endpoint itself asks for, the server says the digest of all (RFC 9530, section 3).
+                let isOwnPart = head.status.code == 206 && before.askedFrom == nil
+                let said = isOwnPart ? nil : head.reprDigest ?? before.resumption?.reprDigest
                 if let digest = before.digest { try options.check?.verify(digest, said: said) }
             } catch {
                 // Bytes that are wrong are not kept, whatever is kept otherwise.

@@ -59,11 +59,18 @@ struct PartialDownload: Sendable {
         }
         state.file = file
         state.keeps = true
-        let size = try file.size()
+        var size = try file.size()
         let notes = notes()
         // What nobody can go on with any more is as good as this call's.
         state.isOwn = size == 0 || notes?.source == source || notes == nil
-        guard let notes, notes.source == source, size > 0, size < notes.total else { return state }
+        guard let notes, notes.source == source, size > 0, size <= notes.total else { return state }
+        if size == notes.total {
+            // All of it had come, and the process was killed before it was in its place. The last byte is asked for
+            // again: the answer to that tells whether the file is still the same.
+            size -= 1
+            try file.truncate(to: size)
+            guard size > 0 else { return state }
+        }
         state.written = size
         state.keptBytes = size
         state.resumption = notes
@@ -78,14 +85,11 @@ struct PartialDownload: Sendable {
         return try? JSONDecoder().decode(Notes.self, from: data)
     }
 
-    func write(_ notes: Notes) throws(FileProblem) {
-        do {
-            try JSONEncoder().encode(notes).write(to: URL(fileURLWithPath: place.notes), options: .atomic)
-        } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
-            throw FileProblem(.noSpace, path: place.path)
-        } catch {
-            throw FileProblem(.forbidden, path: place.folder)
-        }
+    func write(_ notes: Notes) throws {
+        let data = try JSONEncoder().encode(notes)
+        let file = try IncomingFile.make(for: place.ofNotes)
+        try file.write(data, at: 0)
+        try file.publish(replacing: true)
     }
 
     /// Forgets what the bytes are a part of.
@@ -102,6 +106,7 @@ struct PartialDownload: Sendable {
 
     /// Removes what is kept unless somebody is at it.
     func discard() {
+        IncomingFile.removeLeftovers(of: place)
         guard FileManager.default.fileExists(atPath: place.partial) else { return removeNotes() }
         guard let file = try? IncomingFile.keptPartial(for: place) else { return }
         withExtendedLifetime(file) { remove() }

@@ -15,14 +15,10 @@
             fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
         }
 
-        /// What opens a file without a name in a folder; there are none here.
-        static let unnamedFile: Int32? = nil
-
-        static func canGiveName(toUnnamed descriptor: Int32) -> Bool { false }
-
-        static func giveName(_ path: String, toUnnamed descriptor: Int32) -> Bool {
-            errno = ENOTSUP
-            return false
+        /// Gives a file another name, where nothing has that name yet, in one step (`renamex_np`).
+        /// - Returns: What the system says: 0, or -1 with the reason in `errno`.
+        static func renameExclusively(_ old: String, _ new: String) -> Int32 {
+            renamex_np(old, new, UInt32(RENAME_EXCL))
         }
 
         /// Where programs keep what is not for people to see, below the home folder. tvOS lets them have caches only.
@@ -55,18 +51,27 @@
             fsync(descriptor) == 0
         }
 
-        /// What opens a file without a name in a folder: `O_TMPFILE`, which Swift does not import.
-        static let unnamedFile: Int32? = 0o20_000_000 | O_DIRECTORY
-
-        /// Whether an unnamed file could get a name later, which needs `/proc`.
-        static func canGiveName(toUnnamed descriptor: Int32) -> Bool {
-            access("/proc/self/fd/\(descriptor)", F_OK) == 0
+        /// Gives a file another name, where nothing has that name yet, in one step (`renameat2`).
+        /// - Returns: What the system says: 0, or -1 with the reason in `errno`.
+        static func renameExclusively(_ old: String, _ new: String) -> Int32 {
+            guard let renameat2 else {
+                errno = ENOSYS
+                return -1
+            }
+            let noReplacing: UInt32 = 1
+            return renameat2(AT_FDCWD, old, AT_FDCWD, new, noReplacing)
         }
 
-        /// Gives an unnamed file a name, where nothing has that name yet.
-        static func giveName(_ path: String, toUnnamed descriptor: Int32) -> Bool {
-            linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
-        }
+        /// Looked up, since C libraries that are still in use lack it, such as glibc before 2.28; `nil` in those.
+        private static let renameat2: (@convention(c) (Int32, CString, Int32, CString, UInt32) -> Int32)? = {
+            guard let symbol = dlsym(nil, "renameat2") else { return nil }
+            // Every C library that has the symbol follows the kernel's call: `int renameat2(int, const char *, int,
+            // const char *, unsigned int)`.
+            return unsafeBitCast(
+                symbol, to: (@convention(c) (Int32, CString, Int32, CString, UInt32) -> Int32).self)
+        }()
+
+        private typealias CString = UnsafePointer<CChar>
 
         /// Where programs keep what is not for people to see (XDG base directory specification).
         static func stateFolder(environment: [String: String], home: String) -> String {
@@ -83,6 +88,19 @@
 #endif
 
 extension Disk {
+    /// Gives a file another name, where nothing has that name yet; `errno` says why not.
+    ///
+    /// File systems without hard links (FAT, many network shares) can only rename so, others only link.
+    /// - Parameter rename: How it is renamed without taking another file's place.
+    static func move(
+        _ old: String, toUnused new: String, rename: (String, String) -> Int32 = renameExclusively
+    ) -> Bool {
+        if rename(old, new) == 0 { return true }
+        guard [EINVAL, ENOTSUP, ENOSYS].contains(errno), link(old, new) == 0 else { return false }
+        unlink(old)
+        return true
+    }
+
     /// Where a program of this name keeps what is not for people to see.
     static func stateFolder(of service: String) -> String {
         let environment = ProcessInfo.processInfo.environment

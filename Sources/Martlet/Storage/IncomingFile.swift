@@ -15,8 +15,9 @@
 
 /// A file that comes piece by piece, and stands under its name only once it is whole.
 ///
-/// On Linux it has no name at all until then (`O_TMPFILE`), so that nothing is left of it however its process ends.
-/// Where the file system has no such files it has a hidden name beside its place, which goes with the last reference;
+/// On Linux it has no name at all until then (`O_TMPFILE`), so that nothing is left of it however its process ends; only
+/// where it takes the place of another file it has a hidden name beside it, between two calls of the system.
+/// Where the file system has no such files it has that name from the start, and loses it with the last reference;
 /// what a killed process leaves there is cleared away by the next download to the same place. All calls block.
 final class IncomingFile: Sendable {
     private let descriptor: Int32
@@ -30,6 +31,12 @@ final class IncomingFile: Sendable {
         let folder: String
         /// The beginning of the hidden names; not the file's own name, with which they could become too long.
         let hiddenName: String
+
+        private init(_ path: String, folder: String, hiddenName: String) {
+            self.path = path
+            self.folder = folder
+            self.hiddenName = hiddenName
+        }
 
         init(_ path: String) {
             self.path = path
@@ -45,6 +52,8 @@ final class IncomingFile: Sendable {
         /// What is kept of a download that is to go on later, and what is known of it.
         var partial: String { "\(folder)/\(hiddenName)" }
         var notes: String { "\(folder)/\(hiddenName).json" }
+        /// The place of those notes. What is left of them goes with what is left of the download.
+        var ofNotes: Place { Place(notes, folder: folder, hiddenName: hiddenName) }
 
         fileprivate func newTemporary() -> String {
             "\(folder)/\(hiddenName).\(String(UInt64.random(in: 0 ... .max), radix: 16)).tmp"
@@ -61,7 +70,10 @@ final class IncomingFile: Sendable {
         }
     }
 
-    private init(_ descriptor: Int32, _ place: Place, name: String?) {
+    /// - Parameters:
+    ///   - descriptor: The open file, which it closes.
+    ///   - name: Its name until it is in its place.
+    init(_ descriptor: Int32, _ place: Place, name: String?) {
         self.descriptor = descriptor
         self.place = place
         self.name = Locked(name)
@@ -73,29 +85,53 @@ final class IncomingFile: Sendable {
     }
 
     /// An empty file for a place.
-    /// - Parameter allowsUnnamed: Whether it may go without a name where the system can do that.
-    static func make(for place: Place, allowsUnnamed: Bool = true) throws(FileProblem) -> IncomingFile {
+    /// - Parameters:
+    ///   - allowsUnnamed: Whether it may go without a name where the system can do that.
+    ///   - claim: How it is locked.
+    static func make(
+        for place: Place, allowsUnnamed: Bool = true, claim: (Int32) -> Leftovers.Claim = Leftovers.claim
+    ) throws(FileProblem) -> IncomingFile {
         try place.check()
-        // What killed processes have left of downloads to the same place.
-        Leftovers.remove(from: place.folder) { $0.hasPrefix("\(place.hiddenName).") && $0.hasSuffix(".tmp") }
-        if allowsUnnamed, let unnamed = makeUnnamed(for: place) { return unnamed }
-        let name = place.newTemporary()
-        let file = IncomingFile(try openFile(name, O_RDWR | O_CREAT | O_EXCL, for: place), place, name: name)
-        // Held as long as it is written to, so that nobody takes it for a leftover; as somebody may have before that.
-        let isHeld = Leftovers.claim(file.descriptor) && file.isStill(name)
-        return isHeld ? file : try make(for: place, allowsUnnamed: allowsUnnamed)
+        removeLeftovers(of: place)
+        if allowsUnnamed, let unnamed = UnnamedFile.make(in: place.folder, mode: 0o666) {
+            // For the moment between two names, in which it could be taken for a leftover.
+            _ = claim(unnamed)
+            return IncomingFile(unnamed, place, name: nil)
+        }
+        guard let new = Leftovers.makeFile(mode: 0o666, claim: claim, named: place.newTemporary) else {
+            throw problem(place)
+        }
+        return IncomingFile(new.descriptor, place, name: new.path)
     }
 
     /// What is kept of a download to a place, to go on with; empty where there is nothing yet.
-    /// - Returns: The file, or `nil` where somebody else is at it.
-    static func keptPartial(for place: Place) throws(FileProblem) -> IncomingFile? {
+    /// - Parameter claim: How it is locked.
+    /// - Returns: The file, or `nil` where somebody else is at it, or where nobody could tell.
+    static func keptPartial(
+        for place: Place, claim: (Int32) -> Leftovers.Claim = Leftovers.claim
+    ) throws(FileProblem) -> IncomingFile? {
         try place.check()
-        let name = place.partial
-        let file = IncomingFile(try openFile(name, O_RDWR | O_CREAT, for: place), place, name: nil)
-        guard Leftovers.claim(file.descriptor) else { return nil }
-        // Whoever had it before may have moved it to its place meanwhile.
-        guard file.isStill(name) else { return try keptPartial(for: place) }
-        return file
+        removeLeftovers(of: place)
+        let path = place.partial
+        // Whoever had it before may move it to its place between the opening and the locking.
+        for _ in 0..<attempts {
+            let file = IncomingFile(try openFile(path, O_RDWR | O_CREAT, for: place), place, name: nil)
+            switch claim(file.descriptor) {
+            case .held where file.isStill(path): return file
+            case .held: continue
+            case .taken: return nil
+            case .impossible:
+                // Two that write into it at once would make something that is neither's.
+                if try file.size() == 0 { unlink(path) }
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// Removes what killed processes have left of downloads to a place.
+    static func removeLeftovers(of place: Place) {
+        Leftovers.remove(from: place.folder) { $0.hasPrefix("\(place.hiddenName).") && $0.hasSuffix(".tmp") }
     }
 
     /// How many bytes it has.
@@ -107,17 +143,7 @@ final class IncomingFile: Sendable {
 
     /// Writes a piece at a position.
     func write(_ bytes: Data, at position: Int64) throws(FileProblem) {
-        var count = 0
-        while count < bytes.count {
-            let put = bytes.withUnsafeBytes {
-                pwrite(
-                    descriptor, $0.baseAddress?.advanced(by: count), $0.count - count,
-                    off_t(position) + off_t(count))
-            }
-            if put < 0, errno == EINTR { continue }
-            guard put > 0 else { throw problem() }
-            count += put
-        }
+        guard bytes.write(to: descriptor, at: position) else { throw problem() }
     }
 
     /// Reads a piece from a position; less than asked for at the end.
@@ -168,61 +194,34 @@ final class IncomingFile: Sendable {
 
     // MARK: -
 
-    private static func makeUnnamed(for place: Place) -> IncomingFile? {
-        guard let flag = Disk.unnamedFile else { return nil }
-        let descriptor = retrying { open(place.folder, flag | O_RDWR | O_CLOEXEC, 0o666) }
-        guard descriptor >= 0 else { return nil }
-        let file = IncomingFile(descriptor, place, name: nil)
-        // For the moment between two names, in which it could be taken for a leftover.
-        _ = Leftovers.claim(descriptor)
-        return Disk.canGiveName(toUnnamed: descriptor) ? file : nil
-    }
+    /// How often what is kept is opened again, because it has just been moved away.
+    private static let attempts = 16
 
     private static func openFile(_ path: String, _ flags: Int32, for place: Place) throws(FileProblem) -> Int32 {
-        let descriptor = retrying { open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o666) }
-        guard descriptor >= 0 else { throw problem(place) }
-        return descriptor
-    }
-
-    private static func retrying(_ call: () -> Int32) -> Int32 {
         while true {
-            let result = call()
-            if result < 0, errno == EINTR { continue }
-            return result
+            let descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o666)
+            if descriptor >= 0 { return descriptor }
+            guard errno == EINTR else { throw problem(place) }
         }
     }
 
     /// - Returns: Whether nothing was there.
     private func giveName(_ path: String) throws(FileProblem) -> Bool {
-        guard !Disk.giveName(path, toUnnamed: descriptor) else { return true }
+        guard !UnnamedFile.giveName(path, to: descriptor) else { return true }
         guard errno == EEXIST else { throw problem() }
         return false
     }
 
     private func move(_ temporary: String, replacing replaces: Bool) throws(FileProblem) {
-        if replaces {
-            guard rename(temporary, place.path) == 0 else { throw problem() }
-        } else {
-            guard link(temporary, place.path) == 0 else { throw problem() }
-            unlink(temporary)
-        }
+        let isMoved = replaces ? rename(temporary, place.path) == 0 : Disk.move(temporary, toUnused: place.path)
+        guard isMoved else { throw problem() }
     }
 
-    private func isStill(_ path: String) -> Bool {
-        var (mine, there) = (stat(), stat())
-        return fstat(descriptor, &mine) == 0 && lstat(path, &there) == 0 && mine.st_ino == there.st_ino
-            && mine.st_dev == there.st_dev
-    }
+    private func isStill(_ path: String) -> Bool { Leftovers.isName(path, of: descriptor) }
 
     private func problem() -> FileProblem { Self.problem(place) }
 
     private static func problem(_ place: Place) -> FileProblem {
-        switch errno {
-        case ENOENT, ENOTDIR: FileProblem(.missing, path: place.folder)
-        case EEXIST, EISDIR, ENOTEMPTY: FileProblem(.exists, path: place.path)
-        case ENOSPC, EDQUOT, EFBIG: FileProblem(.noSpace, path: place.path)
-        case EACCES, EPERM: FileProblem(.forbidden, path: place.folder)
-        case let number: FileProblem(.unwritable(errno: number), path: place.path)
-        }
+        FileProblem(writing: place.path, in: place.folder, errno: errno)
     }
 }

@@ -185,6 +185,14 @@
             end(.success(()), cancelling: false)
         }
 
+        #if canImport(FoundationNetworking)
+            /// So much of the body has gone out.
+            func hasSent(_ count: Int64) {
+                // Without the lock: whoever is told may take locks of his own.
+                state.withLock { $0.upload }?.hasSent(count)
+            }
+        #endif
+
         /// The task is done.
         func complete(_ response: URLResponse?, _ error: (any Error)?) {
             let (hasHead, upload) = state.withLock { state in
@@ -210,7 +218,7 @@
     }
 
     extension HTTPResponse {
-        fileprivate init(_ response: HTTPURLResponse, isDecoded: Bool) {
+        init(_ response: HTTPURLResponse, isDecoded: Bool) {
             var fields = HTTPFields()
             fields.reserveCapacity(response.allHeaderFields.count)
             var encoding: String?
@@ -220,10 +228,12 @@
                 if name == .contentEncoding { encoding = value.lowercased() }
                 fields.append(HTTPField(name: name, value: value))
             }
-            // Of a decoded body, the encoding and the length are not what the reader will see.
+            // Of a decoded body, the encoding and the length are not what the reader will see, and the digests are of what
+            // came (RFC 9530, sections 2 and 3).
             if isDecoded, let encoding, URLSessionUpload.decodedEncodings.contains(encoding) {
                 fields[.contentEncoding] = nil
                 fields[.contentLength] = nil
+                for name in ["Content-Digest", "Repr-Digest"] { HTTPField.Name(name).map { fields[$0] = nil } }
             }
             self.init(status: .init(code: response.statusCode), headerFields: fields)
         }
@@ -237,7 +247,7 @@
             exchanges.withLock { $0[task.taskIdentifier] = exchange }
         }
 
-        private func exchange(for task: URLSessionTask) -> URLSessionExchange? {
+        func exchange(for task: URLSessionTask) -> URLSessionExchange? {
             exchanges.withLock { $0[task.taskIdentifier] }
         }
 

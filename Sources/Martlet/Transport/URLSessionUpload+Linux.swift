@@ -20,28 +20,43 @@
         private static let maximumInMemory = 1024 * 1024
 
         let task: URLSessionTask
-        private let file: TemporaryFile?
+        private let file: SpooledBody?
+        /// Told how much has gone out. Not what has been read, which is all of it before the first byte goes out.
+        private let tell: (@Sendable (Int64) -> Void)?
 
         init(_ body: OutgoingBody?, request: URLRequest, session: URLSession) async throws {
             guard let body else {
                 self.file = nil
+                self.tell = nil
                 self.task = session.dataTask(with: request)
                 return
             }
-            var pieces = OutgoingPieces(body)
+            let counting = body.counting
+            let count = counting?.begin()
+            func tell(of total: Int) -> (@Sendable (Int64) -> Void)? {
+                guard let count else { return nil }
+                let total = Int64(total)
+                return { count(TransferCount(completed: min($0, total), total: total)) }
+            }
+            var pieces = OutgoingPieces(counting.map { OutgoingBody($0.uncounted, length: body.length) } ?? body)
             var bytes = Data()
             if case .bytes(let all) = body.content {
                 bytes = all
             } else {
-                while bytes.count <= Self.maximumInMemory, let piece = try await pieces.next() { bytes.append(piece) }
+                while bytes.count <= Self.maximumInMemory, let piece = try await pieces.next() {
+                    bytes.append(piece)
+                    counting?.madeHeadway()
+                }
                 guard bytes.count <= Self.maximumInMemory else {
-                    let file = try await TemporaryFile(bytes, then: pieces)
+                    let file = try await SpooledBody.make(bytes, then: pieces) { counting?.madeHeadway() }
                     self.file = file
-                    self.task = session.uploadTask(with: request, fromFile: file.url)
+                    self.tell = tell(of: file.count)
+                    self.task = session.uploadTask(with: request, fromFile: URL(fileURLWithPath: file.path))
                     return
                 }
             }
             self.file = nil
+            self.tell = tell(of: bytes.count)
             // Not `httpBody`, with which a POST gets the content type of a form. No bytes are no body: else a GET fails.
             self.task =
                 bytes.isEmpty ? session.dataTask(with: request) : session.uploadTask(with: request, from: bytes)
@@ -50,53 +65,21 @@
         static func adjust(_ configuration: URLSessionConfiguration) {}
 
         func start(for exchange: URLSessionExchange) {
+            tell?(0)
             task.resume()
+        }
+
+        /// So much of the body has gone out.
+        func hasSent(_ count: Int64) {
+            // Who reads the file has opened it.
+            file?.removeName()
+            tell?(count)
         }
 
         /// Asked for only to send a body again.
         func takeStream() -> InputStream? { nil }
 
         func stop() {}
-    }
-
-    /// A file that is deleted when it is released, readable by this user only. What a killed process leaves is deleted with
-    /// the next file that is made.
-    private final class TemporaryFile: @unchecked Sendable {
-        private static let prefix = "martlet-upload-"
-
-        let url: URL
-        // `@unchecked` is right because the handle is set in `init` and only held then: it keeps the file locked.
-        private let handle: FileHandle
-
-        init(_ start: Data, then pieces: consuming OutgoingPieces) async throws {
-            let folder = FileManager.default.temporaryDirectory
-            Leftovers.remove(from: folder.path) { $0.hasPrefix(Self.prefix) }
-            self.url = folder.appendingPathComponent(Self.prefix + UUID().uuidString)
-            guard
-                FileManager.default.createFile(
-                    atPath: url.path, contents: start, attributes: [.posixPermissions: 0o600])
-            else { throw TransportError.invalidRequest("there is no room for its body on disk") }
-            do {
-                self.handle = try FileHandle(forWritingTo: url)
-                _ = Leftovers.claim(handle.fileDescriptor)
-                try handle.seekToEnd()
-            } catch {
-                try? FileManager.default.removeItem(at: url)
-                throw TransportError.bodyFailed(error)
-            }
-            while let piece = try await pieces.next() {
-                do {
-                    try handle.write(contentsOf: piece)
-                } catch {
-                    throw TransportError.bodyFailed(error)
-                }
-            }
-        }
-
-        deinit {
-            // If it cannot be deleted, nobody is left who could do better.
-            try? FileManager.default.removeItem(at: url)
-        }
     }
 
     extension TransportError {

@@ -94,6 +94,34 @@
             }
         }
 
+        @Test("of a part that the endpoint itself asks for, what the server says of the whole is not about it")
+        func ownRange() async throws {
+            try await TemporaryFolder.with { folder in
+                let server = DownloadServer(content)
+                server.change { state in
+                    guard let name = HTTPField.Name("Repr-Digest") else { return }
+                    state.headers[name] = "sha-256=:qUiQTy8PR5uPgZdpSzAYSw0u0cHNKh7A+4XSmaGSpEc=:"
+                }
+                let client = client(server.transport)
+                let path = folder.path + "/part"
+                let part = Call<Empty>(.get, "/film", headers: [.range: "bytes=6-"], authentication: .none)
+                var options = DownloadOptions()
+                options.check = .fromServer()
+                try await client.download(part, to: path, options: options)
+                #expect(FileManager.default.contents(atPath: path) == Data("world\n".utf8))
+                options.check = .fromServer(required: true)
+                let missing = await error { try await client.download(part, to: path, options: options) }
+                guard case .downloadFailed(_, .digestMissing) = missing else {
+                    Issue.record("\(String(describing: missing))")
+                    return
+                }
+                // Of a server that sends all the same, it is.
+                server.change { $0.headers[.acceptRanges] = "none" }
+                try await client.download(part, to: path, options: options)
+                #expect(FileManager.default.contents(atPath: path) == content)
+            }
+        }
+
         @Test("what was kept of an earlier call counts") func kept() async throws {
             try await TemporaryFolder.with { folder in
                 let failure = await error {

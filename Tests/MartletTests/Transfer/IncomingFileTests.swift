@@ -96,6 +96,105 @@ import Testing
         }
     }
 
+    @Test("goes without a lock where the file system has none, and keeps no part there") func noLocks() async throws {
+        try await TemporaryFolder.with { folder in
+            let place = IncomingFile.Place(folder.path + "/a")
+            let none: (Int32) -> Leftovers.Claim = { _ in .impossible }
+            for allowsUnnamed in [true, false] {
+                let file = try IncomingFile.make(for: place, allowsUnnamed: allowsUnnamed, claim: none)
+                try file.publish(replacing: true)
+                #expect(folder.names == ["a"])
+            }
+            let kept = try IncomingFile.keptPartial(for: place, claim: none)
+            #expect(kept == nil)
+            #expect(folder.names == ["a"])
+        }
+    }
+
+    @Test("that others take away each time is given up, with nothing left") func alwaysTaken() async throws {
+        try await TemporaryFolder.with { folder in
+            let place = IncomingFile.Place(folder.path + "/a")
+            let problem = #expect(throws: FileProblem.self) {
+                try IncomingFile.make(for: place, allowsUnnamed: false) { _ in .taken }
+            }
+            #expect(problem?.kind == .unwritable(errno: EAGAIN))
+            #expect(folder.names == [])
+        }
+    }
+
+    @Test("is told from one that somebody else has, and both from a file system without locks") func claims()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("a")
+            let first = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            let second = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            #expect(Leftovers.claim(first.fileDescriptor) == .held)
+            #expect(Leftovers.claim(second.fileDescriptor) == .taken)
+            try first.close()
+            #expect(Leftovers.claim(second.fileDescriptor) == .held)
+            #expect(Leftovers.claim(-1) == .impossible)
+        }
+    }
+
+    @Test("takes an unused name alone, whether the file system can rename so, or only link") func exclusive()
+        async throws
+    {
+        func unable(_ old: String, _ new: String) -> Int32 {
+            errno = EINVAL
+            return -1
+        }
+        try await TemporaryFolder.with { folder in
+            for rename in [Disk.renameExclusively, unable] {
+                try folder.file("old", Data("one".utf8))
+                let isMoved = Disk.move(folder.path + "/old", toUnused: folder.path + "/new", rename: rename)
+                #expect(isMoved)
+                #expect(folder.names == ["new"])
+                try folder.file("old", Data("two".utf8))
+                let isMovedAgain = Disk.move(folder.path + "/old", toUnused: folder.path + "/new", rename: rename)
+                let reason = errno
+                #expect(!isMovedAgain)
+                #expect(reason == EEXIST)
+                #expect(FileManager.default.contents(atPath: folder.path + "/new") == Data("one".utf8))
+                #expect(folder.names == ["new", "old"])
+                for name in folder.names { try FileManager.default.removeItem(atPath: folder.path + "/" + name) }
+            }
+        }
+    }
+
+    #if os(Linux)
+        @Test("can be renamed to an unused name without links") func exclusiveRename() async throws {
+            try await TemporaryFolder.with { folder in
+                try folder.file("old")
+                #expect(Disk.renameExclusively(folder.path + "/old", folder.path + "/new") == 0)
+                #expect(folder.names == ["new"])
+            }
+        }
+
+        @Test("on a full disk says that there is no space") func fullDisk() throws {
+            let device = open("/dev/full", O_RDWR | O_CLOEXEC)
+            try #require(device >= 0)
+            let file = IncomingFile(device, IncomingFile.Place("/films/wing.mp4"), name: nil)
+            #expect(throws: FileProblem(.noSpace, path: "/films/wing.mp4")) {
+                try file.write(Data("film".utf8), at: 0)
+            }
+        }
+    #endif
+
+    @Test(
+        "that the system refuses is refused for a reason that helps",
+        arguments: [
+            (ENOSPC, .noSpace), (EDQUOT, .noSpace), (EFBIG, .noSpace), (EACCES, .forbidden), (EPERM, .forbidden),
+            (ENOENT, .missing), (ENOTDIR, .missing), (EEXIST, .exists), (EISDIR, .exists),
+            (EROFS, .unwritable(errno: EROFS)), (EIO, .unwritable(errno: EIO)),
+            (ENAMETOOLONG, .unwritable(errno: ENAMETOOLONG)),
+        ] as [(Int32, FileProblem.Kind)])
+    func reasons(number: Int32, kind: FileProblem.Kind) {
+        let problem = FileProblem(writing: "/films/wing.mp4", in: "/films", errno: number)
+        #expect(problem.kind == kind)
+        #expect(problem.path == (kind == .missing || kind == .forbidden ? "/films" : "/films/wing.mp4"))
+    }
+
     @Test("at no sensible path is refused", arguments: ["", "/tmp/", "a\0b"]) func badPath(path: String) {
         #expect(throws: FileProblem.self) { try IncomingFile.make(for: IncomingFile.Place(path)) }
     }

@@ -141,6 +141,118 @@ import Testing
         }
     }
 
+    /// What a process leaves that is killed after the last byte, before the file is in its place.
+    private func keepAll(_ path: String, _ content: Data) async throws {
+        await breakOff(path, at: 1)
+        try content.write(to: URL(fileURLWithPath: PartialDownload(path).place.partial))
+    }
+
+    @Test("that has come whole is not fetched again but for its last byte") func whole() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            try await keepAll(path, content)
+            let transport = server.transport
+            let answer = try await client(transport).download(Get("/film", .none), to: path, options: options)
+            #expect(answer.value == DownloadedFile(path: path, size: 10_500, keptBytes: 10_499))
+            #expect(transport.requests.map { $0.headers[.range] } == ["bytes=10499-"])
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("that has come whole is fetched anew when the file has changed") func wholeOfAnother() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            try await keepAll(path, content)
+            var generator = SeededGenerator(seed: 9)
+            let newer = generator.bytes(9000)
+            server.change { state in
+                state.content = newer
+                state.headers[.eTag] = "\"two\""
+            }
+            let answer = try await client(server.transport).download(Get("/film", .none), to: path, options: options)
+            #expect(answer.value == DownloadedFile(path: path, size: 9000))
+            #expect(FileManager.default.contents(atPath: path) == newer)
+        }
+    }
+
+    @Test("that has come whole is fetched anew where the server has no such byte") func wholeRefused() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            try await keepAll(path, content)
+            server.change { $0.first = [.status(416, headers: [.contentRange: "bytes */17"])] }
+            let transport = server.transport
+            let answer = try await client(transport).download(Get("/film", .none), to: path, options: options)
+            #expect(answer.value == DownloadedFile(path: path, size: 10_500))
+            #expect(transport.requests.map { $0.headers[.range] } == ["bytes=10499-", nil])
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("of a single byte is fetched anew") func wholeByte() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let byte = Data("b".utf8)
+            server.change { $0.content = Data("bc".utf8) }
+            await breakOff(path, at: 1)
+            let partial = PartialDownload(path)
+            let head = HTTPResponse(status: .ok, headerFields: [.contentLength: "1", .eTag: "\"one\""])
+            let written = try Data(contentsOf: URL(fileURLWithPath: partial.place.notes))
+            let notes = try JSONDecoder().decode(PartialDownload.Notes.self, from: written)
+            try partial.write(try #require(PartialDownload.Notes(head, source: notes.source)))
+            server.change { $0.content = byte }
+            let transport = server.transport
+            let answer = try await client(transport).download(Get("/film", .none), to: path, options: options)
+            #expect(answer.value == DownloadedFile(path: path, size: 1))
+            #expect(transport.requests.map { $0.headers[.range] } == [nil])
+            #expect(FileManager.default.contents(atPath: path) == byte)
+        }
+    }
+
+    @Test("of which the rest comes short is not whole, whatever the server says of it") func shortRest() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            await breakOff(path, at: 4000)
+            let rest = content.dropFirst(4000).dropLast(100)
+            let transport = StubTransport { _ in
+                StubTransport.Answer(206, headers: [.contentRange: "bytes 4000-10499/10500"], body: rest)
+            }
+            let failure = await error {
+                try await client(transport) { $0.retry = .never }.download(
+                    Get("/film", .none), to: path, options: options)
+            }
+            guard case .connectionLost = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(FileManager.default.contents(atPath: path) == nil)
+        }
+    }
+
+    @Test("whose notes cannot be written fails for the reason the system gives") func unwritableNotes() async throws {
+        try await TemporaryFolder.with { folder in
+            let head = HTTPResponse(status: .ok, headerFields: [.contentLength: "10", .eTag: "\"one\""])
+            let notes = try #require(PartialDownload.Notes(head, source: "film"))
+            #expect(throws: FileProblem(.missing, path: folder.path + "/none")) {
+                try PartialDownload(folder.path + "/none/film.bin").write(notes)
+            }
+        }
+    }
+
+    @Test("clears away what killed processes have left beside it") func leftovers() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let place = PartialDownload(path).place
+            try folder.file(place.hiddenName + ".1f.tmp")
+            await breakOff(path, at: 4000)
+            #expect(Set(folder.names) == [place.hiddenName, place.hiddenName + ".json"])
+            try folder.file(place.hiddenName + ".2f.tmp")
+            await client(server.transport).discardPartialDownload(to: path)
+            #expect(folder.names == [])
+        }
+    }
+
     @Test("another one to the same place at the same time goes its own way") func shared() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/film.bin"

@@ -273,6 +273,17 @@ import Testing
             monitor.finish()
         }
 
+        @Test("of a body without bytes is finished, and not indeterminate") func empty() async {
+            let monitor = TransferMonitor(interval: .zero)
+            let progress = monitor.progress(of: .upload)
+            monitor.start(attempt: 1)
+            monitor.send(TransferCount(completed: 0, total: 0))
+            while progress.isIndeterminate { await Task.yield() }
+            #expect(progress.isFinished)
+            #expect(progress.fractionCompleted == 1)
+            monitor.finish()
+        }
+
         @Test("that nobody holds is not followed any more") func released() async {
             let monitor = TransferMonitor(interval: .zero)
             _ = monitor.progress(of: .upload)

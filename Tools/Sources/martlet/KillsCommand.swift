@@ -12,8 +12,9 @@ struct KillsCommand: AsyncParsableCommand {
             last one that the process has spoken of.
 
             Exits with 0 only if that was so each time. The same seed plans the same moments; what the process is \
-            about then is up to the system. Meanwhile it also downloads a file over and over: that must be whole or not \
-            there, with nothing else left of it.
+            about then is up to the system. Meanwhile it also downloads a file over and over, to where nothing is and to \
+            where a file is: that must be whole or not there, with nothing else left of it but, where it replaces a \
+            file, a hidden one that the next download clears away.
             """)
 
     @Option(help: "How many processes to kill.")

@@ -48,10 +48,11 @@ struct KillLane {
             told[report.store] = max(told[report.store] ?? 0, report.rotation)
             tallies[report.store, default: KillTally()].stored += 1
         }
-        let remains = KilledDownload.remains(in: folder)
+        let remains = try await KilledDownload.remains(in: folder)
         if wasKilled { downloads.kills += 1 }
         if remains.isTorn { downloads.torn += 1 }
         downloads.left += remains.leftovers.count
+        downloads.cleared += remains.cleared
         for store in KilledStore.allCases {
             var tally = tallies[store] ?? KillTally()
             if wasKilled {

@@ -45,7 +45,8 @@ struct Kills: Sendable {
         console.line(
             console.paint(
                 "Downloads: \(downloads.kills.grouped) kills, \(downloads.torn.grouped) torn,"
-                    + " \(downloads.left.grouped) files left behind", downloads.isRight ? .good : .bad))
+                    + " \(downloads.left.grouped) files left behind", downloads.isRight ? .good : .bad)
+                + " (\(downloads.cleared.grouped) hidden ones stayed until the next download)")
         let isRight =
             downloads.isRight && KilledStore.allCases.allSatisfy { tallies[$0]?.isRight(after: rounds) == true }
         console.line(
@@ -61,12 +62,15 @@ struct DownloadTally: Sendable {
     var kills = 0
     var torn = 0
     var left = 0
+    /// Files that were left only until the next download to the same place.
+    var cleared = 0
 
     var isRight: Bool { torn == 0 && left == 0 }
 
     static func + (first: DownloadTally, second: DownloadTally) -> DownloadTally {
         DownloadTally(
-            kills: first.kills + second.kills, torn: first.torn + second.torn, left: first.left + second.left)
+            kills: first.kills + second.kills, torn: first.torn + second.torn, left: first.left + second.left,
+            cleared: first.cleared + second.cleared)
     }
 }
 
