@@ -79,8 +79,7 @@ public var W_OK: Int32 { fatalError() }
 @discardableResult public func rename(
     _ __old: UnsafePointer<CChar>!, _ __new: UnsafePointer<CChar>!
 ) -> Int32 { fatalError() }
-
-// rename(2) of macOS 10.12 and iOS 10 and later, which is not in the archive above.
+// That page is older than `renamex_np`, which came with macOS 10.12 and iOS 10; it is in rename(2) of those.
 @discardableResult public func renamex_np(
     _: UnsafePointer<CChar>!, _: UnsafePointer<CChar>!, _: UInt32
 ) -> Int32 { fatalError() }

@@ -62,49 +62,6 @@ extension TransportContract {
             await server.stop()
         }
 
-        @Test(
-            "What the server does not take has no name on the disk, and does not count",
-            arguments: TransportKind.allCases)
-        func heldUpload(_ kind: TransportKind) async throws {
-            let size = 32 << 20
-            let goOn = Signal()
-            let server = try await WireServer.start { connection in
-                while let head = try await connection.readHead() {
-                    await goOn.wait()
-                    #expect(head["content-length"] == "\(size)")
-                    #expect(try await connection.read(size).count == size)
-                    try await connection.answer()
-                }
-            }
-            let monitor = TransferMonitor(interval: .zero)
-            let events = monitor.events
-            let client = NetworkClient(
-                baseURL: BaseURL("http://\(server.authority)"), transport: kind.make())
-            let pieces = Pieces(pieces: (0..<32).map { _ in Data(count: 1 << 20) })
-            let body = RequestBody.stream(length: Int64(size), contentType: nil) { ByteStream(pieces) }
-            async let upload = client.send(
-                Call<Empty>.post("/", body, authentication: .none), monitor: monitor)
-            for await event in events {
-                if case .sent(let count) = event, count.completed > 0 { break }
-            }
-            #expect(monitor.sent.completed < size)
-            #expect(spooledFiles().filter { !$0.hasSuffix(" (deleted)") } == [])
-            goOn.fire()
-            _ = try await upload
-            #expect(monitor.sent == TransferCount(completed: Int64(size), total: Int64(size)))
-            await server.stop()
-        }
-
-        /// What this process has open of bodies on their way; the system says so of those whose name is gone.
-        private func spooledFiles() -> [String] {
-            let folder = "/proc/self/fd"
-            let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            return numbers.compactMap { number in
-                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")
-                return target.flatMap { $0.contains("martlet-upload-") ? $0 : nil }
-            }
-        }
-
         @Test("A body that asks first is not sent where the server refuses", arguments: TransportKind.allCases)
         func asksFirst(_ kind: TransportKind) async throws {
             try kind.needs(.askingFirst)
