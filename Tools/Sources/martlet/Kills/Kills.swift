@@ -46,7 +46,7 @@ struct Kills: Sendable {
             console.paint(
                 "Downloads: \(downloads.kills.grouped) kills, \(downloads.torn.grouped) torn,"
                     + " \(downloads.left.grouped) files left behind", downloads.isRight ? .good : .bad)
-                + " (\(downloads.cleared.grouped) hidden ones stayed until the next download)")
+                + " (hidden until the next download: \(downloads.cleared.grouped))")
         let isRight =
             downloads.isRight && KilledStore.allCases.allSatisfy { tallies[$0]?.isRight(after: rounds) == true }
         console.line(
