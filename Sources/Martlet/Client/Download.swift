@@ -20,7 +20,7 @@ public struct DownloadOptions: Sendable, Hashable {
     /// What is kept stands in a hidden file beside the place, `.martlet-download-` and a number, until a download to it
     /// succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Nothing is kept where the file system has
     /// no locks (`flock`), as some network shares have none. It is not flushed to the disk: after a power failure only a
-    /// ``check`` tells for sure that what was kept is what had come.
+    /// `check` tells for sure that what was kept is what had come.
     public var keepsPartial = false
     #if canImport(CryptoKit) || Encryption
         /// What the file is checked against before it is put into its place. Default nothing.
