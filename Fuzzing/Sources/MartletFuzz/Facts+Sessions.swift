@@ -118,16 +118,18 @@ extension Facts {
         return asked.contains { time(place) - $0 >= .seconds(10) } || jumps.contains { $0 < place }
     }
 
-    /// Whether the disk has not come to rest for as long as a process is willing to wait for a turn with it.
-    func isKeptWaiting(_ life: Life, at place: Int) -> Bool {
+    /// Whether the disk has not come to rest for as long as a process is willing to wait for a turn with it, and did not before
+    /// a token came.
+    func isKeptWaiting(_ life: Life, for token: TokenName, at place: Int) -> Bool {
+        let coming = sends.first { $0.life == life && $0.token.next == token }?.place ?? 0
         var (asked, busySince, restsSince) = (0, Duration.zero, nil as Duration?)
-        for entry in history.entries[..<place] {
+        for (index, entry) in history.entries[..<place].enumerated() {
             switch entry.what {
             case .disk(life, .asked(.read)), .disk(life, .asked(.update)):
                 if asked == 0, restsSince != entry.at { busySince = entry.at }
                 asked += 1
             case .disk(life, .told(.read)), .disk(life, .told(.update)):
-                if asked > 0, entry.at - busySince >= .seconds(10) { return true }
+                if asked > 0, entry.at - busySince >= .seconds(10), index > coming { return true }
                 asked -= 1
                 restsSince = entry.at
             default: break

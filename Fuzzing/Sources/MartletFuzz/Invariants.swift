@@ -181,7 +181,7 @@ extension Invariant {
             if let written = facts.durable[token], written < place { continue }
             if token.number == 0, facts.script.start != .nothing, token.family == 1 { continue }
             if facts.diskTrouble.contains(where: { $0.life == life && $0.place < place }) { continue }
-            if facts.isOverdue(life, at: place) || facts.isKeptWaiting(life, at: place) { continue }
+            if facts.isOverdue(life, at: place) || facts.isKeptWaiting(life, for: token, at: place) { continue }
             return "process \(life.process) handed out \(token.text) at \(facts.time(place).text) before it was written"
         }
         return nil

@@ -181,6 +181,15 @@ extension SessionStateMachine {
         }
     }
 
+    /// The store does not get to a deletion, since it does not come back from what it was asked before. It is done when its
+    /// turn comes.
+    mutating func deletionDelayed(_ id: OrderID, _ failure: StorageFailure) {
+        guard var deletion, deletion.id == id else { return }
+        deletion.failures += 1
+        self.deletion = deletion
+        actions.append(.emit(.storeFailed(.delete, failure)))
+    }
+
     /// The session has ended while its record could not be read, and now there is one that was not refused.
     private mutating func takeBack(_ seen: Sighting, over deletion: Deletion) {
         guard case .expired(_, let id) = state, case .refused(let refused) = deletion.scope, refused.id == id,

@@ -10,6 +10,7 @@ extension TokenManager {
         let now = time.uptime
         var woken: [(CheckedContinuation<SessionStateMachine.Answer, Never>, SessionStateMachine.Answer)] = []
         var listeners = Wakeups()
+        var clocks: [@Sendable () -> Void] = []
         let outcome = core.withLock { core in
             let outcome = event(&core)
             for action in core.machine.takeActions() {
@@ -17,7 +18,7 @@ extension TokenManager {
                 case .resume(let waiters, let answer):
                     woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, answer) }
                 case .emit(let event): listeners += core.events.tell(event)
-                default: start(action)
+                default: if let clock = start(action) { clocks.append(clock) }
                 }
             }
             core.hot = core.machine.hotCredential
@@ -27,34 +28,42 @@ extension TokenManager {
             }
             return outcome
         }
+        for start in clocks { start() }
         listeners.wake()
         for (continuation, answer) in woken { continuation.resume(returning: answer) }
         finish(outcome)
     }
 
     /// Starts an action without waiting for it; the lock is held, so that actions start in the order of events.
-    private func start(_ action: SessionStateMachine.Action) {
+    /// - Returns: What starts the time in which its turn is to come, to be called without the lock.
+    private func start(_ action: SessionStateMachine.Action) -> (@Sendable () -> Void)? {
         switch action {
         case .load:
-            inTurn { isLate in
-                if isLate { await self.lookNow() } else { await self.load() }
+            return inTurn { isLate in
+                // Nobody waits for it any more, and whoever asks next has it read anew.
+                if !isLate { await self.load() }
             } orElse: { failure in
                 self.transition { machine in machine.loaded(.unavailable(failure)) }
             }
         case .save(let order):
-            inTurn { _ in
+            return inTurn { _ in
                 await self.save(order)
             } orElse: { failure in
                 self.transition { machine in machine.saveDelayed(order, failure) }
             }
         case .condemn(let order):
-            inTurn { isLate in
+            return inTurn { isLate in
                 // That the record is to go has been noted as a deletion by now.
                 if !isLate { await self.condemn(order) }
             } orElse: { failure in
                 self.transition { machine in machine.condemned(order, over: .unavailable(failure), failure: failure) }
             }
-        case .delete(let deletion): storeLane.enqueue { await self.delete(deletion) }
+        case .delete(let deletion):
+            return inTurn { _ in
+                await self.delete(deletion)
+            } orElse: { failure in
+                self.transition { machine in machine.deletionDelayed(deletion.id, failure) }
+            }
         case .clearJournal(let record):
             storeLane.enqueue { await self.change(SessionStateMachine.clearJournal(of: record)) { _, _ in } }
         case .refresh(let order): Task { await self.perform(order) }
@@ -63,6 +72,7 @@ extension TokenManager {
         case .revoke(let bundle): Task { await self.revoke(bundle) }
         case .emit, .resume: break
         }
+        return nil
     }
 
     /// Tells a step that the machine has no part in.

@@ -38,23 +38,59 @@ extension TokenManager {
         _ order: SessionStateMachine.RefreshOrder
     ) async -> (lock: (any HeldStoreLock)?, isToBeSent: Bool) {
         while true {
-            let lock = await acquireLock()
+            let lock: (any HeldStoreLock)?
+            do throws(StorageFailure) {
+                try await waitForRefreshBefore()
+                lock = try await acquireLock()
+            } catch {
+                tell(.storeFailed(.lock, error))
+                let isToBeSent = await withCheckedContinuation { noteDelayed(order, error, $0) }
+                return (nil, isToBeSent ?? false)
+            }
             let isToBeSent = await withCheckedContinuation { (answer: CheckedContinuation<Bool?, Never>) in
-                inTurn { isLate in
+                let startTime = inTurn { isLate in
                     if !isLate { await self.note(order, holding: lock, answer) }
                 } orElse: { failure in
-                    self.noteDelayed(order, holding: lock, failure, answer)
+                    self.noteDelayed(order, failure, answer)
                 }
+                startTime()
             }
             if let isToBeSent { return (lock, isToBeSent) }
             lock?.release()
         }
     }
 
-    private func acquireLock() async -> (any HeldStoreLock)? {
-        do {
-            return try await store.lock?.acquire(lease: policy.lockLease)
-        } catch {
+    /// What the refresh before has brought may not be written yet, and its lock would be taken from this very process.
+    private func waitForRefreshBefore() async throws(StorageFailure) {
+        guard core.withLock({ $0.refreshLock != nil }) else { return }
+        let failure = await withCheckedContinuation { (turn: CheckedContinuation<StorageFailure?, Never>) in
+            let startTime = inTurn { isLate in
+                if !isLate { turn.resume(returning: nil) }
+            } orElse: { failure in
+                turn.resume(returning: failure)
+            }
+            startTime()
+        }
+        if let failure { throw failure }
+    }
+
+    /// - Returns: The lock; `nil` where there is none, or there can be none.
+    /// - Throws: Where it is not to be had in time. Somebody else may have it, so that nobody goes on without it.
+    private func acquireLock() async throws(StorageFailure) -> (any HeldStoreLock)? {
+        guard let lock = store.lock else { return nil }
+        // Long enough for one holder that is stopped, and another one behind it.
+        let limit = policy.lockLease * 2 + policy.storeTimeout
+        let result = await storeLimits.deliver(within: limit) { [policy] in
+            try await lock.acquire(lease: policy.lockLease)
+        } late: { held in
+            held.release()
+        }
+        switch result {
+        case .success(let held): return held
+        case .failure(let error as TimeLimitReached):
+            throw StorageFailure(
+                .unreachable, "its lock was not to be had within \(error.limit.inSeconds.shortText) s")
+        case .failure(let error):
             tell(.storeFailed(.lock, StorageFailure(wrapping: error)))
             return nil
         }
@@ -80,11 +116,11 @@ extension TokenManager {
 
     /// The turn for the note does not come, and by the time it does the note would be of no use.
     private func noteDelayed(
-        _ first: SessionStateMachine.RefreshOrder, holding lock: (any HeldStoreLock)?, _ failure: StorageFailure,
+        _ first: SessionStateMachine.RefreshOrder, _ failure: StorageFailure,
         _ answer: CheckedContinuation<Bool?, Never>
     ) {
         guard let order = current(first, answer) else { return }
-        prepared(order, holding: lock, .unavailable(failure), journal(of: order), failure, answer)
+        prepared(order, holding: nil, .unavailable(failure), journal(of: order), failure, answer)
     }
 
     /// The order as it stands now. Where it is not wanted any more, that is the answer.
@@ -106,8 +142,9 @@ extension TokenManager {
         _ order: SessionStateMachine.RefreshOrder, holding lock: (any HeldStoreLock)?, _ seen: Sighting,
         _ journal: RefreshJournal, _ failure: StorageFailure?, _ answer: CheckedContinuation<Bool?, Never>
     ) {
-        // A process that was stopped in here may have lost the lock, and then what it has seen is old.
-        if let lock, !lock.isHeld { return answer.resume(returning: nil) }
+        // A process that was stopped in here may have lost the lock, and then what it has seen is old. Who has seen nothing
+        // does not ask: the lock may be on the disk that does not answer.
+        if seen.reading.isTrusted, let lock, !lock.isHeld { return answer.resume(returning: nil) }
         let now = time.uptime
         let jitter = random(in: 0...1)
         transition { core in
@@ -119,25 +156,13 @@ extension TokenManager {
 
     /// Lets the refresher talk to the server, for as long as it may take.
     private func send(_ order: SessionStateMachine.RefreshOrder) async -> Result<RefreshedTokens, any Error> {
-        let delivery = Locked(Delivery.awaited)
         let refreshing = Self.refreshing.union([ObjectIdentifier(self)])
-        let result = await Self.$refreshing.withValue(refreshing) {
-            await limits.run(within: policy.attemptTimeout) { [refresher, lane] in
-                let tokens = try await refresher.refresh(order.record.bundle, over: lane)
-                let isLate = delivery.withLock { delivery in
-                    if case .givenUp = delivery { return true }
-                    delivery = .arrived(tokens)
-                    return false
-                }
-                if isLate { self.accept(tokens, lateFor: order) }
-                return tokens
+        return await Self.$refreshing.withValue(refreshing) {
+            await limits.deliver(within: policy.attemptTimeout) { [refresher, lane] in
+                try await refresher.refresh(order.record.bundle, over: lane)
+            } late: { tokens in
+                self.accept(tokens, lateFor: order)
             }
-        }
-        guard case .failure(let error) = result, error is TimeLimitReached else { return result }
-        return delivery.withLock { delivery in
-            if case .arrived(let tokens) = delivery { return .success(tokens) }
-            delivery = .givenUp
-            return result
         }
     }
 
@@ -165,10 +190,39 @@ extension TokenManager {
     }
 }
 
-/// Settles which comes first, the refresher's tokens or the end of our patience.
-private enum Delivery {
+extension TimeLimits {
+    /// Runs an operation whose result must not be lost, even if it comes at the moment at which the time is over, or later.
+    /// - Parameters:
+    ///   - limit: How long it is waited for.
+    ///   - late: Takes a result that comes when nobody waits for it any more.
+    fileprivate func deliver<Value: Sendable>(
+        within limit: Duration, _ operation: @escaping @Sendable () async throws -> Value,
+        late: @escaping @Sendable (Value) -> Void
+    ) async -> Result<Value, any Error> {
+        let delivery = Locked(Delivery<Value>.awaited)
+        let result = await run(within: limit) {
+            let value = try await operation()
+            let isLate = delivery.withLock { delivery in
+                if case .givenUp = delivery { return true }
+                delivery = .arrived(value)
+                return false
+            }
+            if isLate { late(value) }
+            return value
+        }
+        guard case .failure(let error) = result, error is TimeLimitReached else { return result }
+        return delivery.withLock { delivery in
+            if case .arrived(let value) = delivery { return .success(value) }
+            delivery = .givenUp
+            return result
+        }
+    }
+}
+
+/// Settles which comes first, the result or the end of our patience.
+private enum Delivery<Value: Sendable> {
     case awaited
-    case arrived(RefreshedTokens)
+    case arrived(Value)
     case givenUp
 }
 

@@ -9,15 +9,12 @@ extension TokenManager {
     typealias Sighting = SessionStateMachine.Sighting
 
     func load() async {
-        watch()
         await reading { seen in
             self.transition { machine in machine.loaded(seen) }
         }
     }
 
     func save(_ first: SessionStateMachine.SaveOrder) async {
-        // An app may sign in without having asked for a token before.
-        watch()
         let (current, lock) = core.withLock { ($0.machine.current(first), $0.refreshLock) }
         guard let order = current else { return }
         let now = time.wallClock
@@ -36,7 +33,6 @@ extension TokenManager {
     }
 
     func delete(_ deletion: SessionStateMachine.Deletion) async {
-        watch()
         if core.withLock({ $0.machine.isObsolete(deletion) }) { return }
         await change(SessionStateMachine.delete(deletion)) { seen, failure in
             var failure = failure
@@ -47,10 +43,11 @@ extension TokenManager {
 
     /// Has something done in its turn that somebody waits for. Where the turn does not come, because the store does not come
     /// back from what it was asked before, that is told as a failure.
+    /// - Returns: What starts the time for that, to be called with no lock held.
     func inTurn(
         _ operation: @escaping @Sendable (_ isLate: Bool) async -> Void,
         orElse report: @escaping @Sendable (StorageFailure) -> Void
-    ) {
+    ) -> @Sendable () -> Void {
         storeLane.enqueue(within: policy.storeTimeout, by: storeLimits, operation) { [tooSlow] in report(tooSlow) }
     }
 
@@ -66,6 +63,8 @@ extension TokenManager {
     ) async -> Bool {
         let seen = Locked<StoreReading?>(nil)
         let work = Task { [store] () -> StorageFailure? in
+            // An app may sign in without having asked for a token before.
+            watch()
             do {
                 _ = try await store.update { reading in
                     seen.withLock { $0 = reading }
@@ -90,7 +89,10 @@ extension TokenManager {
     private func reading(
         then report: @escaping @Sendable (Sighting) -> Void
     ) async {
-        let work = Task { [store] in await store.read() }
+        let work = Task { [store] in
+            watch()
+            return await store.read()
+        }
         let result = await storeLimits.run(within: policy.storeTimeout) { await work.value }
         let reading = (try? result.get()) ?? .unavailable(tooSlow)
         let epoch = core.withLock { $0.machine.epoch }
@@ -106,7 +108,7 @@ extension TokenManager {
         }
     }
 
-    private var tooSlow: StorageFailure {
+    var tooSlow: StorageFailure {
         StorageFailure(.unreachable, "it did not answer within \(policy.storeTimeout.inSeconds.shortText) s")
     }
 
@@ -127,7 +129,8 @@ extension TokenManager {
 extension TokenManager {
     /// Looks at the record whenever somebody may have changed it.
     private func watch() {
-        // Only in the lane, so nobody else does it meanwhile; and not under the lock, for a store may do what it likes.
+        // Nobody else does it meanwhile, as in the lane one thing is done at a time; and not under the lock, for a store may
+        // do what it likes.
         guard core.withLock({ $0.watch == nil }), let changes = store.changes() else { return }
         let watch = Task { [weak self] in
             for await _ in changes {
@@ -143,7 +146,7 @@ extension TokenManager {
         storeLane.enqueue { await self.lookNow(afterFailures: failures) }
     }
 
-    func lookNow(afterFailures failures: Int = 0) async {
+    private func lookNow(afterFailures failures: Int) async {
         let epoch = core.withLock { $0.machine.epoch }
         await reading { seen in
             self.transition { core in

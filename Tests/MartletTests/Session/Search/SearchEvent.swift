@@ -13,8 +13,12 @@ enum SearchEvent: Hashable {
     case signsOut
     /// The store does the next thing that it has been asked for.
     case storeAnswers(StoreOutcome)
+    /// Something has waited too long for its turn with the store, by place.
+    case turnIsLate(Int)
     /// A refresh takes the lock, by place.
     case takesLock(Int)
+    /// A refresh has waited too long for the lock, by place.
+    case lockIsLate(Int)
     /// The server answers a refresh, by place.
     case serverAnswers(Int, ServerOutcome)
     case lateAnswerCame
@@ -107,9 +111,12 @@ extension World {
         if sessions.count < bounds.sessions, waiters.count <= bounds.waiters { events.append(.signsIn) }
         if isLoaded || !asksToSignOut { events.append(.signsOut) }
         if let task = lane.first { addOutcomes(of: task, &events) }
+        for index in lane.indices.dropFirst() where isAwaited(lane[index]) { events.append(.turnIsLate(index)) }
         for (index, refresh) in refreshes.enumerated() {
             switch refresh.stage {
-            case .waitsForLock: if isLockFree { events.append(.takesLock(index)) }
+            case .waitsForLock:
+                if isLockFree { events.append(.takesLock(index)) }
+                if machine.sharesStore { events.append(.lockIsLate(index)) }
             case .sending: addOutcomes(ofRefresh: index, &events)
             case .noting, .finishing: break
             }
@@ -145,6 +152,17 @@ extension World {
 
     private var asksToSignOut: Bool {
         waiters.contains { $0.ask == .signOut } || woken.contains(.signOut)
+    }
+
+    /// Whether somebody waits for the task who is told where its turn does not come. (Who waits for a deletion only hears of
+    /// it, and nothing else comes of that.)
+    private func isAwaited(_ task: StoreTask) -> Bool {
+        switch (task, machine.phase) {
+        case (.load, _), (.note, _): true
+        case (.save(let order), .saving(let current)?): order.id == current.id
+        case (.condemn(let order), .condemning(let current, _)?): order.id == current.id
+        default: false
+        }
     }
 
     private func addOutcomes(of task: StoreTask, _ events: inout [SearchEvent]) {
@@ -183,6 +201,12 @@ extension World {
     }
 }
 
+extension SessionStateMachine {
+    fileprivate var phase: Phase? {
+        if case .signedIn(let session) = state { session.phase } else { nil }
+    }
+}
+
 // MARK: - What ends everything that is under way
 
 extension World {
@@ -215,7 +239,9 @@ extension SearchEvent: CustomStringConvertible {
         case .signsIn: "somebody signs in"
         case .signsOut: "the user signs out"
         case .storeAnswers(let outcome): "the store \(outcome.words)"
+        case .turnIsLate(let index): "the store does not get to what it was asked for (\(index))"
         case .takesLock(let index): "a refresh has the lock (\(index))"
+        case .lockIsLate(let index): "a refresh does not get the lock (\(index))"
         case .serverAnswers(let index, let outcome): "the server, to the refresh (\(index)), \(outcome.words)"
         case .lateAnswerCame: "the answer that was given up comes"
         case .saveRetryIsDue: "the wait before writing again is over"

@@ -123,7 +123,9 @@ struct SearchStep {
         case .signsIn: signIn()
         case .signsOut: if after.isLoaded { signOut() } else { ask(.signOut) { machine, id in machine.load(for: id) } }
         case .storeAnswers(let outcome): answerOfStore(outcome)
+        case .turnIsLate(let index): turnIsLate(index)
         case .takesLock(let index): takeLock(index)
+        case .lockIsLate(let index): prepare(index, Sighting(reading: .unavailable(.trouble)), .trouble)
         case .serverAnswers(let index, let outcome): answerOfServer(outcome, toRefresh: index)
         case .lateAnswerCame:
             guard let late = after.late else { return }
@@ -315,23 +317,7 @@ extension SearchStep {
             }
         case .note(let id):
             guard let index = after.refreshes.firstIndex(where: { $0.order.id == id }) else { return }
-            guard let order = after.machine.current(after.refreshes[index].order) else { return }
-            after.refreshes[index].order = order
-            let isToBeSent = transition { machine in
-                machine.prepared(
-                    order, over: seen, journal: World.journal(for: order.record), failure: failure, at: .zero, jitter: 1
-                )
-            }
-            if isToBeSent {
-                after.refreshes[index].stage = .sending
-                sent = order
-                if case .found(let found) = seen.reading, let doubt = found.doubt {
-                    after[found.bundle].isInDoubt = true
-                    if !doubt.isInherited { after[found.bundle].mayHaveBeenSent = true }
-                }
-            } else {
-                after.refreshes.remove(at: index)
-            }
+            prepare(index, seen, failure)
         case .save(let order): transition { $0.saved(order, over: seen, failure: failure) }
         case .condemn(let order): transition { $0.condemned(order, over: seen, failure: failure) }
         case .delete(let deletion):
@@ -340,6 +326,44 @@ extension SearchStep {
             transition { [failure] in $0.deleted(deletion.id, over: seen, failure: failure) }
         case .clearJournal, .flush: break
         }
+    }
+
+    /// A refresh has noted what it is about to send, or could not, or has given up.
+    private mutating func prepare(_ index: Int, _ seen: Sighting, _ failure: StorageFailure?) {
+        let first = after.refreshes[index].order
+        guard let order = after.machine.current(first) else {
+            after.refreshes.remove(at: index)
+            return transition { $0.dropped(first) }
+        }
+        after.refreshes[index].order = order
+        let isToBeSent = transition { machine in
+            machine.prepared(
+                order, over: seen, journal: World.journal(for: order.record), failure: failure, at: .zero, jitter: 1)
+        }
+        guard isToBeSent else {
+            after.refreshes.remove(at: index)
+            return
+        }
+        after.refreshes[index].stage = .sending
+        sent = order
+        if case .found(let found) = seen.reading, let doubt = found.doubt {
+            after[found.bundle].isInDoubt = true
+            if !doubt.isInherited { after[found.bundle].mayHaveBeenSent = true }
+        }
+    }
+
+    /// A task waits behind one that does not end: whoever waits for it is told.
+    private mutating func turnIsLate(_ index: Int) {
+        let task = after.lane[index]
+        let unseen = Sighting(reading: .unavailable(.trouble))
+        if case .save(let order) = task {
+            // It is still written when its turn comes.
+            return transition { $0.saveDelayed(order, .trouble) }
+        }
+        after.lane.remove(at: index)
+        if case .note = task { return report(task, unseen, .trouble) }
+        if case .load = task { return transition { $0.loaded(unseen) } }
+        if case .condemn = task { return report(task, unseen, .trouble) }
     }
 
     /// Whoever sees a rotation knows that the token of the one before has been spent.
