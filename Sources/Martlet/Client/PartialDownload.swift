@@ -54,7 +54,7 @@ struct PartialDownload: Sendable {
         }
         guard options.keepsPartial, let file = try IncomingFile.keptPartial(for: place) else {
             // Made now, so that a folder that is not there is told before anything is asked of the server.
-            state.file = try IncomingFile.make(for: place)
+            state.file = try IncomingFile.make(for: place, isCleared: options.keepsPartial)
             return state
         }
         state.file = file
@@ -87,7 +87,8 @@ struct PartialDownload: Sendable {
 
     func write(_ notes: Notes) throws {
         let data = try JSONEncoder().encode(notes)
-        let file = try IncomingFile.make(for: place.ofNotes)
+        // Whoever has what is kept has cleared its place.
+        let file = try IncomingFile.make(for: place.ofNotes, isCleared: true)
         try file.write(data, at: 0)
         try file.publish(replacing: true)
     }

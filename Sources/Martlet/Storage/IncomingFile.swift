@@ -86,13 +86,15 @@ final class IncomingFile: Sendable {
 
     /// An empty file for a place.
     /// - Parameters:
+    ///   - isCleared: Whether the leftovers of the place have been removed already, for which the whole folder is read.
     ///   - allowsUnnamed: Whether it may go without a name where the system can do that.
     ///   - claim: How it is locked.
     static func make(
-        for place: Place, allowsUnnamed: Bool = true, claim: (Int32) -> Leftovers.Claim = Leftovers.claim
+        for place: Place, isCleared: Bool = false, allowsUnnamed: Bool = true,
+        claim: (Int32) -> Leftovers.Claim = Leftovers.claim
     ) throws(FileProblem) -> IncomingFile {
         try place.check()
-        removeLeftovers(of: place)
+        if !isCleared { removeLeftovers(of: place) }
         if allowsUnnamed, let unnamed = UnnamedFile.make(in: place.folder, mode: 0o666) {
             // For the moment between two names, in which it could be taken for a leftover.
             _ = claim(unnamed)
@@ -105,13 +107,15 @@ final class IncomingFile: Sendable {
     }
 
     /// What is kept of a download to a place, to go on with; empty where there is nothing yet.
-    /// - Parameter claim: How it is locked.
+    /// - Parameters:
+    ///   - isCleared: Whether the leftovers of the place have been removed already.
+    ///   - claim: How it is locked.
     /// - Returns: The file, or `nil` where somebody else is at it, or where nobody could tell.
     static func keptPartial(
-        for place: Place, claim: (Int32) -> Leftovers.Claim = Leftovers.claim
+        for place: Place, isCleared: Bool = false, claim: (Int32) -> Leftovers.Claim = Leftovers.claim
     ) throws(FileProblem) -> IncomingFile? {
         try place.check()
-        removeLeftovers(of: place)
+        if !isCleared { removeLeftovers(of: place) }
         let path = place.partial
         // Whoever had it before may move it to its place between the opening and the locking.
         for _ in 0..<attempts {

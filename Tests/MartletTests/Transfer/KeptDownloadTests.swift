@@ -253,6 +253,19 @@ import Testing
         }
     }
 
+    @Test("looks once for what killed processes have left, and not again for its notes") func clearedOnce() async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let partial = PartialDownload(folder.path + "/film.bin")
+            let head = HTTPResponse(status: .ok, headerFields: [.contentLength: "10", .eTag: "\"one\""])
+            let notes = try #require(PartialDownload.Notes(head, source: "film"))
+            let left = partial.place.hiddenName + ".1f.tmp"
+            try folder.file(left)
+            try partial.write(notes)
+            #expect(Set(folder.names) == [left, partial.place.hiddenName + ".json"])
+        }
+    }
+
     @Test("another one to the same place at the same time goes its own way") func shared() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/film.bin"
