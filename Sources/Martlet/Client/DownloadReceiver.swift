@@ -259,7 +259,7 @@ final class DownloadReceiver: AnswerReceiver {
             }
         #endif
         try file.publish(replacing: options.replacesExisting)
-        if before.keeps { partial.removeNotes() }
+        if before.keeps { partial.removeNotes() } else { partial.removeUnlessInUse() }
         state.withLock { $0.file = nil }
     }
 }

@@ -106,11 +106,17 @@ struct PartialDownload: Sendable {
     }
 
     /// Removes what is kept unless somebody is at it.
+    func removeUnlessInUse() {
+        let isKept = [place.partial, place.notes].contains(where: FileManager.default.fileExists)
+        // For notes alone the file is locked as well: somebody may begin just now, and write theirs.
+        guard isKept, let file = try? IncomingFile.keptPartial(for: place, isCleared: true) else { return }
+        withExtendedLifetime(file) { remove() }
+    }
+
+    /// Removes what is kept and what killed processes have left, unless somebody is at it.
     func discard() {
         IncomingFile.removeLeftovers(of: place)
-        guard FileManager.default.fileExists(atPath: place.partial) else { return removeNotes() }
-        guard let file = try? IncomingFile.keptPartial(for: place) else { return }
-        withExtendedLifetime(file) { remove() }
+        removeUnlessInUse()
     }
 }
 

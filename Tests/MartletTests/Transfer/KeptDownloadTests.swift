@@ -42,6 +42,37 @@ import Testing
         }
     }
 
+    @Test("leaves nothing behind once another one to the same place has succeeded that keeps nothing itself")
+    func succeeded() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            await breakOff(path, at: 4000)
+            try await client(server.transport).download(Get("/film", .none), to: path)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("that is under way is not disturbed by another one to the same place that succeeds meanwhile")
+    func succeededMeanwhile() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let other = DownloadServer(content)
+            let hasCome = Locked(false)
+            server.beforePiece { position in
+                if position == 5000, !hasCome.withLock({ $0 }) {
+                    hasCome.withLock { $0 = true }
+                    try await client(other.transport).download(Get("/film", .none), to: path)
+                }
+            }
+            await breakOff(path, at: 6000)
+            #expect(hasCome.withLock { $0 })
+            let transport = server.transport
+            try await client(transport).download(Get("/film", .none), to: path, options: options)
+            #expect(transport.requests.first?.headers[.range] == "bytes=6000-")
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
     @Test("begins anew when the file has changed, or another one is asked for") func begins() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/film.bin"
