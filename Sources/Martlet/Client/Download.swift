@@ -14,8 +14,8 @@
 public struct DownloadOptions: Sendable, Hashable {
     /// Whether the file may take the place of one that is there; it does so in one step, at the end. Default yes.
     public var replacesExisting = true
-    /// Whether what has come is kept when the download fails, so that the next one to the same place goes on with it.
-    /// Default no: nothing is left behind.
+    /// Whether what has come is kept when the download fails, so that the next one to the same place goes on with it, if it
+    /// is of the same endpoint with the same ``Endpoint/headers``, for the same account. Default no: nothing is left behind.
     ///
     /// What is kept stands in a hidden file beside the place, `.martlet-download-` and a number, until a download to it
     /// succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Nothing is kept where the file system has
@@ -114,13 +114,16 @@ extension NetworkClient {
         return try await download(endpoint, to: url.path, options: options, monitor: monitor)
     }
 
-    /// What a download is of, and for whom: nobody goes on with what somebody else has begun.
+    /// What a download is of, and for whom: nobody goes on with what somebody else has begun. It is written beside the place.
     private func source(_ endpoint: any Endpoint) async -> String {
         var reader = ""
         if endpoint.authentication != .none, case .signedIn(let session) = await tokens?.loadedState {
             reader = session.account.userID ?? "\(session.id)"
         }
-        let source = "\(endpoint.method) \(baseURL) \(endpoint.path) \(endpoint.query) \(reader)"
+        // What is made of a resource, and for whom, may hang on any field, and one date may belong to all that is made of it.
+        let fields = endpoint.headers.map { "\($0.name.canonicalName): \($0.value)" }.joined(separator: "\n")
+        let source =
+            "\(endpoint.method) \(baseURL) \(endpoint.path) \(endpoint.query) \(fields.shortFingerprint) \(reader)"
         return String(source.fingerprint, radix: 16)
     }
 

@@ -138,7 +138,8 @@ extension HTTPResponse {
             bounds.lowerBound == start, bounds.upperBound == notes.total - 1, range.total ?? notes.total == notes.total,
             headerFields[.contentEncoding] == nil
         else { return false }
-        let named = notes.validator.hasPrefix("\"") ? headerFields[.eTag] : headerFields[.lastModified]
-        return named ?? notes.validator == notes.validator
+        // With the rest comes the tag that came with the whole (RFC 9110, section 15.3.7); a date may be left out.
+        if notes.validator.hasPrefix("\"") { return headerFields[.eTag] == notes.validator }
+        return headerFields[.lastModified] ?? notes.validator == notes.validator
     }
 }

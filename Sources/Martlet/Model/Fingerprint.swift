@@ -3,4 +3,7 @@ extension String {
     var fingerprint: UInt64 {
         utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
+
+    /// Half of it: enough to tell one secret from the next, and far too little to find a secret by.
+    var shortFingerprint: UInt32 { UInt32(truncatingIfNeeded: fingerprint >> 32) }
 }

@@ -158,6 +158,38 @@ import Testing
         }
     }
 
+    @Test("goes on for an endpoint whose own header fields are the same, and for no other") func ownFields()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/report"
+            server.change { state in
+                state.headers = [
+                    .acceptRanges: "bytes", .lastModified: "Fri, 20 Nov 2026 10:00:00 GMT",
+                    .date: "Sat, 21 Nov 2026 12:00:00 GMT",
+                ]
+            }
+            let transport = server.transport
+            let client = client(transport) { $0.retry = .never }
+            func breakOff(_ headers: HTTPFields) async {
+                server.change { $0.breaks = [4000] }
+                _ = await error {
+                    try await client.download(
+                        Call<Empty>(.get, "/report", headers: headers, authentication: .none), to: path,
+                        options: options)
+                }
+            }
+            await breakOff([.accept: "text/csv"])
+            await breakOff([.accept: "application/pdf"])
+            await breakOff([.accept: "application/pdf", .authorization: "Basic QWRhOmxvdmVsYWNl"])
+            await breakOff([.accept: "application/pdf", .authorization: "Basic R3JhY2U6aG9wcGVy"])
+            await breakOff([.accept: "application/pdf", .authorization: "Basic R3JhY2U6aG9wcGVy"])
+            #expect(transport.requests.map { $0.headers[.range] } == [nil, nil, nil, nil, "bytes=4000-"])
+            let notes = try Data(contentsOf: URL(fileURLWithPath: PartialDownload(path).place.notes))
+            #expect(!String(decoding: notes, as: UTF8.self).contains("R3JhY2"))
+        }
+    }
+
     @Test("notes that are damaged, or say less than there is, are not trusted") func damaged() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/film.bin"
@@ -247,7 +279,8 @@ import Testing
             await breakOff(path, at: 4000)
             let rest = content.dropFirst(4000).dropLast(100)
             let transport = StubTransport { _ in
-                StubTransport.Answer(206, headers: [.contentRange: "bytes 4000-10499/10500"], body: rest)
+                StubTransport.Answer(
+                    206, headers: [.contentRange: "bytes 4000-10499/10500", .eTag: "\"one\""], body: rest)
             }
             let failure = await error {
                 try await client(transport) { $0.retry = .never }.download(
