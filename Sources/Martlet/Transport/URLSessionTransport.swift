@@ -19,9 +19,10 @@
     /// On Linux it is the second choice, after `AsyncHTTPClientTransport`:
     /// - Its memory grows with what an answer holds that is not read yet.
     /// - A body's stream is read to its end before the first byte is sent; one of more than a megabyte waits in a temporary
-    ///   file. That has a name only from when it is whole until its first bytes go out; what a process leaves that is
-    ///   killed in between is deleted by the next upload of that kind. Its length is known then, so that it is never sent
-    ///   in chunks.
+    ///   file. That has a name only from when it is whole until its first bytes go out, or from the start where the file
+    ///   system has no unnamed files; what a process leaves that is killed in between is deleted by the next upload of
+    ///   that kind (not where the file system has no locks). The body's length is known then, so that it is never sent in
+    ///   chunks.
     /// - A `GET` can have no body.
     /// - The body of a 3xx without a `Location` is lost.
     /// - A server that closes the connection within the head of its answer ends the process (Foundation 6.3). So may one
