@@ -24,7 +24,8 @@ extension OutgoingBody {
     /// takes ``Counting``.
     /// - Parameters:
     ///   - madeHeadway: Called when something of the body is taken.
-    ///   - begin: Called as a pass over the body begins; gives whom to tell.
+    ///   - begin: Called as a pass over the body begins, at once where there are no bytes to pass over; gives whom to
+    ///     tell.
     func counted(
         madeHeadway: @escaping @Sendable () -> Void = {},
         _ begin: @escaping @Sendable () -> @Sendable (TransferCount) -> Void
@@ -32,7 +33,11 @@ extension OutgoingBody {
         let stream: ByteStream
         switch content {
         case .bytes(let bytes):
-            guard !bytes.isEmpty else { return self }
+            guard !bytes.isEmpty else {
+                // It stays as it is: as a stream, some transports would send it in another way.
+                begin()(TransferCount(completed: 0, total: 0))
+                return self
+            }
             stream = ByteStream {
                 var rest = bytes
                 return {
@@ -43,9 +48,9 @@ extension OutgoingBody {
             }
         case .stream(let bytes): stream = bytes
         }
-        let total = length
         let counted = ByteStream {
             let iterator = stream.makeAsyncIterator()
+            var total = length
             var completed: Int64 = 0
             var taken: Int64 = 0
             let tell = begin()
@@ -54,8 +59,15 @@ extension OutgoingBody {
                 completed += taken
                 taken = 0
                 if completed > 0 { tell(TransferCount(completed: completed, total: total)) }
-                let piece = try await iterator.next()
-                taken = Int64(piece?.count ?? 0)
+                guard let piece = try await iterator.next() else {
+                    // Now it is known how many there were.
+                    if total == nil {
+                        total = completed
+                        tell(TransferCount(completed: completed, total: total))
+                    }
+                    return nil
+                }
+                taken = Int64(piece.count)
                 return piece
             }
         }

@@ -224,6 +224,40 @@ import Testing
         #expect(monitor.sent.completed == Int64(size))
     }
 
+    @Test("tells of a body of unknown length how long it was, once it has gone out", arguments: [0, 3])
+    func unknownLength(pieces: Int) async throws {
+        let monitor = TransferMonitor(interval: .seconds(10), time: ManualTimeSource())
+        let body = RequestBody.stream(length: nil, contentType: nil) {
+            ByteStream(Chunks(chunks: Array(repeating: Data(count: 10), count: pieces)))
+        }
+        let events = monitor.events
+        try await client(StubTransport { _ in .status(204) }).send(
+            Call<Empty>.post("/uploads", body), monitor: monitor)
+        let whole = TransferCount(completed: Int64(pieces * 10), total: Int64(pieces * 10))
+        #expect(monitor.sent == whole)
+        var last: TransferEvent?
+        for await event in events { last = event }
+        #expect(last == .sent(whole))
+    }
+
+    @Test(
+        "tells of a body without bytes that it is done, whether the transport reads it or not",
+        arguments: [true, false])
+    func withoutBytes(isRead: Bool) async throws {
+        struct Careless: Transport {
+            func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
+                TransportResponse(head: HTTPResponse(status: .noContent), body: ByteStream(Data()))
+            }
+        }
+        let transport: any Transport = isRead ? StubTransport { _ in .status(204) } : Careless()
+        let monitor = TransferMonitor(interval: .zero)
+        let events = monitor.events
+        try await client(transport).send(Call<Empty>.post("/uploads", .bytes(Data())), monitor: monitor)
+        var heard: [TransferEvent] = []
+        for await event in events { heard.append(event) }
+        #expect(heard == [.attempt(1), .sent(TransferCount(completed: 0, total: 0))])
+    }
+
     @Test("an upload is not cut off by the timeout while it gets on", arguments: [true, false])
     func headway(isStream: Bool) async throws {
         let time = ManualTimeSource()
