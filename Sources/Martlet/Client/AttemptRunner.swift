@@ -104,6 +104,8 @@ struct AttemptRunner: Sendable {
             }
             // What is left of a redirect's own body is of no use, but reading a little of it keeps the connection.
             _ = try? await response.body.collect(upTo: 16 << 10)
+            // Nobody waits any more for an attempt that was given up meanwhile, and the next one may be under way.
+            try Task.checkCancellation()
             leftOrigin = leftOrigin || redirect.leavesOrigin
             watch?.redirect(context, redirect.request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
             request = redirect.request

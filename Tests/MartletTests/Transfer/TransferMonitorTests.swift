@@ -144,6 +144,49 @@ import Testing
         #expect(heard == [.attempt(1), .attempt(1), .sent(TransferCount(completed: 10, total: 10))])
     }
 
+    @Test("of an attempt that is given up at a redirect, nothing is sent or told any more") func givenUpAtRedirect()
+        async throws
+    {
+        let time = ManualTimeSource()
+        let straggler = Gate()
+        let transport = StubTransport { request in
+            guard request.number == 1 else {
+                // The first attempt's redirect comes to its end now, while the second attempt is under way.
+                straggler.open()
+                for _ in 0..<200 { await Task.yield() }
+                return .status(204)
+            }
+            return StubTransport.Answer(
+                307, headers: [.location: "/there"],
+                stream: ByteStream {
+                    {
+                        await time.waitForSleepers(1)
+                        time.advance(by: .seconds(31))
+                        await straggler.pass()
+                        return nil
+                    }
+                })
+        }
+        let redirects = Redirects()
+        let monitor = TransferMonitor(interval: .zero)
+        let client = client(transport) { config in
+            config.time = time
+            config.retry = RetryPolicy(firstDelay: .zero)
+            config.observers = [redirects]
+        }
+        try await client.send(Call<Empty>.put("/here", .bytes(Data(count: 10))), monitor: monitor)
+        #expect(transport.requests.map(\.path) == ["/here", "/here"])
+        #expect(monitor.attempt == 2)
+        #expect(monitor.sent == TransferCount(completed: 10, total: 10))
+        #expect(redirects.urls.withLock { $0 } == [])
+    }
+
+    private final class Redirects: NetworkObserver {
+        let urls = Locked<[String]>([])
+
+        func attemptWillRedirect(_ attempt: ObservedAttempt, to url: String) { urls.withLock { $0.append(url) } }
+    }
+
     @Test("ends where a call fails before it begins") func neverBegun() async throws {
         let monitor = TransferMonitor()
         let events = monitor.events
