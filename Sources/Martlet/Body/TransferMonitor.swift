@@ -101,10 +101,16 @@ extension TransferMonitor {
         }
     }
 
+    /// The number of what was announced last: a call, an attempt, a body or the end.
+    var announced: Int { state.withLock { $0.body } }
+
     /// A body is about to be handed to the transport.
+    /// - Parameter last: What was announced last of its attempt. If something else has been since, the attempt was given up,
+    ///   and its body is not wanted.
     /// - Returns: What `startBody(_:attempt:)` is to be called with when it is read.
-    func announceBody() -> Int {
+    func announceBody(after last: Int) -> Int {
         state.withLock { state in
+            guard state.body == last else { return last }
             state.body += 1
             return state.body
         }

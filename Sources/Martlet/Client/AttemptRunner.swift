@@ -33,8 +33,9 @@ struct AttemptRunner: Sendable {
     func run(
         _ request: HTTPRequest, _ call: CallPipeline.Call, from origin: Origin, _ watch: CallWatch?
     ) async throws -> Outcome {
-        try await limits.run(withoutHeadwayFor: limit(of: call)) { headway in
-            try await exchange(request, call, from: origin, watch, headway)
+        let announced = call.monitor?.announced ?? 0
+        return try await limits.run(withoutHeadwayFor: limit(of: call)) { headway in
+            try await exchange(request, call, from: origin, watch, headway, announced)
         }.get()
     }
 
@@ -65,16 +66,19 @@ struct AttemptRunner: Sendable {
 
     private func exchange(
         _ original: HTTPRequest, _ call: CallPipeline.Call, from origin: Origin, _ watch: CallWatch?,
-        _ headway: Headway
+        _ headway: Headway, _ announced: Int
     ) async throws -> Outcome {
         let (body, context) = (call.body, call.context)
+        var announced = announced
         var request = original
         var origin = origin
         var carriesBody = body != nil
         var leftOrigin = false
         var redirects = 0
         while true {
-            let outgoing = carriesBody ? try body?.open().watched(by: call.monitor, context.attempt, headway) : nil
+            let outgoing =
+                carriesBody
+                ? try body?.open().watched(by: call.monitor, context.attempt, after: &announced, headway) : nil
             let response = try await send(request, outgoing, context)
             let redirect: Redirect?
             if config.redirects.limit > 0 {
@@ -171,9 +175,12 @@ extension OutgoingBody {
     private static let maximumSinglePiece = 1 << 20
 
     /// The same body, told of to whoever wants to know how it gets on.
-    fileprivate func watched(by monitor: TransferMonitor?, _ attempt: Int, _ headway: Headway) -> OutgoingBody {
+    fileprivate func watched(
+        by monitor: TransferMonitor?, _ attempt: Int, after announced: inout Int, _ headway: Headway
+    ) -> OutgoingBody {
         if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSinglePiece { return self }
-        let body = monitor?.announceBody() ?? 0
+        let body = monitor?.announceBody(after: announced) ?? 0
+        announced = body
         return counted(madeHeadway: { headway.made() }) {
             let pass = monitor?.startBody(body, attempt: attempt) ?? 0
             return { count in

@@ -118,6 +118,26 @@ import Testing
         for await event in monitor.events { #expect(event == .attempt(2)) }
     }
 
+    @Test("a body that is announced after its attempt was given up is not wanted") func lateAnnouncement() {
+        let monitor = TransferMonitor()
+        monitor.start(attempt: 1)
+        let first = monitor.announced
+        monitor.start(attempt: 2)
+        let second = monitor.announceBody(after: monitor.announced)
+        func readLate() {
+            let pass = monitor.startBody(monitor.announceBody(after: first), attempt: 1)
+            monitor.send(TransferCount(completed: 3, total: 10), in: pass)
+        }
+        readLate()
+        let pass = monitor.startBody(second, attempt: 2)
+        let whole = TransferCount(completed: 10, total: 10)
+        monitor.send(whole, in: pass)
+        #expect(monitor.attempt == 2 && monitor.sent == whole)
+        monitor.finish()
+        readLate()
+        #expect(monitor.attempt == 2 && monitor.sent == whole)
+    }
+
     /// Reads no body, and gives the first attempt up.
     private struct Keeping: Transport {
         let kept: Locked<[OutgoingBody]>
