@@ -32,8 +32,10 @@ BUILD_OPTIONS ?=
 
 # Debug: from nothing it is there in two thirds of the time of a release build, and `make test` uses the same objects. The
 # first build shows how it gets on; later ones have nothing to say.
-COMMAND := Tools/.build/debug/martlet
-BUILD_COMMAND := swift build --package-path Tools --product martlet $(BUILD_OPTIONS) $(if $(wildcard $(COMMAND)),--quiet)
+TOOLS_BUILD ?= Tools/.build
+COMMAND := $(TOOLS_BUILD)/debug/martlet
+BUILD_COMMAND := swift build --package-path Tools --scratch-path $(TOOLS_BUILD) --product martlet $(BUILD_OPTIONS) \
+	$(if $(wildcard $(COMMAND)),--quiet)
 
 help: ## Lists what there is.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'

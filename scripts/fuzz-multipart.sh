@@ -10,4 +10,4 @@ export MARTLET_FORMS=${1:-20000}
 export MARTLET_FIRST_FORM=${2:-$((RANDOM * 1000000 + RANDOM))}
 echo "$MARTLET_FORMS forms from seed $MARTLET_FIRST_FORM on."
 swift test --disable-default-traits --scratch-path .build/core --filter MultipartFuzzTests
-swift test --package-path Tools --filter MultipartFormTests
+swift test --package-path Tools --scratch-path "${TOOLS_BUILD:-Tools/.build}" --filter MultipartFormTests

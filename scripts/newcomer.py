@@ -24,7 +24,7 @@ from check_readme import OPTIONS, ROOT, blocks_of
 
 MOST_LINES = 10
 BUILD_LIMIT, RUN_LIMIT = 1200, 60
-BACKEND = ROOT / "Tools" / ".build" / "debug" / "martlet"
+BACKEND = ROOT / os.environ.get("TOOLS_BUILD", "Tools/.build") / "debug" / "martlet"
 SERVED = "http://127.0.0.1:8080"
 
 
