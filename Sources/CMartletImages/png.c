@@ -128,6 +128,9 @@ martlet_reader *martlet_open_png(const uint8_t *bytes, size_t count, martlet_siz
     png_set_read_fn(codec, reader, png_take);
     // Its own limits are not those of the caller, who has looked at the size.
     png_set_user_limits(codec, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    // Texts, suggested palettes and unknown chunks are skipped, at 1 all of them: nobody looks at them here, and unpacked
+    // they take up to 8 MB each, a thousand times.
+    png_set_chunk_cache_max(codec, 1);
     png_read_info(codec, reader->info);
     if (!martlet_is_allowed(png_get_image_width(codec, reader->info), png_get_image_height(codec, reader->info),
                             allowed, problem)) {

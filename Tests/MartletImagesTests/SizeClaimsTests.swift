@@ -1,4 +1,5 @@
 #if ImageCodecs && os(Linux)
+    import CMartletImages
     import Foundation
     import Testing
 
@@ -84,12 +85,55 @@
             }
         }
 
+        @Test("takes no memory for texts in a PNG that unpack to half a gigabyte")
+        func texts() async throws {
+            let plain = try Pictures.data("clean.png")
+            let bomb = (0..<60).reduce(into: plain.prefix(33)) { file, _ in file += Self.text } + plain.dropFirst(33)
+            let size = try #require(try Headers.describe(plain, as: .png)).size
+            let growth = try bomb.withUnsafeBytes { buffer in
+                let bytes = try #require(buffer.assumingMemoryBound(to: UInt8.self).baseAddress)
+                var problem = martlet_problem()
+                let before = try Self.residentBytes()
+                // What is kept of a picture is there for as long as it is open.
+                let allowed = martlet_size(width: size.width, height: size.height)
+                let reader = try #require(martlet_open_png(bytes, buffer.count, allowed, &problem))
+                defer { martlet_close(reader) }
+                return try Self.residentBytes() - before
+            }
+            // Other tests take some meanwhile.
+            #expect(growth < 200_000_000)
+            #expect(try await prepare(bomb).size == size)
+        }
+
         private func prepare(
             _ file: Data, changing change: (inout ImageProcessor.Options) -> Void = { _ in }
         ) async throws(ImageError) -> PreparedImage {
             var options = ImageProcessor.Options()
             change(&options)
             return try await ImageProcessor(options).prepare(.data(file))
+        }
+
+        /// A chunk with a text of 7.9 MB: the letter A, and 30,620 times the 258 bytes up to there again.
+        private static let text: Data = {
+            let count = 1 + 30_620 * 258
+            // A last block with codes that are fixed (RFC 1951, 3.2.6): 01110001 for A, 11000101 00000 for a copy, 0000000.
+            var bits: [UInt8] = [1, 1, 0, 0, 1, 1, 1, 0, 0, 0, 1]
+            for _ in 0..<30_620 { bits += [1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0] }
+            bits += [UInt8](repeating: 0, count: 7 + 7)
+            let bytes = stride(from: 0, to: bits.count - 7, by: 8).map { start in
+                (0..<8).reduce(0) { $0 | bits[start + $1] << UInt8($1) }
+            }
+            // Adler-32 of as many times 65.
+            let sum = (1 + count * 65) % 65_521
+            let sums = (count + 65 * (count * (count + 1) / 2 % 65_521)) % 65_521
+            let check = [sums >> 8, sums & 255, sum >> 8, sum & 255].map { UInt8($0) }
+            return Metadata.pngChunk("zTXt", Data("Comment\0\0".utf8) + Data([0x78, 0x01] + bytes + check))
+        }()
+
+        /// How much of this process is in memory.
+        private static func residentBytes() throws -> Int {
+            let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+            return try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) }) * 4096
         }
 
         private static func mismatch(_ kind: ImageKind) -> ImageError {
