@@ -97,6 +97,109 @@ struct HEIFHeadersTests {
         #expect(throws: ImageError.self) { try HEIFHeaders.codedSize(in: twice, as: .heic) }
     }
 
+    @Test("are not believed where two numbers of items read as one", arguments: [1, 128])
+    func largeNumbers(start: UInt8) {
+        let tiles = Self.grid(9) + Self.grid(0x7000)
+        let numbers: [[UInt8]] = [[start - 1, 255, 255, 255], [start, 0, 0, 0]]
+        var infos: [UInt8] = [0, 0, 0, 0, 0, 2]
+        var places: [UInt8] = [2, 0, 0, 0, 0x44, 0, 0, 0, 0, 2]
+        for (index, number) in numbers.enumerated() {
+            infos += Self.box("infe", [3, 0, 0, 0] + number + [0, 0] + Array("grid".utf8) + [0])
+            places += number + [0, 1, 0, 0, 0, 1, 0, 0, 0, UInt8(index) * 8, 0, 0, 0, 8]
+        }
+        let file = Self.file(Self.box("iinf", infos) + Self.box("iloc", places) + Self.box("idat", tiles))
+        let size = try? HEIFHeaders.codedSize(in: file, as: .heic)
+        #expect(size == (start == 1 ? PixelSize(width: 0x7000, height: 0x7000) : nil))
+    }
+
+    /// A table of the places of one item with one part.
+    struct Places: Sendable {
+        var version: UInt8
+        /// Of the numbers in it.
+        var sizes: [UInt8]
+        var part: [UInt8]
+
+        init(version: UInt8 = 1, _ sizes: [UInt8], _ part: [UInt8]) {
+            self.version = version
+            self.sizes = sizes
+            self.part = part
+        }
+
+        var bytes: [UInt8] {
+            let base = [UInt8](repeating: 0, count: Int(sizes[1] >> 4))
+            let wide: [UInt8] = version == 2 ? [0, 0] : []
+            let method: [UInt8] = version == 0 ? [] : [0, 1]
+            let head = [version, 0, 0, 0] + sizes + wide + [0, 1]
+            return head + wide + [0, 1] + method + [0, 0] + base + [0, 1] + part
+        }
+    }
+
+    @Test(
+        "say where an item's bytes are",
+        arguments: [
+            Places([0x44, 0], [0, 0, 0, 0, 0, 0, 0, 8]), Places([0x48, 0x40], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8]),
+            Places([0x04, 0], [0, 0, 0, 8]), Places(version: 2, [0x04, 0x04], [0, 0, 0, 0, 0, 0, 0, 8]),
+            Places(version: 0, [0x44, 4], [0, 0, 0, 20, 0, 0, 0, 8]),
+        ])
+    func places(_ places: Places) throws {
+        #expect(try Self.codedSize(of: places) == PixelSize(width: 7, height: 7))
+    }
+
+    @Test(
+        "are not believed where libraries read other bytes of an item, or none",
+        arguments: [
+            // No length, and more than there is.
+            Places([0x44, 0], [0, 0, 0, 0, 0, 0, 0, 0]), Places([0x40, 0], [0, 0, 0, 0]),
+            Places([0x44, 0], [0, 0, 0, 0, 0, 0, 0, 9]), Places([0x44, 0], [0, 0, 0, 1, 0, 0, 0, 8]),
+            Places([0x44, 0], [0, 0, 0, 9, 0, 0, 0, 1]), Places(version: 0, [0x44, 0], [0, 0, 0, 20, 0, 1, 0, 0]),
+            // Numbers of sizes that none may have, and indices of parts in a version that not all know to have them.
+            Places([0x24, 0], [0, 0, 0, 0, 0, 8]), Places([0x42, 0], [0, 0, 0, 0, 0, 8]),
+            Places([0x44, 0x20], [0, 0, 0, 0, 0, 0, 0, 8]),
+            Places(version: 2, [0x44, 1], [0, 0, 0, 0, 0, 0, 0, 0, 8]),
+            Places([0x44, 4], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8]),
+        ])
+    func badPlaces(_ places: Places) {
+        #expect(throws: ImageError.self) { try Self.codedSize(of: places) }
+    }
+
+    private static func codedSize(of places: Places) throws -> PixelSize {
+        // Version 0 knows places in the file only, of which the first 20 bytes are something else.
+        let start = box("free", [UInt8](repeating: 0, count: 12) + grid(7))
+        let tables = item("grid") + box("iloc", places.bytes) + box("idat", grid(7))
+        return try HEIFHeaders.codedSize(in: Data(start) + file(tables), as: .heic)
+    }
+
+    @Test("are not believed where properties cannot be told, or not for certain")
+    func properties() throws {
+        let size = Self.box("ispe", [0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 9])
+        let broken: [UInt8] = [0, 0, 0, 7] + Array("ispe".utf8)
+        let sizes = Self.box("ipco", size)
+        let whole = Self.box("iprp", sizes)
+        let tables = Self.box("iinf", [0, 0, 0, 0, 0, 0]) + Self.box("iloc", [0, 0, 0, 0, 0, 0, 0, 0])
+        let good = Self.file(tables + whole)
+        #expect(try HEIFHeaders.codedSize(in: good, as: .heic) == PixelSize(width: 7, height: 9))
+        for bad in [
+            whole + whole, Self.box("iprp", sizes + sizes), Self.box("iprp", sizes + broken),
+            Self.box("iprp", Self.box("ipco", size + broken)),
+        ] {
+            #expect(throws: ImageError.self) { try HEIFHeaders.codedSize(in: Self.file(tables + bad), as: .heic) }
+        }
+        // Newer versions of libheif read these tables instead of all others.
+        #expect(throws: ImageError.self) { try HEIFHeaders.codedSize(in: good + Self.box("mini"), as: .heic) }
+    }
+
+    @Test(
+        "say how large JPEGs are that only a media type calls so", arguments: ["image/jpeg", "image/jpegs", "text/xml"])
+    func mediaType(type: String) throws {
+        let info: [UInt8] = [2, 0, 0, 0, 0, 1, 0, 0] + Array("mimename".utf8) + [0] + Array(type.utf8) + [0]
+        let picture = try [UInt8](Pictures.data("clean.jpg"))
+        let places = Places([0x44, 0], [0, 0, 0, 0, 0, 0] + Self.number(picture.count))
+        let infos = Self.box("iinf", [0, 0, 0, 0, 0, 1] + Self.box("infe", info))
+        let file = Self.file(infos + Self.box("iloc", places.bytes) + Self.box("idat", picture))
+        let size = try? HEIFHeaders.codedSize(in: file, as: .heic)
+        #expect(size == (type == "image/jpeg" ? PixelSize(width: 48, height: 32) : nil))
+    }
+
     private static func number(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xFF)] }
 
     private static func box(_ name: String, _ content: [UInt8] = []) -> [UInt8] {
@@ -108,10 +211,14 @@ struct HEIFHeadersTests {
         box("iinf", [0, 0, 0, 0, 0, 1] + box("infe", [2, 0, 0, 0, 0, 1, 0, 0] + Array(type.utf8) + [0]))
     }
 
+    /// What a canvas of so many pixels each way is put together by.
+    private static func grid(_ side: Int) -> [UInt8] { [0, 0, 0, 0] + number(side) + number(side) }
+
     /// A file with one item, which is in a box beside its tables.
     private static func file(_ type: String, _ content: [UInt8]) -> Data {
-        let place: [UInt8] = [1, 0, 0, 0, 0x44, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
-        let meta = item(type) + box("iloc", place + number(content.count)) + box("idat", content)
-        return Data(box("meta", [0, 0, 0, 0] + meta))
+        let places = Places([0x44, 0], [0, 0, 0, 0, 0, 0] + number(content.count))
+        return file(item(type) + box("iloc", places.bytes) + box("idat", content))
     }
+
+    private static func file(_ tables: [UInt8]) -> Data { Data(box("meta", [0, 0, 0, 0] + tables)) }
 }

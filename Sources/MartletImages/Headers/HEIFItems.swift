@@ -40,7 +40,7 @@ struct HEIFBox {
 struct HEIFItems {
     struct Item {
         let number: Int
-        /// What it is coded as: `hvc1` for HEVC.
+        /// What it is coded as: `hvc1` for HEVC; `jpeg` also where its media type says so.
         let type: String
     }
 
@@ -69,20 +69,33 @@ struct HEIFItems {
         let index: Int
 
         var part: Int { offset + length + index }
+
+        /// - Returns: `nil` for sizes of numbers that no standard allows, or that libheif's versions do not agree about: up to
+        ///   1.15, version 1 of the table has no indices for it.
+        init?(_ first: Int, _ second: Int, version: UInt8) {
+            offset = first >> 4
+            length = first & 15
+            base = second >> 4
+            index = version == 0 ? 0 : second & 15
+            guard [offset, length, base, index].allSatisfy({ [0, 4, 8].contains($0) }), index == 0 || version == 2
+            else {
+                return nil
+            }
+        }
     }
 
-    /// - Returns: `nil` where the items cannot be told, or not for certain: one of the tables is there twice.
+    /// - Returns: `nil` where the items cannot be told, or not for certain: one of the tables is there twice, or a box that
+    ///   comes before all of them.
     init?(_ file: ByteView) {
-        guard let top = HEIFBox.all(in: file), let meta = Self.only("meta", of: top),
-            let boxes = HEIFBox.all(in: meta.part(from: 4)), let infos = Self.only("iinf", of: boxes),
-            let version = infos[0], let entries = HEIFBox.all(in: infos.part(from: version == 0 ? 6 : 8)),
+        guard let top = HEIFBox.all(in: file), !top.contains(where: { $0.name == "mini" }),
+            let meta = Self.only("meta", of: top), let boxes = HEIFBox.all(in: meta.part(from: 4)),
+            let items = Self.items(in: boxes), let properties = Self.properties(in: boxes),
             let table = Self.only("iloc", of: boxes), boxes.count(where: { $0.name == "idat" }) <= 1
         else { return nil }
         self.file = file
-        items = entries.compactMap(Self.item)
+        self.items = items
+        self.properties = properties
         inside = Self.only("idat", of: boxes)
-        properties = boxes.filter { $0.name == "iprp" }.flatMap { HEIFBox.all(in: $0.content) ?? [] }
-            .filter { $0.name == "ipco" }.flatMap { HEIFBox.all(in: $0.content) ?? [] }
         guard readPlaces(table) else { return nil }
     }
 
@@ -91,20 +104,46 @@ struct HEIFItems {
         return found.count == 1 ? found[0].content : nil
     }
 
-    private static func item(_ box: HEIFBox) -> Item? {
-        guard box.name == "infe", let version = box.content[0], version >= 2 else { return nil }
-        let length = version == 2 ? 2 : 4
-        guard let number = box.content.number(at: 4, bytes: length), let type = box.content.name(at: 4 + length + 2)
+    private static func items(in boxes: [HEIFBox]) -> [Item]? {
+        guard let infos = only("iinf", of: boxes), let version = infos[0],
+            let entries = HEIFBox.all(in: infos.part(from: version == 0 ? 6 : 8))
         else { return nil }
-        return Item(number: number, type: type)
+        var result: [Item] = []
+        // Older versions have no types: theirs are no pictures.
+        for entry in entries where entry.name == "infe" && entry.content[0] ?? 0 >= 2 {
+            guard let item = item(entry.content) else { return nil }
+            result.append(item)
+        }
+        return result
+    }
+
+    private static func item(_ content: ByteView) -> Item? {
+        var reader = Reader(bytes: content, place: 4)
+        guard let number = reader.next(content[0] == 2 ? 2 : 4), reader.next(2) != nil,
+            let type = content.name(at: reader.place)
+        else { return nil }
+        guard type == "mime" else { return Item(number: number, type: type) }
+        // Behind its name.
+        var place = reader.place + 4
+        while let byte = content[place], byte != 0 { place += 1 }
+        let isJPEG = content.has("image/jpeg", at: place + 1) && content[place + 11] ?? 0 == 0
+        return Item(number: number, type: isJPEG ? "jpeg" : type)
+    }
+
+    private static func properties(in boxes: [HEIFBox]) -> [HEIFBox]? {
+        guard boxes.contains(where: { $0.name == "iprp" }) else { return [] }
+        guard let table = only("iprp", of: boxes), let parts = HEIFBox.all(in: table),
+            let container = only("ipco", of: parts)
+        else { return nil }
+        return HEIFBox.all(in: container)
     }
 
     private mutating func readPlaces(_ table: ByteView) -> Bool {
         guard let version = table[0], version <= 2 else { return false }
         var reader = Reader(bytes: table, place: 4)
-        guard let first = reader.next(1), let second = reader.next(1) else { return false }
-        let sizes = Sizes(
-            offset: first >> 4, length: first & 15, base: second >> 4, index: version == 0 ? 0 : second & 15)
+        guard let first = reader.next(1), let second = reader.next(1),
+            let sizes = Sizes(first, second, version: version)
+        else { return false }
         let numberSize = version == 2 ? 4 : 2
         guard let count = reader.next(numberSize), count <= HEIFBox.maximumCount else { return false }
         for _ in 0..<count {
@@ -121,8 +160,9 @@ struct HEIFItems {
         return true
     }
 
-    /// The bytes of an item, as far as they are in this file; none where it has no place.
-    /// - Returns: `nil` where they are more than wanted, or nobody can tell where they are.
+    /// The bytes of an item; none where it has no place.
+    /// - Returns: `nil` where they are more than wanted, or not all in this file, or nobody can tell where they are: whether a
+    ///   part without a length is all the rest or nothing, libraries do not agree.
     func bytes(of number: Int, atMost limit: Int) -> Data? {
         guard let place = places[number] else { return Data() }
         // In the file, or in what the table's box holds.
@@ -134,11 +174,10 @@ struct HEIFItems {
                 let length = reader.next(place.sizes.length)
             else { return nil }
             let (start, overflows) = place.base.addingReportingOverflow(offset)
-            guard !overflows else { return nil }
-            let rest = source.part(from: start)
-            let part = rest.part(from: 0, count: length == 0 ? rest.count : length)
-            guard part.count <= limit - result.count else { return nil }
-            result += part.data
+            guard !overflows, start <= source.count, length > 0, length <= source.count - start,
+                length <= limit - result.count
+            else { return nil }
+            result += source.part(from: start, count: length).data
         }
         return result
     }
@@ -149,8 +188,9 @@ struct HEIFItems {
         var place: Int
 
         /// The next number of so many bytes, at most eight; 0 of none.
+        /// - Returns: `nil` also for one that is not read as it stands there: two of them would be the same.
         mutating func next(_ length: Int) -> Int? {
-            guard length <= 8, let number = bytes.number(at: place, bytes: length) else { return nil }
+            guard let number = bytes.number(at: place, bytes: length), number < Int(Int32.max) else { return nil }
             place += length
             return number
         }
