@@ -20,6 +20,11 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return overflowed ? .max : count
     }
 
+    static let zero = PixelSize(width: 0, height: 0)
+
+    /// The one of both that has more pixels.
+    func orLarger(_ other: PixelSize) -> PixelSize { other.count > count ? other : self }
+
     /// The picture lying on its side.
     var transposed: PixelSize { PixelSize(width: height, height: width) }
 

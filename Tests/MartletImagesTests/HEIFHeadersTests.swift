@@ -80,6 +80,34 @@ struct HEIFHeadersTests {
             try HEIFHeaders.codedSize(in: Self.file("av01", film), as: .avif) == PixelSize(width: 128, height: 96))
     }
 
+    @Test("are not read without end", arguments: [64, 65])
+    func many(count: Int) throws {
+        let set: [UInt8] = [0x42, 1, 1] + [UInt8](repeating: 0, count: 12)
+        // 1 for number 0, 010 for colour at half the resolution, 00111 for 6 and 0001001 for 8.
+        let unit = [0, 0, 0, 17] + set + [0b1010_0011, 0b1000_1001]
+        let units = (0..<count).flatMap { _ in unit }
+        let size = try? HEIFHeaders.codedSize(in: Self.file("hvc1", units), as: .heic)
+        #expect(size == (count == 64 ? PixelSize(width: 6, height: 8) : nil))
+        #expect(throws: ImageError.self) {
+            try HEIFHeaders.codedSize(in: Self.file("hvc1", unit.dropLast() + []), as: .heic)
+        }
+    }
+
+    @Test("are believed where all tiles are the same bytes, as long as that is no effort", arguments: [20, 3000])
+    func sameTiles(count: Int) throws {
+        let picture = try [UInt8](Pictures.data("clean.jpg")) + [UInt8](repeating: 0, count: 9000)
+        var infos: [UInt8] = [0, 0, 0, 0] + Self.number(count)
+        var places: [UInt8] = [1, 0, 0, 0, 0x44, 0] + Self.number(count)
+        for number in 1...count {
+            infos += Self.info("jpeg", number)
+            places += Self.number(number) + [0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + Self.number(picture.count)
+        }
+        let tables = Self.longBox("iinf", infos) + Self.longBox("iloc", places) + Self.box("idat", picture)
+        let file = Data(Self.longBox("meta", [0, 0, 0, 0] + tables))
+        let size = try? HEIFHeaders.codedSize(in: file, as: .heic)
+        #expect(size == (count < 3000 ? PixelSize(width: 48, height: 32) : nil))
+    }
+
     @Test("are not believed where nobody can tell how large its parts are")
     func unmeasured() {
         let parts: [(String, [UInt8])] = [("hvc1", [0, 0, 0, 2, 0x42, 1]), ("grid", [0, 1, 0, 0]), ("av01", [])]
@@ -206,9 +234,18 @@ struct HEIFHeadersTests {
         [0, 0] + number(content.count + 8) + Array(name.utf8) + content
     }
 
+    private static func longBox(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        [0, 0, 0, 1] + Array(name.utf8) + [0, 0, 0, 0]
+            + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: (content.count + 16) >> $0) } + content
+    }
+
+    private static func info(_ type: String, _ number: Int) -> [UInt8] {
+        box("infe", [2, 0, 0, 0] + Self.number(number) + [0, 0] + Array(type.utf8) + [0])
+    }
+
     /// The table with an item of number 1.
     private static func item(_ type: String) -> [UInt8] {
-        box("iinf", [0, 0, 0, 0, 0, 1] + box("infe", [2, 0, 0, 0, 0, 1, 0, 0] + Array(type.utf8) + [0]))
+        box("iinf", [0, 0, 0, 0, 0, 1] + info(type, 1))
     }
 
     /// What a canvas of so many pixels each way is put together by.

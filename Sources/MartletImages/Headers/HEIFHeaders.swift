@@ -32,64 +32,64 @@ enum HEIFHeaders {
     ///
     /// libheif looks at what is shown, and its decoders take memory for what is coded.
     static func codedSize(in file: Data, as kind: ImageKind) throws(ImageError) -> PixelSize {
-        let sizes: Result<[PixelSize], ImageError> = file.withUnsafeBytes { bytes in
-            Result { () throws(ImageError) -> [PixelSize] in
+        let size: Result<PixelSize, ImageError> = file.withUnsafeBytes { bytes in
+            Result { () throws(ImageError) -> PixelSize in
                 guard let items = HEIFItems(ByteView(bytes)) else {
                     throw .damaged(kind, reason: "its parts cannot be told from each other")
                 }
-                return try codedSizes(of: items, file.count, kind)
+                return try codedSize(of: items, file.count, kind)
             }
         }
-        guard let largest = try sizes.get().max(by: { $0.count < $1.count }) else {
-            throw .damaged(kind, reason: "it has no size")
-        }
+        let largest = try size.get()
+        guard largest.count > 0 else { throw .damaged(kind, reason: "it has no size") }
         return largest
     }
 
-    private static func codedSizes(
+    private static func codedSize(
         of items: HEIFItems, _ count: Int, _ kind: ImageKind
-    ) throws(ImageError) -> [PixelSize] {
-        var result: [PixelSize] = []
+    ) throws(ImageError) -> PixelSize {
+        var largest = PixelSize.zero
         for property in items.properties {
-            guard let sizes = sizes(in: property) else { throw .damaged(kind, reason: "it has no size") }
-            result += sizes
+            guard let size = size(in: property) else { throw .damaged(kind, reason: "it has no size") }
+            largest = largest.orLarger(size)
         }
-        // Parts may share bytes; all of them together are not several times the file.
-        var left = 2 * count
+        // Parts may share bytes, as tiles do that look the same: all together are not several times a large file.
+        var left = max(2 * count, 1 << 24)
         for item in items.items {
             if ["avc1", "vvc1", "j2k1", "unci", "mski", "tili"].contains(item.type) {
                 throw .unsupported(kind, advice: "Parts of it are coded as \(item.type). Convert it to JPEG or PNG.")
             }
             guard ["hvc1", "av01", "jpeg", "grid", "iovl"].contains(item.type) else { continue }
             guard let bytes = items.bytes(of: item.number, atMost: left),
-                let sizes = bytes.withUnsafeBytes({ sizes(in: ByteView($0), coded: item.type) })
+                let size = bytes.withUnsafeBytes({ size(in: ByteView($0), coded: item.type) })
             else { throw .damaged(kind, reason: "one of its parts has no size") }
             left -= bytes.count
-            result += sizes
+            largest = largest.orLarger(size)
         }
-        return result
+        return largest
     }
 
-    private static func sizes(in property: HEIFBox) -> [PixelSize]? {
+    /// The size that a property says; 0 x 0 where it is about something else, `nil` where it cannot be read.
+    private static func size(in property: HEIFBox) -> PixelSize? {
         switch property.name {
-        case "ispe": size(in: property.content, at: 4, bytes: 4).map { [$0] }
-        case "hvcC": HEVCHeaders.sizes(inConfiguration: property.content)
+        case "ispe": size(in: property.content, at: 4, bytes: 4)
+        case "hvcC": HEVCHeaders.size(inConfiguration: property.content)
         // The head of JPEGs whose items have the rest.
         case "jpgC": nil
-        case "av1C": AV1Headers.sizes(in: property.content.part(from: 4))
-        default: []
+        case "av1C": AV1Headers.size(inConfiguration: property.content)
+        default: .zero
         }
     }
 
-    private static func sizes(in bytes: ByteView, coded type: String) -> [PixelSize]? {
+    private static func size(in bytes: ByteView, coded type: String) -> PixelSize? {
         switch type {
-        case "hvc1": return HEVCHeaders.sizes(in: bytes)
-        case "av01": return AV1Headers.sizes(in: bytes)
-        case "jpeg": return (try? JPEGHeaders.describe(bytes)).map { [$0.size] }
+        case "hvc1": return HEVCHeaders.size(in: bytes)
+        case "av01": return AV1Headers.size(in: bytes)
+        case "jpeg": return (try? JPEGHeaders.describe(bytes))?.size
         default:
             // Tiles: a version, flags, and the numbers of rows and columns. An overlay: a version, flags and a colour.
             guard let flags = bytes[1] else { return nil }
-            return size(in: bytes, at: type == "grid" ? 4 : 10, bytes: flags & 1 == 0 ? 2 : 4).map { [$0] }
+            return size(in: bytes, at: type == "grid" ? 4 : 10, bytes: flags & 1 == 0 ? 2 : 4)
         }
     }
 

@@ -1,45 +1,54 @@
 /// How large HEVC codes pictures (ITU-T H.265, 7.3): what its sequence parameter sets say.
 enum HEVCHeaders {
-    /// The sizes in a decoder's configuration (ISO/IEC 14496-15, 8.3.3.1); `nil` where one cannot be read.
-    static func sizes(inConfiguration bytes: ByteView) -> [PixelSize]? {
+    /// More sets than any picture has would take time for nothing.
+    private static let maximumCount = 64
+
+    /// The largest size in a decoder's configuration (ISO/IEC 14496-15, 8.3.3.1); 0 x 0 where there is none, `nil` where one
+    /// cannot be read.
+    static func size(inConfiguration bytes: ByteView) -> PixelSize? {
         // libheif takes the lengths before units for four bytes each.
         guard let lengths = bytes[21], lengths & 3 == 3, let count = bytes[22] else { return nil }
-        var result: [PixelSize] = []
+        var sizes = Sizes()
         var place = 23
         for _ in 0..<count {
             guard let units = bytes.number(at: place + 1, bytes: 2) else { return nil }
             place += 3
             for _ in 0..<units {
-                guard let length = bytes.number(at: place, bytes: 2),
-                    append(bytes.part(from: place + 2, count: length), to: &result)
-                else { return nil }
-                place += 2 + length
+                guard sizes.takeUnit(at: &place, lengthBytes: 2, in: bytes) else { return nil }
             }
         }
-        return result
+        return sizes.largest
     }
 
-    /// The sizes in a picture's data: units with their lengths before them.
-    static func sizes(in bytes: ByteView) -> [PixelSize]? {
-        var result: [PixelSize] = []
+    /// The largest size in a picture's data: units with their lengths before them.
+    static func size(in bytes: ByteView) -> PixelSize? {
+        var sizes = Sizes()
         var place = 0
-        while let length = bytes.number(at: place, bytes: 4) {
-            guard append(bytes.part(from: place + 4, count: length), to: &result) else { return nil }
-            guard length <= bytes.count - place else { break }
-            place += 4 + length
+        while place < bytes.count {
+            guard sizes.takeUnit(at: &place, lengthBytes: 4, in: bytes) else { return nil }
         }
-        return result
+        return sizes.largest
     }
 
-    /// - Returns: Whether the unit says no size, or one that can be read.
-    private static func append(_ unit: ByteView, to sizes: inout [PixelSize]) -> Bool {
-        // Sets of the base layer, which is the picture itself.
-        guard let first = unit[0], let second = unit[1], first >> 1 & 63 == 33, first & 1 == 0, second >> 3 == 0 else {
+    private struct Sizes {
+        var largest = PixelSize.zero
+        private var count = 0
+
+        /// - Returns: Whether there is a unit, and says no size or one that can be read.
+        mutating func takeUnit(at place: inout Int, lengthBytes: Int, in bytes: ByteView) -> Bool {
+            guard let length = bytes.number(at: place, bytes: lengthBytes) else { return false }
+            place += lengthBytes
+            guard length <= bytes.count - place else { return false }
+            let unit = bytes.part(from: place, count: length)
+            place += length
+            // Sets of the base layer, which is the picture itself.
+            guard let first = unit[0], let second = unit[1], first >> 1 & 63 == 33, first & 1 == 0, second >> 3 == 0
+            else { return true }
+            guard count < maximumCount, let size = size(inSet: unit.part(from: 2)) else { return false }
+            largest = largest.orLarger(size)
+            count += 1
             return true
         }
-        guard let size = size(inSet: unit.part(from: 2)) else { return false }
-        sizes.append(size)
-        return true
     }
 
     private static func size(inSet bytes: ByteView) -> PixelSize? {
