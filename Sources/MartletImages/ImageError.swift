@@ -10,6 +10,8 @@ public enum ImageError: Error, Sendable, Hashable {
     case damaged(ImageKind, reason: String)
     /// The picture has more pixels than ``ImageProcessor/Options/maximumPixels`` allows, by what its header says.
     case tooManyPixels(PixelSize, maximum: Int)
+    /// The picture has more pixels on a side than any may have, whatever the options allow, by what its header says.
+    case tooLong(PixelSize, maximum: Int)
     /// The file is larger than ``ImageProcessor/Options/maximumInputBytes``.
     case tooManyBytes(maximum: Int)
     /// The file could not be read.
@@ -32,6 +34,8 @@ extension ImageError: CustomStringConvertible {
             "The \(kind.rawValue) is cut short or damaged (\(reason)). Get it again, or choose another picture."
         case .tooManyPixels(let size, let maximum):
             "The picture has \(size) pixels, and \(maximum) in all are allowed. Choose a smaller one, or raise maximumPixels."
+        case .tooLong(let size, let maximum):
+            "The picture has \(size) pixels, and \(maximum) on a side are allowed. Choose another one."
         case .tooManyBytes(let maximum):
             "The file is larger than \(maximum) bytes. Choose a smaller one, or raise maximumInputBytes."
         case .file(let problem): problem.description

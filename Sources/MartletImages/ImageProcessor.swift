@@ -40,7 +40,7 @@ public struct ImageProcessor: Sendable {
         /// ``ImageFormat/jpeg``, which has no room for them.
         public var keepsMetadata = false
         /// How many pixels a picture may have by what its header says, against small files that unpack to gigabytes. A file
-        /// that has more of them than its header says is damaged.
+        /// that has more of them than its header says is damaged. No side may have more than 1,000,000, whatever is set here.
         public var maximumPixels = 120_000_000
         /// How many bytes a picture's file may have.
         public var maximumInputBytes = 200_000_000

@@ -8,6 +8,9 @@ internal import Martlet
 
 /// The way of one picture, step by step.
 struct Preparation {
+    /// How many pixels a side may have, as in libpng: making a longer row narrower takes memory and time without end.
+    private static let maximumSide = 1_000_000
+
     let options: ImageProcessor.Options
     let codec: any ImageCodec
     let cancellation: Cancellation
@@ -65,6 +68,9 @@ struct Preparation {
         for size in [description.size, description.codedSize ?? description.size] {
             guard size.count <= options.maximumPixels else {
                 throw .tooManyPixels(size, maximum: options.maximumPixels)
+            }
+            guard max(size.width, size.height) <= Self.maximumSide else {
+                throw .tooLong(size, maximum: Self.maximumSide)
             }
         }
         return description

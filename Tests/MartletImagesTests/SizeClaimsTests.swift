@@ -85,6 +85,24 @@
             }
         }
 
+        @Test("is refused where a side is too long, however few pixels it has")
+        func sides() async throws {
+            let plain = try Pictures.data("clean.png")
+            for (width, height) in [(1_000_001, 1), (1, 120_000_000)] {
+                let sizes = [width, height].flatMap { side in
+                    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: side >> $0) }
+                }
+                let head = Metadata.pngChunk("IHDR", Data(sizes) + plain[24..<29])
+                let file = plain.prefix(8) + head + plain.dropFirst(33)
+                let size = PixelSize(width: width, height: height)
+                await #expect(throws: ImageError.tooLong(size, maximum: 1_000_000)) { try await prepare(file) }
+            }
+            let longest = PixelSize(width: 1_000_000, height: 1)
+            let row = Bitmap(longest, .grey, [UInt8](repeating: 200, count: longest.count))
+            let file = try PlatformCodec.standard.encode(row, as: .png, quality: 100)
+            #expect(try await prepare(file).size == PixelSize(width: 1024, height: 1))
+        }
+
         @Test("takes no memory for texts in a PNG that unpack to half a gigabyte")
         func texts() async throws {
             let plain = try Pictures.data("clean.png")
