@@ -17,6 +17,12 @@ typedef struct {
     const char *message;
 } heif_error;
 
+/// What libheif keeps to, as far as it is needed: the first two of its fields, which stay where they are.
+typedef struct {
+    uint8_t version;
+    uint64_t pixels;
+} heif_limits;
+
 enum { heif_rgb = 1, heif_interleaved_rgb = 10, heif_interleaved_rgba = 11, heif_channel_interleaved = 10 };
 
 typedef struct {
@@ -35,6 +41,8 @@ typedef struct {
     int (*image_width)(const void *image, int channel);
     int (*image_height)(const void *image, int channel);
     void (*release_image)(const void *image);
+    /// `NULL` before libheif 1.19.
+    heif_limits *(*limits)(const void *context);
 } heif_library;
 
 typedef struct {
@@ -77,6 +85,8 @@ static void heif_load(void) {
         if (!symbol) return;
         memcpy(symbols[i].place, &symbol, sizeof symbol);
     }
+    void *limits = dlsym(file, "heif_context_get_security_limits");
+    if (limits) memcpy(&loaded.limits, &limits, sizeof limits);
     is_loaded = 1;
 }
 
@@ -105,14 +115,22 @@ static void heif_note_profile(heif_reader *reader) {
 }
 
 /// @param allowed The size to be decoded; `NULL` where no pixels are wanted.
+/// @param coded The largest size that any part of it is coded in.
 static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, const martlet_size *allowed,
-                     martlet_problem *problem) {
+                     martlet_size coded, martlet_problem *problem) {
     const heif_library *library = reader->library;
     martlet_layout *layout = &reader->base.base.layout;
     reader->context = library->make();
     if (!reader->context) {
         martlet_fail(problem, martlet_status_no_memory, "not enough memory");
         return 0;
+    }
+    heif_limits *limits = allowed && library->limits ? library->limits(reader->context) : NULL;
+    if (limits) {
+        uint64_t shown = (uint64_t)allowed->width * allowed->height;
+        uint64_t pixels = (uint64_t)coded.width * coded.height;
+        // Decoders ask for it before they take memory for what they find. 0 would be no limit.
+        limits->pixels = pixels > shown ? pixels : shown;
     }
     heif_error error = library->read(reader->context, bytes, count, NULL);
     if (!error.code) error = library->primary(reader->context, &reader->handle);
@@ -151,7 +169,7 @@ static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, co
     return 1;
 }
 
-static martlet_reader *heif_open(const uint8_t *bytes, size_t count, const martlet_size *allowed,
+static martlet_reader *heif_open(const uint8_t *bytes, size_t count, const martlet_size *allowed, martlet_size coded,
                                  martlet_problem *problem) {
     const heif_library *library = heif_get();
     if (!library) {
@@ -166,7 +184,7 @@ static martlet_reader *heif_open(const uint8_t *bytes, size_t count, const martl
     reader->library = library;
     reader->base.base.read = martlet_read_memory;
     reader->base.base.close = heif_close;
-    if (!heif_fill(reader, bytes, count, allowed, problem)) {
+    if (!heif_fill(reader, bytes, count, allowed, coded, problem)) {
         heif_close(&reader->base.base);
         return NULL;
     }
@@ -174,11 +192,12 @@ static martlet_reader *heif_open(const uint8_t *bytes, size_t count, const martl
 }
 
 martlet_reader *martlet_inspect_heif(const uint8_t *bytes, size_t count, martlet_problem *problem) {
-    return heif_open(bytes, count, NULL, problem);
+    return heif_open(bytes, count, NULL, (martlet_size){0, 0}, problem);
 }
 
-martlet_reader *martlet_open_heif(const uint8_t *bytes, size_t count, martlet_size allowed, martlet_problem *problem) {
-    return heif_open(bytes, count, &allowed, problem);
+martlet_reader *martlet_open_heif(const uint8_t *bytes, size_t count, martlet_size allowed, martlet_size coded,
+                                  martlet_problem *problem) {
+    return heif_open(bytes, count, &allowed, coded, problem);
 }
 
 #endif

@@ -55,7 +55,8 @@
                     width: min(allowed.width, size.width * 2), height: min(allowed.height, size.height * 2))
                 return try PictureReader(.webP) { martlet_open_webp(start, count, allowed, wanted, &$0) }
             case .heic, .avif:
-                return try PictureReader(description.kind) { martlet_open_heif(start, count, allowed, &$0) }
+                let coded = martlet_size(description.codedSize ?? description.size)
+                return try PictureReader(description.kind) { martlet_open_heif(start, count, allowed, coded, &$0) }
             default:
                 throw .unsupported(description.kind, advice: "Convert it to JPEG, PNG or WebP.")
             }

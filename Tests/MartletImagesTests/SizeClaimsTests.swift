@@ -85,6 +85,24 @@
             }
         }
 
+        @Test(
+            "is not decoded by a libheif that was told how large its parts are", HEIFLibrary.isThere,
+            HEIFLibrary.hasLimits)
+        func limits() throws {
+            let file = try Self.cropped(Pictures.data("quarters.heic"))
+            let codec = PlatformCodec.standard
+            var description = try codec.inspect(file, as: .heic)
+            let size = PixelSize(width: 64, height: 48)
+            #expect(description.size == size && description.codedSize == PixelSize(width: 128, height: 96))
+            #expect(try codec.decode(file, description, to: size, Cancellation()).size == size)
+            description.codedSize = size
+            #expect {
+                try codec.decode(file, description, to: size, Cancellation())
+            } throws: { error in
+                if case ImageError.damaged(.heic, let reason) = error { reason.contains("128x96") } else { false }
+            }
+        }
+
         @Test("is refused where a side is too long, however few pixels it has")
         func sides() async throws {
             let plain = try Pictures.data("clean.png")
@@ -152,6 +170,26 @@
         private static func residentBytes() throws -> Int {
             let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
             return try #require(text.split(separator: " ").dropFirst().first.flatMap { Int($0) }) * 4096
+        }
+
+        /// A HEIC with one picture, of which it shows 64 x 48 pixels from the middle.
+        private static func cropped(_ whole: Data) throws -> Data {
+            var file = whole
+            let place = { (name: String) in try #require(file.range(of: Data(name.utf8))) }
+            // The tables become longer, and the picture's data stand as much further back.
+            let numbers =
+                try ["meta", "iprp", "ipco"].map { try place($0).lowerBound - 4 } + [place("iloc").upperBound + 12]
+            let (end, table) = try (place("ipma").lowerBound - 4, place("ipma").upperBound)
+            for start in numbers {
+                let number = file[start..<start + 4].reduce(0) { $0 << 8 | Int($1) } + 40
+                file.replaceSubrange(
+                    start..<start + 4, with: [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) })
+            }
+            // The last of four properties that the picture has, to be followed by the new one.
+            file[table + 14] = 0x85
+            let fractions = [64, 48, 0, 0].flatMap { [0, 0, 0, $0, 0, 0, 0, 1] as [UInt8] }
+            file.insert(contentsOf: [0, 0, 0, 40] + Data("clap".utf8) + fractions, at: end)
+            return file
         }
 
         private static func mismatch(_ kind: ImageKind) -> ImageError {

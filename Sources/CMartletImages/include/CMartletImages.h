@@ -103,8 +103,9 @@ martlet_reader *_Nullable martlet_open_webp(const uint8_t *bytes, size_t count, 
 /// Opens a HEIF with libheif, where that is installed, and reads how large it is.
 martlet_reader *_Nullable martlet_inspect_heif(const uint8_t *bytes, size_t count, martlet_problem *problem);
 /// Opens a HEIF with libheif, where that is installed, and decodes it.
+/// @param coded The largest size that any part of it is coded in. Versions of libheif that can be told decode nothing larger.
 martlet_reader *_Nullable martlet_open_heif(const uint8_t *bytes, size_t count, martlet_size allowed,
-                                            martlet_problem *problem);
+                                            martlet_size coded, martlet_problem *problem);
 
 /// What the rows are made of.
 martlet_layout martlet_reader_layout(const martlet_reader *reader);
