@@ -44,7 +44,7 @@
         /// What the server says of its file: `Repr-Digest` (RFC 9530), SHA-512 or SHA-256.
         ///
         /// It is that of the whole file, as it was sent. So it counts as not said where the endpoint itself asks for a part
-        /// (`Range`), and where it asks for a compressed file that the transport decodes (`URLSession`).
+        /// (`Range`), and where it asks for a compressed file that the transport decodes.
         /// - Parameter required: Whether a server that says nothing makes the download fail
         ///   (``DownloadFailure/digestMissing``).
         public static func fromServer(required: Bool = false) -> DigestCheck {

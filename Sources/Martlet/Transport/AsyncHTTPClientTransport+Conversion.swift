@@ -64,9 +64,7 @@
     }
 
     extension HTTPFields {
-        /// All fields in their order, repeats kept.
-        ///
-        /// Of a decoded body, the encoding and the length are not what the reader will see: they go.
+        /// All fields in their order, repeats kept, but for those that are not so of a decoded body.
         fileprivate init(_ headers: HTTPHeaders, isDecoded: Bool) {
             let encoding = isDecoded ? headers.first(name: "Content-Encoding")?.lowercased() : nil
             // The names that async-http-client's decompressor goes by.
@@ -76,9 +74,9 @@
             for (name, value) in headers {
                 // NIO's parsers let only tokens through, so that nothing is lost here.
                 guard let name = HTTPField.Name(name) else { continue }
-                if wasEncoded, name == .contentLength || name == .contentEncoding { continue }
                 self.append(HTTPField(name: name, value: value))
             }
+            if wasEncoded { dropFieldsOfEncodedBody() }
         }
     }
 

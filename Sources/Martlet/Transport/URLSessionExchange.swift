@@ -228,12 +228,8 @@
                 if name == .contentEncoding { encoding = value.lowercased() }
                 fields.append(HTTPField(name: name, value: value))
             }
-            // Of a decoded body, the encoding and the length are not what the reader will see, and the digests are of what
-            // came (RFC 9530, sections 2 and 3).
             if isDecoded, let encoding, URLSessionUpload.decodedEncodings.contains(encoding) {
-                fields[.contentEncoding] = nil
-                fields[.contentLength] = nil
-                for name in ["Content-Digest", "Repr-Digest"] { HTTPField.Name(name).map { fields[$0] = nil } }
+                fields.dropFieldsOfEncodedBody()
             }
             self.init(status: .init(code: response.statusCode), headerFields: fields)
         }
