@@ -11,10 +11,6 @@ internal import HTTPTypes
 /// An attempt that is given up is not waited for and may still be at it when the next one begins. So each has a number, and
 /// what is done to the file is done one step after the other: a step of an attempt that is over does nothing.
 final class DownloadReceiver: AnswerReceiver {
-    /// How much is gathered before it is written, in bytes and in pieces: enough that the hop to another thread costs
-    /// little, and few enough that it is still in the processor's cache then.
-    private static let (gatheredSize, gatheredCount) = (256 * 1024, 256)
-
     struct State {
         /// The number of the attempt under way.
         var attempt = 0
@@ -137,28 +133,15 @@ final class DownloadReceiver: AnswerReceiver {
     }
 
     private func write(_ body: ByteStream, of attempt: Int, total: Int64?) async throws {
-        var (gathered, size): ([Data], Int) = ([], 0)
-        // One write is under way while the next pieces come.
-        var writing: Task<Int64, any Error>?
-        func write() async throws {
-            let (pieces, before) = (gathered, writing)
-            (gathered, size) = ([], 0)
-            _ = try await before?.value
-            writing = Task { try await step(of: attempt) { try self.append(pieces) } }
-        }
+        let writer = WriteBehind { pieces in try self.ifCurrent(attempt) { try self.append(pieces) } }
         var broken: (any Error)?
         do {
-            for try await piece in body {
-                gathered.append(piece)
-                size += piece.count
-                if size >= Self.gatheredSize || gathered.count == Self.gatheredCount { try await write() }
-            }
-        } catch let error where !(error is FileProblem) {
+            for try await piece in body { try await writer.add(piece) }
+        } catch {
             broken = error
         }
         // What has come before the connection broke need not come again.
-        try await write()
-        guard let written = try await writing?.value else { throw CancellationError() }
+        let written = try await writer.finish()
         // A connection that breaks after the last byte has done all that it was for.
         if let broken, total != written { throw broken }
         guard total ?? written == written else {
@@ -171,14 +154,13 @@ final class DownloadReceiver: AnswerReceiver {
     private func step<Result: Sendable>(
         of attempt: Int, _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await FileQueue.run {
-            let outcome = self.steps.withLock { _ in
-                Swift.Result {
-                    guard self.state.withLock({ $0.attempt == attempt }) else { throw CancellationError() }
-                    return try work()
-                }
-            }
-            return try outcome.get()
+        try await FileQueue.run { try self.ifCurrent(attempt, work) }
+    }
+
+    private func ifCurrent<Result>(_ attempt: Int, _ work: () throws -> Result) throws -> Result {
+        try steps.withLock { _ in
+            guard state.withLock({ $0.attempt == attempt }) else { throw CancellationError() }
+            return try work()
         }
     }
 
