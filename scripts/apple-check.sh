@@ -9,7 +9,7 @@ if [[ "$(uname)" == Darwin ]]; then
     exit 0
 fi
 if [[ ! -e .build/core/debug/Modules/HTTPTypes.swiftmodule ]]; then
-    read -ra options <<<"${BUILD_OPTIONS:-}"
+    read -ra options <<<"--configuration debug ${BUILD_OPTIONS:-}"
     swift build "${options[@]}" --disable-default-traits --scratch-path .build/core --target HTTPTypes
 fi
 exec python3 scripts/apple_check.py "$@"

@@ -13,7 +13,7 @@ docc=$(command -v docc || xcrun --find docc 2>/dev/null || true)
 # With all traits, so that every transport has its page; the dependencies' symbols are left out.
 graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT
-read -ra options <<<"${BUILD_OPTIONS:-}"
+read -ra options <<<"--configuration debug ${BUILD_OPTIONS:-}"
 symbols="$(swift build "${options[@]}" --enable-all-traits --show-bin-path)/../symbolgraph"
 rm -rf "$symbols"
 # It wants to see the tests as well, and says that it has failed where they were not built. What counts is what it has written.

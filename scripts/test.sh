@@ -12,8 +12,9 @@ core=.build/core
 # Where Tools is built. In the library's own folder (TOOLS_BUILD=.build) what both depend on is built once, but the next build
 # of either makes the library anew.
 tools=$PWD/${TOOLS_BUILD:-Tools/.build}
-# Further options for every build, separated by spaces.
-read -ra options <<<"${BUILD_OPTIONS:-}"
+# Further options for every build, separated by spaces. One there is always: the bash that macOS has takes an empty list for
+# a mistake.
+read -ra options <<<"--configuration debug ${BUILD_OPTIONS:-}"
 logs=$PWD/.build/logs
 mkdir -p "$logs"
 closing=()
