@@ -45,8 +45,11 @@ def with_werkzeug(body, content_type):
 
     decoder = MultipartDecoder(parse_options_header(content_type)[1]["boundary"].encode())
     parts, current, content = [], None, []
-    # In small pieces, so that delimiters are cut in the middle.
-    pieces = [body[at : at + 1009] for at in range(0, len(body), 1009)] + [None]
+    # In small pieces, so that delimiters are cut in the middle. But not between the two hyphens of the last one, where
+    # Werkzeug 3.1 takes the CR before the delimiter for content.
+    uncuttable = body.rindex(b"--") + 1
+    borders = [0] + [at + (at == uncuttable) for at in range(1009, len(body), 1009)] + [len(body)]
+    pieces = [body[start:end] for start, end in zip(borders, borders[1:])] + [None]
     for piece in pieces:
         decoder.receive_data(piece)
         event = decoder.next_event()
