@@ -8,6 +8,7 @@ comment right before it says otherwise:
     <!-- compile: file -->          a file of its own; one that imports Testing is run as a test
     <!-- compile: apple -->         needs what only Apple's systems have; others can continue it
     <!-- compile: manifest -->      a Package.swift, which SwiftPM must be able to read
+    <!-- compile: dependency -->    one of the dependencies in a Package.swift, likewise
     <!-- compile: skip, reason -->  not compiled
     <!-- compile: with
     code -->                        code that readers need not see, put before the block
@@ -34,7 +35,16 @@ TRAITS = ("AsyncHTTPClient", "URLSession", "Encryption", "ImageCodecs", "OpenCom
 OPTIONS = ["--scratch-path", os.fspath(SCRATCH), *os.environ.get("BUILD_OPTIONS", "").split()]
 FOREIGN = ROOT / "scripts" / "foreign"
 README = ROOT / "README.md"
-MODES = {"apple", "body", "continues", "file", "manifest", "skip"}
+MODES = {"apple", "body", "continues", "dependency", "file", "manifest", "skip"}
+# A Package.swift around one of its dependencies.
+MANIFEST = """\
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(name: "app", dependencies: [
+{}
+])
+"""
 IS_APPLE = sys.platform == "darwin"
 
 
@@ -192,10 +202,11 @@ def run(*command, cwd):
 def check_manifests(blocks, folder):
     good = True
     for block in blocks:
-        if block.mode == "manifest":
+        if block.mode in ("manifest", "dependency"):
             place = folder / block.name
             place.mkdir()
-            (place / "Package.swift").write_text(block.code + "\n")
+            code = MANIFEST.format(block.code) if block.mode == "dependency" else block.code + "\n"
+            (place / "Package.swift").write_text(code)
             if not run("swift", "package", "--scratch-path", f"{SCRATCH}/manifests", "dump-package", cwd=place):
                 print(f"{block.place}: SwiftPM cannot read this manifest")
                 good = False

@@ -108,7 +108,7 @@ extension TokenManager {
         }
     }
 
-    var tooSlow: StorageFailure {
+    private var tooSlow: StorageFailure {
         StorageFailure(.unreachable, "it did not answer within \(policy.storeTimeout.inSeconds.shortText) s")
     }
 
