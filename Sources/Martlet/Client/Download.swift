@@ -94,7 +94,7 @@ extension NetworkClient {
             let raw = try await perform(endpoint, accept: nil, monitor: monitor, receiver: receiver)
             return raw.with(receiver.result)
         } catch {
-            receiver.abandon()
+            await receiver.abandon()
             throw error
         }
     }

@@ -62,9 +62,14 @@ final class DownloadReceiver: AnswerReceiver {
     }
 
     /// The call has failed: what has a name only until the file is whole loses it now.
-    func abandon() {
+    func abandon() async {
+        state.withLock { $0.attempt += 1 }
+        _ = try? await FileQueue.run { self.letGo() }
+    }
+
+    /// Blocks: the bytes of a large file go with its last reference.
+    private func letGo() {
         let (file, isOfNoUse) = state.withLock { state in
-            state.attempt += 1
             defer { state.file = nil }
             let isOfUse = state.written > 0 && state.resumption != nil
             return (state.file, state.keeps && state.isOwn && !isOfUse)

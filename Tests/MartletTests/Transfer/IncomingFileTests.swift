@@ -39,6 +39,28 @@ import Testing
         }
     }
 
+    @Test("is cut off only where that changes its size, because file systems remember it") func cutOff() async throws {
+        try await TemporaryFolder.with { folder in
+            let place = IncomingFile.Place(folder.path + "/a")
+            let file = try IncomingFile.make(for: place, allowsUnnamed: false)
+            let path = folder.path + "/" + (try #require(folder.names.first))
+            let longAgo = Date(timeIntervalSince1970: 1_000_000)
+            func isUntouched() throws -> Bool {
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                return try #require(attributes[.modificationDate] as? Date) == longAgo
+            }
+            for size: Int64 in [0, 3] {
+                try file.write(Data(repeating: 7, count: Int(size)), at: 0)
+                try FileManager.default.setAttributes([.modificationDate: longAgo], ofItemAtPath: path)
+                try file.truncate(to: size)
+                #expect(try isUntouched(), "\(size) bytes")
+            }
+            try file.truncate(to: 2)
+            #expect(try file.size() == 2)
+            #expect(try !isUntouched())
+        }
+    }
+
     @Test("clears away what a killed process left of the same place, and nothing that is in use") func leftovers()
         async throws
     {
