@@ -29,6 +29,7 @@ extension Redaction {
     /// A path, segment by segment, so that `/articles/7/comments` around a token stays to be read.
     static func redactPath(_ path: Substring) -> String {
         path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            if isShortWord(segment) { return String(segment) }
             let text = PercentEncoding.decode(String(segment))
             return isSlug(text) || isUUID(text) || redact(text) == text ? String(segment) : mask
         }.joined(separator: "/")
@@ -71,6 +72,20 @@ extension Redaction {
 
     private static func decoded(_ text: Substring) -> String {
         PercentEncoding.decode(text.replacing("+", with: " "))
+    }
+
+    /// What most segments are: too short for a token, and with nothing in it that would make a part of it a name's value.
+    /// Every call's path is looked at, so that this must not cost much.
+    private static func isShortWord(_ segment: Substring) -> Bool {
+        segment.utf8.count < 12
+            && segment.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
     }
 
     /// Words and numbers with hyphens between them, as titles have them in addresses. Tokens have both in one piece.

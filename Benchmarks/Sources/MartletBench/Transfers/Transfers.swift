@@ -51,7 +51,7 @@ struct Transfers: Sendable {
         for transport in TransportName.allCases {
             var uploads = Uploads()
             // With URLSession on Linux one turn takes longer than all those of the other.
-            for round in 0..<(transport == .urlSession ? (isQuick ? 1 : 3) : isQuick ? 3 : 7) {
+            for round in 0..<(isQuick ? (transport == .urlSession ? 1 : 3) : 7) {
                 if transport == .asyncHTTPClient, let curl {
                     result.curl.append(try Self.curl(curl, file, port))
                 }
