@@ -2,16 +2,16 @@ internal import Dispatch
 
 /// Where files are read and written: the cooperative threads must not block.
 enum FileQueue {
-    private static let queue = DispatchQueue(label: "martlet.files", attributes: .concurrent)
-
     /// Does some work there, without anybody waiting for it.
     static func start(_ work: @escaping @Sendable () -> Void) {
-        queue.async(execute: work)
+        // On Linux the cooperative threads are those that Dispatch has for all its concurrent queues together, and few. A
+        // serial queue gets another one.
+        DispatchQueue(label: "martlet.file").async(execute: work)
     }
 
     static func run<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Swift.Result { try work() }) }
+            start { continuation.resume(with: Swift.Result { try work() }) }
         }
     }
 }
