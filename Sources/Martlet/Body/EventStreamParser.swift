@@ -29,6 +29,8 @@ struct EventStreamParser {
     /// How long to wait before the next connection, in milliseconds, where the server has said so.
     private(set) var retry: Int?
     private(set) var lastEventID: String
+    /// Whether an event was too large. Nothing can be read any more.
+    private(set) var isFull = false
 
     private let limit: Int
     private var line: [UInt8] = []
@@ -48,8 +50,9 @@ struct EventStreamParser {
         self.limit = limit
     }
 
-    /// The events that end within a piece.
-    mutating func read(_ piece: Data) throws(TooLarge) -> [ServerSentEvent] {
+    /// The events that end within a piece; those before one that is too large, too.
+    mutating func read(_ piece: Data) -> [ServerSentEvent] {
+        guard !isFull else { return [] }
         var events: [ServerSentEvent] = []
         var rest = piece[...]
         if endedWithReturn, rest.first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
@@ -63,10 +66,15 @@ struct EventStreamParser {
                 if rest.isEmpty { endedWithReturn = true }
                 if rest.first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
             }
-            if let event = try endLine() { events.append(event) }
+            do {
+                if let event = try endLine() { events.append(event) }
+            } catch {
+                isFull = true
+                return events
+            }
         }
         line.append(contentsOf: rest)
-        guard line.count + data.utf8.count <= limit else { throw TooLarge() }
+        isFull = line.count + data.utf8.count > limit
         return events
     }
 

@@ -18,8 +18,9 @@ extension NetworkClient {
     ///
     /// The connection is made when the first event is asked for, with a token like any other call. One that ends or breaks
     /// is made again after the time that the server asked for (`retry`), 3 seconds where it did not, and longer each time
-    /// that fails; the server is told the last event that came (`Last-Event-ID`). The sequence ends with a 204; in a task
-    /// that is cancelled it fails with ``NetworkError/cancelled(_:)``.
+    /// that fails; the server is told the last event that came (`Last-Event-ID`). A token that cannot be renewed for now ends
+    /// nothing either. The sequence ends with a 204; in a task that is cancelled it fails with
+    /// ``NetworkError/cancelled(_:)``.
     /// - Parameters:
     ///   - endpoint: Where the events come from.
     ///   - lastEventID: The last event that an earlier sequence gave, to go on after it.
@@ -73,12 +74,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             while !isOver {
                 if let event = pending.popFirst() { return event }
                 do {
+                    if parser.isFull { throw EventStreamParser.TooLarge() }
                     if connection == nil { try await connect() }
                     guard let piece = try await connection?.next() else {
                         end()
                         continue
                     }
-                    pending = try parser.read(piece)[...]
+                    pending = parser.read(piece)[...]
                     delay = parser.retry.map { .milliseconds(Swift.min($0, 86_400_000)) } ?? delay
                 } catch {
                     try recover(from: error)
@@ -102,8 +104,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 isOver = true
                 return
             }
-            let type = answer.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
-            guard type?.trimmingPrefix(" ") == "text/event-stream" else {
+            let type = answer.headers[.contentType].map(Self.mediaType)
+            guard type == "text/event-stream" else {
                 throw NetworkError.invalidResponse(
                     events.call, reason: "it is \(type ?? "of no type"), not text/event-stream")
             }
@@ -111,6 +113,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
             connection = answer.value.makeAsyncIterator()
             failures = 0
+        }
+
+        /// The type without its parameters, before which white space may stand (RFC 9110, section 5.6.6).
+        private static func mediaType(of field: String) -> String {
+            var type = field.prefix { $0 != ";" }[...]
+            type = type.drop { $0 == " " || $0 == "\t" }
+            while let last = type.last, last == " " || last == "\t" { type.removeLast() }
+            return type.lowercased()
         }
 
         private mutating func end() {
@@ -126,7 +136,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 ? .responseTooLarge(events.call, limit: events.limit) : AttemptRunner.wrap(error, call: events.call)
             switch failure {
             case .offline where events.reconnects, .cannotConnect where events.reconnects,
-                .connectionLost where events.reconnects, .timedOut where events.reconnects:
+                .connectionLost where events.reconnects, .timedOut where events.reconnects,
+                // The session is kept: without a network a token that ran out meanwhile cannot be renewed either.
+                .refreshFailed where events.reconnects, .storageUnavailable where events.reconnects:
                 failures += 1
             default:
                 isOver = true

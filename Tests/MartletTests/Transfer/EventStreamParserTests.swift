@@ -7,7 +7,9 @@ import Testing
 @Suite("A stream of events") struct EventStreamParserTests {
     private func events(_ text: String, limit: Int = 10_000) throws -> [ServerSentEvent] {
         var parser = EventStreamParser(limit: limit)
-        return try parser.read(Data(text.utf8))
+        let events = parser.read(Data(text.utf8))
+        if parser.isFull { throw EventStreamParser.TooLarge() }
+        return events
     }
 
     @Test("the standard's own examples are read as it says") func standard() throws {
@@ -24,9 +26,9 @@ import Testing
         #expect(try events("data:test\n\ndata: test\n\n").map(\.data) == ["test", "test"])
     }
 
-    @Test("names, ids and waits are kept as long as the standard has it") func fields() throws {
+    @Test("names, ids and waits are kept as long as the standard has it") func fields() {
         var parser = EventStreamParser(limit: 1000)
-        let events = try parser.read(
+        let events = parser.read(
             Data("event: add\ndata: 1\nid: a\nretry: 250\n\ndata: 2\nretry: soon\nid: b\0c\n\nid: d\n\n".utf8))
         #expect(
             events == [
@@ -49,25 +51,25 @@ import Testing
             var found: [ServerSentEvent] = []
             while !rest.isEmpty {
                 let count = Int.random(in: 0...min(rest.count, 5), using: &generator)
-                found += try parser.read(Data(rest.prefix(count)))
+                found += parser.read(Data(rest.prefix(count)))
                 rest = rest.dropFirst(count)
             }
             #expect(found == whole)
         }
         var parser = EventStreamParser(limit: 1000)
         var found: [ServerSentEvent] = []
-        for byte in bytes { found += try parser.read(Data([byte])) }
+        for byte in bytes { found += parser.read(Data([byte])) }
         #expect(found == whole)
     }
 
-    @Test("bytes that are no text are read all the same") func garbage() throws {
+    @Test("bytes that are no text are read all the same") func garbage() {
         var generator = SeededGenerator(seed: 12)
         for _ in 0..<200 {
             var parser = EventStreamParser(limit: 100_000)
-            _ = try parser.read(generator.bytes(500))
-            _ = try parser.read(Data("\n\ndata: x\n\n".utf8))
+            _ = parser.read(generator.bytes(500))
+            _ = parser.read(Data("\n\ndata: x\n\n".utf8))
             #expect(
-                try parser.read(Data("data: y\n\n".utf8)) == [
+                parser.read(Data("data: y\n\n".utf8)) == [
                     ServerSentEvent(data: "y", lastEventID: parser.lastEventID)
                 ])
         }
@@ -78,6 +80,22 @@ import Testing
         #expect(throws: EventStreamParser.TooLarge.self) {
             try events(String(repeating: "data: 12345678\n", count: 20), limit: 100)
         }
+    }
+
+    @Test("the events before one that is too large are not lost with it") func before() async throws {
+        let transport = StubTransport { _ in stream("data: one\n\ndata: \(String(repeating: "x", count: 200))\n\n") }
+        let client = client(transport) { $0.maximumResponseBytes = 100 }
+        let heard = Locked<[String]>([])
+        let failure = await error {
+            for try await event in client.serverSentEvents(from: Get("/news", .none)) {
+                heard.withLock { $0.append(event.data) }
+            }
+        }
+        guard case .responseTooLarge = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(heard.withLock { $0 } == ["one"])
     }
 
     // MARK: - Over a client
@@ -135,6 +153,50 @@ import Testing
         }
         #expect(heard == ["hello"])
         #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("a network that is away when the token has died ends nothing") func offlineAtRefresh() async throws {
+        let app = try await App.signedIn()
+        app.time.advance(by: .seconds(4000))
+        let failures = Locked(2)
+        app.backend.beforeRefresh { _ in
+            if failures.withLock({ left in
+                left -= 1
+                return left >= 0
+            }) {
+                throw TransportError.offline
+            }
+            return nil
+        }
+        app.backend.beforeCall { _ in stream("data: back\n\n") }
+        let reading = Task {
+            for try await event in app.client.serverSentEvents(from: Get("/news")) { return event.data }
+            return "nothing"
+        }
+        // Whoever waits for the next connection, or for the next refresh, is let go on until the stream is there.
+        let done = Locked(false)
+        let result = Task {
+            defer { done.withLock { $0 = true } }
+            return try await reading.value
+        }
+        while !done.withLock({ $0 }) {
+            app.time.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(try await result.value == "back")
+    }
+
+    @Test("the type may have white space before its parameters", arguments: [" ; charset=utf-8", "\t;a=b", " "])
+    func spaced(rest: String) async throws {
+        let transport = StubTransport { _ in
+            StubTransport.Answer(
+                200, headers: [.contentType: "text/event-stream\(rest)"], body: Data("data: one\n\n".utf8))
+        }
+        var heard: [String] = []
+        for try await event in client(transport).serverSentEvents(from: Get("/news", .none), reconnects: false) {
+            heard.append(event.data)
+        }
+        #expect(heard == ["one"])
     }
 
     @Test("what is no stream of events, or refused, is an error and not tried again") func refused() async throws {
