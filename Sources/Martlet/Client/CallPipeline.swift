@@ -229,9 +229,13 @@ struct CallPipeline: Sendable {
         let origin = context.origin
         while true {
             await authentication?.waitForToken(&context)
-            try await limiter.acquire(origin)
-            if authentication?.hasToken(&context) ?? true { return origin }
-            limiter.release(origin)
+            let hasWaited = try await limiter.acquire(origin)
+            guard authentication?.hasToken(&context) ?? true else {
+                limiter.release(origin)
+                continue
+            }
+            if hasWaited { await authentication?.renewToken(&context) }
+            return origin
         }
     }
 

@@ -25,8 +25,9 @@ final class ConcurrencyLimiter: Sendable {
     }
 
     /// Waits for a place.
+    /// - Returns: Whether it had to wait in line.
     /// - Throws: `CancellationError` when the task is cancelled while it waits.
-    func acquire(_ origin: Origin) async throws {
+    func acquire(_ origin: Origin) async throws -> Bool {
         let limit = limit(origin)
         let isIn = state.withLock { state in
             var line = state.lines[origin] ?? Line()
@@ -35,8 +36,9 @@ final class ConcurrencyLimiter: Sendable {
             state.lines[origin] = line
             return true
         }
-        if isIn { return }
+        if isIn { return false }
         try await waitInLine(at: origin)
+        return true
     }
 
     private func waitInLine(at origin: Origin) async throws {

@@ -48,6 +48,8 @@ public struct AuthenticationInterceptor: RequestInterceptor {
         switch await tokens.credential(inPlaceOf: stamp) {
         case .success(let credential):
             context.nextCredential = .success(credential)
+            // It may be one that others got while the body was on its way, and that would not last for another pass.
+            if context.transferTime != nil { await renewToken(&context) }
             context.hasReplayedAuthentication = true
             return .retry
         case .failure(let failure):
@@ -58,12 +60,7 @@ public struct AuthenticationInterceptor: RequestInterceptor {
     /// Waits for a token before the request takes a place among those under way, so that nobody waits in such a place.
     func waitForToken(_ context: inout RequestContext) async {
         guard context.nextCredential == nil, isToBeSigned(context), !tokens.isRefreshingHere else { return }
-        let answer: Result<Credential, SessionError>
-        if let transferTime = context.transferTime {
-            answer = await tokens.credential(lasting: transferTime)
-        } else {
-            answer = await tokens.credential()
-        }
+        let answer = await askForToken(context)
         if case .success(let credential) = answer, context.owner == nil { context.owner = credential.stamp.session }
         context.nextCredential = answer
     }
@@ -76,6 +73,22 @@ public struct AuthenticationInterceptor: RequestInterceptor {
         else { return true }
         context.nextCredential = tokens.freshCredential().map { .success($0) }
         return context.nextCredential != nil
+    }
+
+    /// Gets a newer token of the same session where the one that the call has got would not last any more, because the
+    /// call has waited since. It keeps its place meanwhile: at the end of the line the new one would grow old again.
+    func renewToken(_ context: inout RequestContext) async {
+        guard case .success(let credential) = context.nextCredential,
+            case .success(let newer) = await askForToken(context),
+            newer.stamp.session == credential.stamp.session
+        else { return }
+        context.nextCredential = .success(newer)
+    }
+
+    /// A token, and one that lasts as long as the body is on its way where that takes a while.
+    private func askForToken(_ context: RequestContext) async -> Result<Credential, SessionError> {
+        guard let transferTime = context.transferTime else { return await tokens.credential() }
+        return await tokens.credential(lasting: transferTime)
     }
 
     private func isToBeSigned(_ context: RequestContext) -> Bool {

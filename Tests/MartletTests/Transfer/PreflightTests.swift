@@ -82,6 +82,67 @@ import Testing
         #expect(app.transport.requests(to: "/uploads").map(\.bearer) == ["access-1", "access-1"])
     }
 
+    @Test("a token that has grown old while the call stood in line is renewed before the body goes out")
+    func stoodInLine() async throws {
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = 300 }
+        let gate = Gate()
+        backend.beforeCall { request in
+            if request.path == "/first" { await gate.pass() }
+            return nil
+        }
+        let (asked, asking) = AsyncStream.makeStream(of: Void.self)
+        let time = ManualTimeSource()
+        let transport = OneAtATime(stub: backend.transport) { asking.yield() }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: time)
+        try await tokens.signIn(with: backend.issue())
+        let client = NetworkClient(tokens: tokens, config: config { $0.timeout = .seconds(1000) })
+        async let first = client.send(Get("/first"))
+        await gate.waitForArrivals()
+        var places = asked.makeAsyncIterator()
+        await places.next()
+        // 100 s are what it takes; it has its token when it asks for a place, and 80 s are left when it gets one.
+        async let upload = client.send(Upload(body(claiming: 100_000_000)))
+        await places.next()
+        time.advance(by: .seconds(220))
+        gate.open()
+        _ = try await (first, upload)
+        #expect(backend.refreshCalls == 1)
+        #expect(transport.stub.requests(to: "/uploads").map(\.bearer) == ["access-2"])
+    }
+
+    /// Has one connection, and tells when somebody asks for it.
+    private struct OneAtATime: Transport {
+        let stub: StubTransport
+        let isAsked: @Sendable () -> Void
+
+        func parallelRequests(to origin: Origin) -> Int? {
+            isAsked()
+            return 1
+        }
+
+        func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
+            try await stub.send(request, body: body)
+        }
+    }
+
+    @Test("what is sent again after a 401 has a token that lasts for another pass") func replayed() async throws {
+        let app = try await app(lifetime: 300, age: .zero)
+        app.backend.beforeCall { request in
+            guard request.path == "/uploads", request.bearer == "access-1" else { return nil }
+            // The token is refused at the end of the body; others got a new one long before.
+            app.backend.invalidateAccessTokens()
+            #expect(await app.call().isSuccess)
+            app.time.advance(by: .seconds(220))
+            return nil
+        }
+        try await app.client.send(Upload(body(claiming: 100_000_000)))
+        #expect(app.backend.refreshCalls == 2)
+        #expect(app.transport.requests(to: "/uploads").map(\.bearer) == ["access-1", "access-3"])
+    }
+
     @Test("many uploads at once share one refresh") func shared() async throws {
         let app = try await app(lifetime: 200, age: .seconds(174))
         await withTaskGroup(of: Void.self) { group in
