@@ -7,18 +7,24 @@ internal import HTTPTypes
 protocol AnswerReceiver: Sendable {
     /// Whether it goes on reading when the call has returned: the connection is then still in use.
     var outlivesCall: Bool { get }
+    /// The number of the attempt under way.
+    var attempt: Int { get }
     /// Changes the request before an attempt.
     func adapt(_ request: inout HTTPRequest)
     /// Whether the body of such an answer is for it.
     func takes(_ head: HTTPResponse, to endpoint: any Endpoint) -> Bool
-    /// Takes the body, and returns when it has it.
+    /// Takes the body, and returns when it has it. It may be given up on the way, and is not waited for then.
     func receive(_ answer: IncomingAnswer) async throws
+    /// Makes use of the body that it has. It is waited for, whatever happens meanwhile.
+    func finish(_ head: HTTPResponse) async throws
     /// Whether the call is to be sent again at once, because what failed was the receiver's own wish.
     func startsOver(after failure: NetworkError) -> Bool
 }
 
 /// An answer whose body is still to be read.
 struct IncomingAnswer: Sendable {
+    /// The number of the attempt that it answers.
+    let attempt: Int
     let head: HTTPResponse
     let body: ByteStream
     let call: FailedCall

@@ -36,6 +36,8 @@ private final class StreamReceiver: AnswerReceiver {
         }
     }
 
+    let attempt = 0
+
     func adapt(_ request: inout HTTPRequest) {}
 
     func takes(_ head: HTTPResponse, to endpoint: any Endpoint) -> Bool {
@@ -64,28 +66,28 @@ private final class StreamReceiver: AnswerReceiver {
         body.withLock { $0 = stream }
     }
 
+    func finish(_ head: HTTPResponse) async throws {}
+
     /// What is given back when the body has been read, or is dropped.
     private final class Use: Sendable {
         let call: FailedCall
-        private let finish: @Sendable () -> Void
-        private let place: Locked<HeldPlace?>
+        private let held: Locked<(place: HeldPlace?, finish: @Sendable () -> Void)?>
 
         init(_ answer: IncomingAnswer) {
             call = answer.call
-            finish = answer.finish
-            place = Locked(answer.place)
+            held = Locked((answer.place, answer.finish))
         }
 
         deinit { end() }
 
+        /// Only once: whoever watched may watch another call by the time that the stream is let go of.
         func end() {
-            finish()
             // Not under the lock: whoever takes the place next may come back here.
-            let held = place.withLock { place in
-                defer { place = nil }
-                return place
+            let held = held.withLock { held in
+                defer { held = nil }
+                return held
             }
-            withExtendedLifetime(held) {}
+            held?.finish()
         }
     }
 }

@@ -47,11 +47,13 @@ struct AttemptRunner: Sendable {
     ) async throws -> Int {
         let count = Locked(0)
         let pass = call.monitor?.pass ?? 0
+        // Asked for here: who is given up before it begins would take itself for the next one.
+        let attempt = receiver.attempt
         return try await limits.run(withoutHeadwayFor: limit(of: call)) { headway in
             let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
             try await receiver.receive(
                 IncomingAnswer(
-                    head: answer.head, body: counted, call: call.context.call,
+                    attempt: attempt, head: answer.head, body: counted, call: call.context.call,
                     progress: { count in
                         headway.made()
                         call.monitor?.receive(count, in: pass)

@@ -200,6 +200,7 @@ struct CallPipeline: Sendable {
                     isPlaceHandedOn = true
                 }
                 let count = try await attempts.receive(body, of: outcome.answer, for: call, by: receiver, held)
+                try await receiver.finish(outcome.answer.head)
                 watch?.receive(call.context, outcome.answer, bytes: count)
                 return .success(outcome.answer)
             }

@@ -56,6 +56,8 @@ final class DownloadReceiver: AnswerReceiver {
         }
     }
 
+    var attempt: Int { state.withLock { $0.attempt } }
+
     /// What has come, once the call has succeeded.
     var result: DownloadedFile {
         state.withLock { DownloadedFile(path: partial.place.path, size: $0.written, keptBytes: $0.keptBytes) }
@@ -109,7 +111,8 @@ final class DownloadReceiver: AnswerReceiver {
         switch head.status.code {
         case 206 where asked: return true
         case 416 where asked: return false
-        case let code: return endpoint.acceptableStatuses.contains(code)
+        // A 304 has no body, and that of a redirect is not what was asked for.
+        case let code: return (200..<300).contains(code) && endpoint.acceptableStatuses.contains(code)
         }
     }
 
@@ -127,11 +130,19 @@ final class DownloadReceiver: AnswerReceiver {
     // MARK: - The answer
 
     func receive(_ answer: IncomingAnswer) async throws {
-        let attempt = state.withLock { $0.attempt }
+        let attempt = answer.attempt
         do {
             let (start, total) = try await step(of: attempt) { try self.open(for: answer.head) }
             try await write(answer.body.counted(from: start, of: total, answer.progress), of: attempt, total: total)
-            try await step(of: attempt) { try self.finish(answer.head) }
+        } catch let problem as FileProblem {
+            throw DownloadFailure.file(problem)
+        }
+    }
+
+    /// Who cancels once this has begun comes too late: what stands in its place cannot be taken back.
+    func finish(_ head: HTTPResponse) async throws {
+        do {
+            try await step(of: attempt) { try self.publish(head) }
         } catch let problem as FileProblem {
             throw DownloadFailure.file(problem)
         }
@@ -197,7 +208,10 @@ final class DownloadReceiver: AnswerReceiver {
         let before = state.withLock { $0 }
         guard let file = before.file else { throw CancellationError() }
         if head.status.code == 206, let asked = before.askedFrom {
-            guard let resumption = before.resumption, head.goesOn(with: resumption, from: asked) else {
+            guard let resumption = before.resumption, head.goesOn(with: resumption, from: asked),
+                // An attempt that was given up may have begun the file anew since.
+                before.written == asked, try file.size() >= asked
+            else {
                 state.withLock { $0.isToStartOver = true }
                 throw TransportError.invalidResponse("it goes on elsewhere than it was asked to, or with another file")
             }
@@ -206,15 +220,15 @@ final class DownloadReceiver: AnswerReceiver {
         guard head.status.code != 206 || before.hasOwnRange else {
             throw TransportError.invalidResponse("it is a part of the file, and nobody asked for a part")
         }
-        guard head.status.code != 204 else { throw DownloadFailure.noContent }
+        guard head.status.code != 204, head.status.code != 205 else { throw DownloadFailure.noContent }
         try file.truncate(to: 0)
         let resumption = head.status.code == 200 ? PartialDownload.Notes(head, source: source) : nil
         if before.keeps {
             partial.removeNotes()
             if let resumption { try partial.write(resumption) }
         }
-        try state.withLock { state in
-            guard state.attempt == before.attempt else { throw CancellationError() }
+        let isCurrent = state.withLock { state in
+            guard state.attempt == before.attempt else { return false }
             state.written = 0
             state.keptBytes = 0
             state.isOwn = true
@@ -222,12 +236,18 @@ final class DownloadReceiver: AnswerReceiver {
             #if canImport(CryptoKit) || Encryption
                 state.digest = options.check.map(RunningDigest.init)
             #endif
+            return true
+        }
+        guard isCurrent else {
+            // Nothing is left of a call that is over; the file is still held, so that these are nobody else's.
+            if before.keeps { partial.removeNotes() }
+            throw CancellationError()
         }
         return (0, head.contentLength)
     }
 
-    /// The file is whole: checked, then put into its place. Who cancels from here on comes too late.
-    private func finish(_ head: HTTPResponse) throws {
+    /// The file is whole: checked, then put into its place.
+    private func publish(_ head: HTTPResponse) throws {
         let before = state.withLock { $0 }
         guard let file = before.file else { throw CancellationError() }
         #if canImport(CryptoKit) || Encryption

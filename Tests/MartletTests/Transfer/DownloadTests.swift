@@ -327,6 +327,72 @@ import Testing
         }
     }
 
+    @Test("is not made of an answer without one, even for an endpoint that accepts it", arguments: [205, 304, 302])
+    func notModified(status: Int) async throws {
+        struct Film: APIEndpoint {
+            let path = "/film"
+            let authentication = AuthenticationRequirement.none
+            let acceptableStatuses = StatusCodes.successfulOrRedirect
+        }
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("film.bin", Data("older".utf8))
+            let transport = StubTransport { _ in .status(status) }
+            let failure = await error { try await client(transport).download(Film(), to: path) }
+            #expect(failure != nil)
+            #expect(status == 205 || failure?.answer?.status == status)
+            #expect(FileManager.default.contents(atPath: path) == Data("older".utf8))
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("that is cancelled at any moment is there as a whole, or not at all", arguments: [false, true])
+    func cancelledAnywhere(keepsPartial: Bool) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            var keeping = DownloadOptions()
+            keeping.keepsPartial = keepsPartial
+            let options = keeping
+            let call = Locked<Task<Bool, Never>?>(nil)
+            var outcomes: Set<Bool> = []
+            // At each piece of a body that breaks once, and from then on ever later after the last one.
+            for moment in 0..<60 {
+                let calls = Locked(0)
+                server.change { $0.breaks = [4000] }
+                server.beforePiece { _ in
+                    let number = calls.withLock { calls in
+                        calls += 1
+                        return calls
+                    }
+                    if number == min(moment, 24) {
+                        let task = call.withLock { $0 }
+                        if moment <= 24 { task?.cancel() } else { Task { task?.cancel() } }
+                    }
+                }
+                let started = Gate()
+                let task = Task { [server] in
+                    await started.pass()
+                    return
+                        await error {
+                            try await persistentClient(server.transport).download(
+                                Get("/film", .none), to: path, options: options)
+                        } == nil
+                }
+                call.withLock { $0 = task }
+                if moment == 0 { task.cancel() }
+                started.open()
+                let isThere = await task.value
+                outcomes.insert(isThere)
+                let hidden = folder.names.filter { $0 != "film.bin" }
+                #expect(folder.names.contains("film.bin") == isThere, "moment \(moment)")
+                if isThere { #expect(FileManager.default.contents(atPath: path) == content, "moment \(moment)") }
+                // What is kept is a part and what is known of it, never one without the other.
+                #expect(hidden.isEmpty || keepsPartial && !isThere && hidden.count == 2, "\(moment): \(hidden)")
+                try? FileManager.default.removeItem(atPath: path)
+            }
+            #expect(outcomes == [true, false])
+        }
+    }
+
     @Test("that is cancelled leaves nothing behind") func cancelled() async throws {
         try await TemporaryFolder.with { folder in
             let reached = Gate()
