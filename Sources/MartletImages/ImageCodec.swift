@@ -8,6 +8,9 @@ internal import Martlet
 
 /// What reads and writes pictures on this platform. Called on threads that may block, two at a time.
 protocol ImageCodec: Sendable {
+    /// Whether it may read kinds of pictures that `ImageKind` cannot tell apart.
+    var readsOtherKinds: Bool { get }
+
     /// Describes a picture from its headers alone, of a kind that `Headers` cannot read: neither JPEG, PNG nor WebP.
     func inspect(_ bytes: Data, as kind: ImageKind) throws(ImageError) -> ImageDescription
 
@@ -27,6 +30,10 @@ protocol ImageCodec: Sendable {
     ///   - bitmap: Without alpha where the format has none.
     ///   - quality: 1 to 100; of no meaning where the format has no loss.
     func encode(_ bitmap: Bitmap, as format: ImageFormat, quality: Int) throws(ImageError) -> Data
+}
+
+extension ImageCodec {
+    var readsOtherKinds: Bool { false }
 }
 
 /// What the headers of a picture say.

@@ -26,6 +26,8 @@ public enum ImageKind: String, Sendable, Hashable, CaseIterable {
     case svg = "SVG"
     /// PDF.
     case pdf = "PDF"
+    /// What only Image I/O knows how to read: Photoshop's documents, OpenEXR, the raw formats of some cameras and others.
+    case other = "picture"
 
     /// The format that leaves this kind as it is.
     var format: ImageFormat? {

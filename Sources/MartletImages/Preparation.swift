@@ -53,7 +53,7 @@ struct Preparation {
     }
 
     private func describe(_ bytes: Data) throws(ImageError) -> ImageDescription {
-        guard let kind = ImageKind(of: bytes) else { throw .notAnImage }
+        guard let kind = ImageKind(of: bytes) ?? (codec.readsOtherKinds ? .other : nil) else { throw .notAnImage }
         let headers = try Headers.describe(bytes, as: kind)
         var description: ImageDescription
         if let headers {

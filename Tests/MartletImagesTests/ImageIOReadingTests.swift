@@ -91,8 +91,8 @@ import Testing
     @Test(
         "is made smaller by Image I/O as far as leaves the last step to the library's own filter",
         arguments: [
-            (4_032, 3_024, 1_024, 1_536), (3_024, 4_032, 1_024, 1_536), (2_049, 9, 1_024, 2_049),
-            (2_048, 9, 1_024, 2_048), (1_500, 9, 1_024, 1_500), (1_024, 9, 1_024, 1_024), (3, 1, 1, 3), (9, 9, 1, 1),
+            (4_032, 3_024, 1_024, 1_536), (3_024, 4_032, 1_024, 1_536), (2_048, 9, 1_024, 1_536),
+            (1_537, 9, 1_024, 1_536), (1_500, 9, 1_024, 1_500), (1_024, 9, 1_024, 1_024), (3, 1, 1, 2), (9, 9, 1, 2),
         ])
     func longestSide(_ width: Int, _ height: Int, _ bound: Int, _ expected: Int) {
         let size = PixelSize(width: width, height: height)
@@ -107,6 +107,21 @@ import Testing
         #expect(problem(file, kind) { $0.opens = false } == expected)
         #expect(problem(file, kind) { $0.status = .unknownType } == expected)
         #expect(problem(file, kind) { $0.imageStatus = [0: .unknownType] } == expected)
+    }
+
+    @Test("may be of a kind that nobody else knows") func otherKind() async throws {
+        let photoshop = Data("8BPS".utf8) + Data(count: 60)
+        let fake = FakeImageIO()
+        let picture = try await ImageProcessor(ImageProcessor.Options(), codec: fake.codec).prepare(.data(photoshop))
+        #expect(picture.size == PixelSize(width: 40, height: 30))
+        #expect(fake.state.calls.first == "draw 0 in 40")
+        for change in [
+            { $0.opens = false }, { $0.status = .unknownType }, { $0.status = .readingHeader },
+            { $0.imageStatus = [0: .invalidData] }, { $0.properties = [:] },
+        ] as [@Sendable (inout FakeImageIO.State) -> Void] {
+            let processor = ImageProcessor(ImageProcessor.Options(), codec: FakeImageIO(change).codec)
+            await #expect(throws: ImageError.notAnImage) { try await processor.prepare(.data(photoshop)) }
+        }
     }
 
     @Test("is no drawing, whatever this system makes of those", arguments: [ImageKind.svg, .pdf])

@@ -7,9 +7,16 @@
 /// Reads and writes pictures by Apple's Image I/O.
 struct ImageIOCodec: ImageCodec {
     let calls: ImageIOCalls
+    let readsOtherKinds = true
 
     func inspect(_ bytes: Data, as kind: ImageKind) throws(ImageError) -> ImageDescription {
-        let picture = try ImageIOPicture(bytes, kind, calls)
+        let picture: ImageIOPicture
+        do {
+            picture = try ImageIOPicture(bytes, kind, calls)
+        } catch {
+            // Nothing but Image I/O could have told that it is one.
+            throw kind == .other ? .notAnImage : error
+        }
         let properties = picture.properties
         return ImageDescription(
             kind: kind, size: properties.size,
@@ -34,11 +41,12 @@ struct ImageIOCodec: ImageCodec {
     }
 
     /// How large Image I/O is to make a picture that is wanted in some size: half as large again, so that the last step is
-    /// left to the filter that all platforms share, and sides that Image I/O rounds by rules of its own do not matter.
+    /// left to the filter that all platforms share, and sides that Image I/O rounds by rules of its own do not matter. Even of
+    /// a picture that is hardly larger, all pixels would take more than twice as much memory.
     static func longestSide(of size: PixelSize, for newSize: PixelSize) -> Int {
         let stored = max(size.width, size.height)
         let wanted = max(newSize.width, newSize.height)
-        return wanted < stored / 2 ? wanted + wanted / 2 : stored
+        return min(stored, wanted + (wanted + 1) / 2)
     }
 
     func encode(_ bitmap: Bitmap, as format: ImageFormat, quality: Int) throws(ImageError) -> Data {
