@@ -29,6 +29,19 @@ import Testing
         #expect(await states?.next() == nil)
     }
 
+    @Test("A sign-in without a manager sends nothing: the server would begin a session that nobody knows of")
+    func signInWithoutManager() async throws {
+        let transport = StubTransport { _ in .json(#"{"accessToken":"a","refreshToken":"b"}"#) }
+        let client = client(transport)
+        let failure = await error { try await client.signIn(Get("/login", .none), as: Empty.self) }
+        guard case .invalidRequest(let call, _) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(call.attempts == 0)
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test("A call is a value, and a sign-in request names its answer") func calls() async throws {
         let app = App()
         let backend = app.backend

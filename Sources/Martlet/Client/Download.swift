@@ -64,10 +64,11 @@ extension NetworkClient {
     /// The file comes as it is, not compressed (`Accept-Encoding: identity`, unless the endpoint says otherwise).
     /// Interceptors see the answer's head in ``RequestInterceptor/validate(_:for:)``, with an empty body.
     ///
-    /// If the download fails or is cancelled, nothing is left behind; once all bytes have come, cancelling comes too late. Nor is it on Linux if the process is killed, where the
-    /// file has no name until it is whole, unless that happens in the moment in which it takes another file's place. In that
-    /// moment, on other systems, and where the file system has no unnamed files, a killed process leaves a hidden file, which
-    /// the next download to the same place clears away (not where the file system has no locks).
+    /// If the download fails or is cancelled, which has no effect once all bytes have come, nothing is left behind. Nor is it
+    /// on Linux if the process is killed, where the file has no name until it is whole, unless that happens in the moment in
+    /// which it takes another file's place. In that moment, on other systems, and where the file system has no unnamed files,
+    /// a killed process leaves a hidden file, which the next download to the same place clears away (not where the file
+    /// system has no locks).
     ///
     /// The file is not flushed to the disk, which takes about as long as writing it: the system does that in its own time,
     /// and until then a power failure may cost it, or what it holds. Whoever must be sure calls `fsync` on it.

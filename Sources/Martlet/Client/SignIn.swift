@@ -41,13 +41,16 @@ extension NetworkClient {
         _ endpoint: any Endpoint, as type: Value.Type, authentication: AuthenticationRequirement, since epoch: Int?,
         session: SessionID? = nil, monitor: TransferMonitor? = nil, account: @Sendable (Value) -> SessionAccount
     ) async throws(NetworkError) -> Value {
+        // Before anything is sent: the server would have a guest, or a session, that nobody knows of.
+        guard let tokens else {
+            monitor?.finish()
+            throw .invalidRequest(
+                FailedCall(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 0),
+                RequestProblem("This client has no TokenManager to sign in to. Make it with init(tokens:)."))
+        }
         let raw = try await pipeline.perform(
             endpoint, accept: "application/json", authentication: authentication, session: session, monitor: monitor)
         let (answer, call) = (raw.value.answer, raw.value.call)
-        guard let tokens else {
-            throw .invalidRequest(
-                call, RequestProblem("This client has no TokenManager to sign in to. Make it with init(tokens:)."))
-        }
         let decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)
         let value = try decoding.decode(type, from: raw)
         let bundle: TokenBundle
