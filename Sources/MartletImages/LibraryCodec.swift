@@ -16,6 +16,8 @@
             }
             var description = ImageDescription(kind: kind, size: PixelSize(width: 0, height: 0))
             description.codedSize = try HEIFHeaders.codedSize(in: bytes, as: kind)
+            let codePoints = HEIFHeaders.codePoints(in: bytes)
+            if codePoints != .sRGB { description.codePoints = codePoints }
             try Self.withBytes(bytes) { bytes throws(ImageError) in
                 let reader = try PictureReader(kind) { martlet_inspect_heif(bytes.start, bytes.count, &$0) }
                 // libheif turns pictures by itself.

@@ -91,4 +91,43 @@
             png.prefix(33) + Metadata.pngChunk("cICP", Data(code)) + png.dropFirst(33)
         }
     }
+
+    @Suite("A HEIC that says its colours by code points", HEIFLibrary.isThere)
+    struct HEIFCodePointsTests {
+        /// Primaries, curve and matrix, as the file has them.
+        private static let nclx: [UInt8] = [0, 1, 0, 13, 0, 6]
+
+        @Test(
+            "comes out in sRGB, as a PNG does that says the same",
+            arguments: [[12, 13], [12, 8], [9, 13], [9, 16], [9, 18], [6, 13], [1, 4]] as [[UInt8]])
+        func converts(code: [UInt8]) async throws {
+            let plain = try await prepare([1, 13])
+            let png = plain.data.prefix(33) + Metadata.pngChunk("cICP", Data(code + [0, 1])) + plain.data.dropFirst(33)
+            var options = ImageProcessor.Options()
+            options.format = .png
+            let expected = try decoded(try await ImageProcessor(options).prepare(.data(png)).data)
+            let found = try decoded(try await prepare(code).data)
+            #expect(found == expected)
+            #expect(!isClose(found.quarters, Pictures.quarters, within: 6))
+        }
+
+        @Test(
+            "is taken for sRGB where they are those of sRGB, of sRGB with a camera's curve, or not known",
+            arguments: [[1, 1], [1, 6], [1, 14], [1, 15], [2, 2], [2, 16], [12, 2], [22, 13], [0, 0]] as [[UInt8]])
+        func sRGB(code: [UInt8]) async throws {
+            let plain = try await prepare([1, 13])
+            let found = try await prepare(code)
+            #expect(found.data == plain.data)
+            #expect(isClose(try decoded(found.data).quarters, Pictures.quarters))
+        }
+
+        private func prepare(_ code: [UInt8]) async throws -> PreparedImage {
+            var file = try Pictures.data("quarters.heic")
+            let place = try #require(file.range(of: Data("nclx".utf8) + Data(Self.nclx))).lowerBound
+            (file[place + 5], file[place + 7]) = (code[0], code[1])
+            var options = ImageProcessor.Options()
+            options.format = .png
+            return try await ImageProcessor(options).prepare(.data(file))
+        }
+    }
 #endif

@@ -28,6 +28,7 @@ struct HEIFHeadersTests {
                 bytes[place] = value
                 _ = HEIFHeaders.exif(in: bytes)
                 _ = try? HEIFHeaders.codedSize(in: bytes, as: .heic)
+                _ = HEIFHeaders.codePoints(in: bytes)
             }
         }
     }
@@ -226,6 +227,71 @@ struct HEIFHeadersTests {
         let file = Self.file(infos + Self.box("iloc", places.bytes) + Self.box("idat", picture))
         let size = try? HEIFHeaders.codedSize(in: file, as: .heic)
         #expect(size == (type == "image/jpeg" ? PixelSize(width: 48, height: 32) : nil))
+    }
+
+    @Test(
+        "say what colours the picture has by code points", arguments: ["quarters.heic", "exif.heic", "quarters.avif"])
+    func codePoints(name: String) throws {
+        var file = try Pictures.data(name)
+        #expect(HEIFHeaders.codePoints(in: file) == .sRGB)
+        let place = try #require(file.range(of: Data("nclx".utf8))).upperBound
+        file[place + 1] = 12
+        #expect(HEIFHeaders.codePoints(in: file) == CodePoints(primaries: 12, transfer: 13))
+        // A number of which the last byte alone would mean something.
+        file[place] = 1
+        #expect(HEIFHeaders.codePoints(in: file) == nil)
+    }
+
+    /// Which properties two items have.
+    struct Associations: Sendable {
+        /// Version and flags.
+        var head: [UInt8]
+        var first: [UInt8]
+        var second: [UInt8]
+
+        var bytes: [UInt8] { head + [0, 0, 0, 2] + first + second }
+    }
+
+    @Test(
+        "say what colours the picture has that the file is about, and not another one's",
+        arguments: [
+            Associations(head: [0, 0, 0, 0], first: [0, 1, 1, 1], second: [0, 2, 2, 0x83, 2]),
+            Associations(head: [0, 0, 0, 1], first: [0, 1, 1, 0, 1], second: [0, 2, 2, 0x80, 3, 0, 2]),
+            Associations(head: [1, 0, 0, 0], first: [0, 0, 0, 1, 1, 1], second: [0, 0, 0, 2, 3, 0, 99, 2]),
+        ])
+    func primary(associations: Associations) {
+        let file = { (number: UInt8) in Self.coloured(number, Self.box("ipma", associations.bytes)) }
+        #expect(HEIFHeaders.codePoints(in: file(1)) == CodePoints(primaries: 12, transfer: 13))
+        #expect(HEIFHeaders.codePoints(in: file(2)) == CodePoints(primaries: 9, transfer: 16))
+        #expect(HEIFHeaders.codePoints(in: file(3)) == nil)
+    }
+
+    @Test("leave it to an ICC profile what colours the picture has", arguments: [4, 5] as [UInt8])
+    func profile(place: UInt8) {
+        let table = Associations(head: [0, 0, 0, 0], first: [0, 1, 2, 1, place], second: [0, 2, 1, 1])
+        #expect(HEIFHeaders.codePoints(in: Self.coloured(1, Self.box("ipma", table.bytes))) == nil)
+        #expect(HEIFHeaders.codePoints(in: Self.coloured(2, Self.box("ipma", table.bytes))) != nil)
+    }
+
+    @Test("say nothing of colours where it cannot be told which picture has which")
+    func noAssociations() {
+        for table: [UInt8] in [[], [0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1], [0, 0, 0, 0, 255, 255, 255, 255, 0, 1, 1, 1]] {
+            #expect(HEIFHeaders.codePoints(in: Self.coloured(1, Self.box("ipma", table))) == nil)
+        }
+        #expect(HEIFHeaders.codePoints(in: Self.coloured(1, [])) == nil)
+    }
+
+    /// A file about this item, with Display P3, PQ, a size, and two ways to have a profile.
+    private static func coloured(_ primary: UInt8, _ associations: [UInt8]) -> Data {
+        let size = box("ispe", [0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 9])
+        let colours: [[UInt8]] = [
+            Array("nclx".utf8) + [0, 12, 0, 13, 0, 6, 128], Array("nclx".utf8) + [0, 9, 0, 16, 0, 9, 128],
+        ]
+        let profiles = ["prof", "rICC"].map { box("colr", Array($0.utf8) + [1, 2, 3]) }
+        let properties = box("colr", colours[0]) + box("colr", colours[1]) + size + profiles[0] + profiles[1]
+        let tables = box("iinf", [0, 0, 0, 0, 0, 0]) + box("iloc", [0, 0, 0, 0, 0, 0, 0, 0])
+        let main = box("pitm", [0, 0, 0, 0, 0, primary])
+        return file(tables + main + box("iprp", box("ipco", properties) + associations))
     }
 
     private static func number(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xFF)] }

@@ -1,6 +1,7 @@
 internal import CMartletImages
 
-/// What colours a PNG has, by code points instead of a profile (PNG, third edition, chunk cICP; ITU-T H.273).
+/// What colours a picture has, by code points instead of a profile (ITU-T H.273): a PNG (third edition, chunk cICP), a HEIC
+/// or an AVIF (ISO/IEC 14496-12, section 12.1.5).
 struct CodePoints: Sendable, Equatable {
     /// Where red, green, blue and white are: 1 for BT.709, 9 for BT.2020, 12 for Display P3.
     var primaries: UInt8
@@ -25,5 +26,17 @@ struct CodePoints: Sendable, Equatable {
             let range = content[3], range <= 1, martlet_knows_code_points(primaries, transfer) != 0
         else { return nil }
         self.init(primaries: primaries, transfer: transfer, isNarrow: range == 0)
+    }
+
+    /// - Parameter content: What a HEIF's property says behind its type. Its matrix and its range are the codec's to undo.
+    /// - Returns: `nil` where they mean nothing, or nothing that can be converted.
+    init?(nclx content: ByteView) {
+        guard let primaries = content.number(at: 0, bytes: 2).flatMap(UInt8.init(exactly:)),
+            let transfer = content.number(at: 2, bytes: 2).flatMap(UInt8.init(exactly:)),
+            martlet_knows_code_points(primaries, transfer) != 0
+        else { return nil }
+        // Encoders made for video name its curves where the pixels have sRGB's, as phones do; who shows them takes the one
+        // for the other.
+        self.init(primaries: primaries, transfer: [1, 6, 14, 15].contains(transfer) ? 13 : transfer)
     }
 }

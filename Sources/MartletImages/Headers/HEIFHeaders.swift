@@ -27,6 +27,17 @@ enum HEIFHeaders {
         }
     }
 
+    /// What colours its picture has by code points (ISO/IEC 14496-12, section 12.1.5).
+    /// - Returns: `nil` where it says nothing, nothing that is known, or has an ICC profile, which tells more.
+    static func codePoints(in file: Data) -> CodePoints? {
+        file.withUnsafeBytes { bytes in
+            guard let items = HEIFItems(ByteView(bytes)), let primary = items.primary else { return nil }
+            let colours = items.properties(of: primary).filter { $0.name == "colr" }.map(\.content)
+            guard !colours.contains(where: { $0.has("prof") || $0.has("rICC") }) else { return nil }
+            return colours.first { $0.has("nclx") }.flatMap { CodePoints(nclx: $0.part(from: 4)) }
+        }
+    }
+
     /// The largest size that anything in the file is coded in: the pictures, the parts and canvases they are put together
     /// from, whatever the file says it shows of them.
     ///

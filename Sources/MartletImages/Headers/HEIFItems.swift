@@ -47,7 +47,11 @@ struct HEIFItems {
     let items: [Item]
     /// What is said of pictures (ISO/IEC 23008-12, section 6.5), of whichever of them.
     let properties: [HEIFBox]
+    /// The picture that the file is about; `nil` where it does not say for certain.
+    let primary: Int?
 
+    /// Which item has which of the properties.
+    private let associations: [ByteView]
     private let file: ByteView
     private let inside: ByteView?
     private var places: [Int: Place] = [:]
@@ -94,7 +98,9 @@ struct HEIFItems {
         else { return nil }
         self.file = file
         self.items = items
-        self.properties = properties
+        self.properties = properties.all
+        associations = properties.associations
+        primary = Self.only("pitm", of: boxes).flatMap { $0.number(at: 4, bytes: $0[0] == 0 ? 2 : 4) }
         inside = Self.only("idat", of: boxes)
         guard readPlaces(table) else { return nil }
     }
@@ -130,12 +136,12 @@ struct HEIFItems {
         return Item(number: number, type: isJPEG ? "jpeg" : type)
     }
 
-    private static func properties(in boxes: [HEIFBox]) -> [HEIFBox]? {
-        guard boxes.contains(where: { $0.name == "iprp" }) else { return [] }
+    private static func properties(in boxes: [HEIFBox]) -> (all: [HEIFBox], associations: [ByteView])? {
+        guard boxes.contains(where: { $0.name == "iprp" }) else { return ([], []) }
         guard let table = only("iprp", of: boxes), let parts = HEIFBox.all(in: table),
-            let container = only("ipco", of: parts)
+            let container = only("ipco", of: parts), let properties = HEIFBox.all(in: container)
         else { return nil }
-        return HEIFBox.all(in: container)
+        return (properties, parts.filter { $0.name == "ipma" }.map(\.content))
     }
 
     private mutating func readPlaces(_ table: ByteView) -> Bool {
@@ -158,6 +164,37 @@ struct HEIFItems {
             reader.place += count * sizes.part
         }
         return true
+    }
+
+    /// What is said of an item (ISO/IEC 23008-12, section 9.3.2): nothing where that cannot be told.
+    func properties(of number: Int) -> [HEIFBox] {
+        for table in associations {
+            if let found = properties(of: number, in: table) { return found }
+        }
+        return []
+    }
+
+    private func properties(of number: Int, in table: ByteView) -> [HEIFBox]? {
+        guard let version = table[0], let flags = table[3] else { return nil }
+        var reader = Reader(bytes: table, place: 4)
+        guard let count = reader.next(4), count <= HEIFBox.maximumCount else { return nil }
+        // With a bit before the number that says whether who does not know the property may go on.
+        let (size, mask) = flags & 1 == 0 ? (1, 0x7F) : (2, 0x7FFF)
+        for _ in 0..<count {
+            guard let item = reader.next(version == 0 ? 2 : 4), let count = reader.next(1) else { return nil }
+            guard item == number else {
+                reader.place += count * size
+                continue
+            }
+            return (0..<count).compactMap { _ in
+                // Counted from 1; 0 is none.
+                guard let index = reader.next(size).map({ ($0 & mask) - 1 }), properties.indices.contains(index) else {
+                    return nil
+                }
+                return properties[index]
+            }
+        }
+        return nil
     }
 
     /// The bytes of an item; none where it has no place.
