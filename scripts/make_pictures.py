@@ -222,6 +222,14 @@ def others():
     out = io.BytesIO()
     heif.save(out, quality=80, exif=b"Exif\0\0" + exif(gps=True))
     write("exif.heic", out.getvalue())
+    clear = quarters((64, 64))
+    half = Image.new("L", (64, 64), 255)
+    half.paste(128, (0, 0, 32, 64))
+    clear.putalpha(half)
+    heif = pillow_heif.from_pillow(clear.convert("RGBa"))
+    out = io.BytesIO()
+    heif.save(out, quality=90)
+    write("premultiplied.heic", out.getvalue())
 
 
 if __name__ == "__main__":

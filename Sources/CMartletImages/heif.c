@@ -34,6 +34,8 @@ typedef struct {
     int (*width)(const void *handle);
     int (*height)(const void *handle);
     int (*has_alpha)(const void *handle);
+    /// `NULL` before libheif 1.12.
+    int (*is_premultiplied)(const void *handle);
     size_t (*profile_length)(const void *handle);
     heif_error (*profile)(const void *handle, void *bytes);
     heif_error (*decode)(const void *handle, void **image, int space, int chroma, const void *options);
@@ -87,6 +89,8 @@ static void heif_load(void) {
     }
     void *limits = dlsym(file, "heif_context_get_security_limits");
     if (limits) memcpy(&loaded.limits, &limits, sizeof limits);
+    void *is_premultiplied = dlsym(file, "heif_image_handle_is_premultiplied_alpha");
+    if (is_premultiplied) memcpy(&loaded.is_premultiplied, &is_premultiplied, sizeof is_premultiplied);
     is_loaded = 1;
 }
 
@@ -94,6 +98,13 @@ static const heif_library *heif_get(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, heif_load);
     return is_loaded ? &loaded : NULL;
+}
+
+/// Reads a row of a picture with alpha multiplied in, which libheif says and leaves to others.
+static martlet_status heif_read_premultiplied(martlet_reader *base, uint8_t *row, martlet_problem *problem) {
+    martlet_status status = martlet_read_memory(base, row, problem);
+    if (status == martlet_status_good) martlet_unpremultiply(row, base->layout.width, base->layout.channels);
+    return status;
 }
 
 static void heif_close(martlet_reader *base) {
@@ -165,6 +176,9 @@ static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, co
     reader->base.stride = (size_t)stride;
     layout->width = (size_t)width;
     layout->height = (size_t)height;
+    if (layout->channels == 4 && library->is_premultiplied && library->is_premultiplied(reader->handle)) {
+        reader->base.base.read = heif_read_premultiplied;
+    }
     heif_note_profile(reader);
     return 1;
 }

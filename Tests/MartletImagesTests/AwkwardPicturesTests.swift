@@ -65,6 +65,25 @@
                 isClose([palette.pixel(12, 8), palette.pixel(36, 8)], [[255, 255, 255], [30, 180, 40]], within: 14))
         }
 
+        #if os(Linux)
+            @Test("A HEIC that has alpha multiplied in keeps its colours", HEIFLibrary.isThere)
+            func premultiplied() async throws {
+                let file = try Pictures.data("premultiplied.heic")
+                var options = ImageProcessor.Options()
+                options.format = .png
+                let colours = try decoded(try await ImageProcessor(options).prepare(.data(file)).data).quarters
+                let alphas = [128, 255, 128, 255]
+                let expected = zip(Pictures.quarters, alphas).map { $0 + [$1] }
+                #expect(isClose(colours, expected, within: 8), "\(colours)")
+                // What does not say so has the darker colours that are stored.
+                var straight = file
+                let reference = try #require(file.range(of: Data("prem".utf8)))
+                straight.replaceSubrange(reference, with: Data("none".utf8))
+                let stored = try decoded(try await ImageProcessor(options).prepare(.data(straight)).data).quarters
+                #expect(isClose([stored[0]], [[110, 15, 15, 128]], within: 8), "\(stored)")
+            }
+        #endif
+
         @Test("Transparency stays where the format has it", arguments: ["alpha.png", "palette.png", "alpha.webp"])
         func keepsAlpha(name: String) async throws {
             for format in [ImageFormat.png, .webP] {
