@@ -6,7 +6,8 @@ final class ImageQueue: Sendable {
     static let shared = ImageQueue(width: 2)
 
     private struct State {
-        var running = 0
+        /// The queues on which nothing runs.
+        var idle: [DispatchQueue]
         var waiting: [Job] = []
     }
 
@@ -25,13 +26,14 @@ final class ImageQueue: Sendable {
         }
     }
 
-    private let width: Int
-    private let state = Locked(State())
-    private let queue = DispatchQueue(label: "martlet.images", qos: .userInitiated, attributes: .concurrent)
+    private let state: Locked<State>
 
     /// - Parameter width: How many may run at the same time.
     init(width: Int) {
-        self.width = width
+        // Serial ones: on Linux, concurrent queues run on the threads that tasks of the same priority run on, one for each
+        // processor, and tasks would wait.
+        let queues = (0..<width).map { DispatchQueue(label: "martlet.images.\($0)", qos: .userInitiated) }
+        state = Locked(State(idle: queues))
     }
 
     /// Runs the closure and waits for it without blocking a thread.
@@ -74,27 +76,24 @@ final class ImageQueue: Sendable {
 
     /// - Returns: Whether the job has to wait for its turn.
     private func enqueue(_ job: Job) -> Bool {
-        let waits = state.withLock { state in
-            guard state.running < width else {
-                state.waiting.append(job)
-                return true
-            }
-            state.running += 1
-            return false
+        let queue = state.withLock { state -> DispatchQueue? in
+            if state.idle.isEmpty { state.waiting.append(job) }
+            return state.idle.popLast()
         }
-        if !waits { start(job) }
-        return waits
+        guard let queue else { return true }
+        start(job, on: queue)
+        return false
     }
 
-    private func start(_ job: Job) {
+    private func start(_ job: Job, on queue: DispatchQueue) {
         queue.async { [self] in
             job.run()
             let next = state.withLock { state -> Job? in
                 guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-                state.running -= 1
+                state.idle.append(queue)
                 return nil
             }
-            if let next { start(next) }
+            if let next { start(next, on: queue) }
         }
     }
 }

@@ -68,4 +68,33 @@ struct ImageQueueTests {
         let outcome = await task.result
         #expect(throws: ImageError.cancelled) { try outcome.get() }
     }
+
+    @Test("Tasks of the same priority run while as many pictures are worked on as there are processors")
+    func leavesThreads() async throws {
+        let count = ProcessInfo.processInfo.activeProcessorCount
+        let queue = ImageQueue(width: count)
+        let working = Locked(0)
+        let hasRun = Locked(false)
+        let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await queue.run { _ throws(ImageError) in
+                        let isLast = working.withLock { working in
+                            working += 1
+                            return working == count
+                        }
+                        if isLast { Task.detached(priority: .userInitiated) { hasRun.withLock { $0 = true } } }
+                        // Work and no waiting: for threads that wait, others take their place.
+                        let end = ContinuousClock.now + .seconds(10)
+                        while ContinuousClock.now < end {
+                            if hasRun.withLock({ $0 }) { return true }
+                        }
+                        return false
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes == Array(repeating: true, count: count))
+    }
 }
