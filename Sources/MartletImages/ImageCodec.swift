@@ -48,7 +48,7 @@ struct ImageDescription: Sendable, Equatable {
     /// Whether there are further pictures, which are left behind.
     var isAnimated = false
     /// Whether it holds what is neither pixels nor needed to show them nor EXIF: XMP, IPTC, comments, previews, further
-    /// pictures, bytes behind the end.
+    /// pictures, bytes behind the end, and whatever else decoders skip; or is of a variant that few of them read.
     var hasOtherMetadata = false
     /// Whether its colours are sRGB, by what it says or because it says nothing.
     var isSRGB = true

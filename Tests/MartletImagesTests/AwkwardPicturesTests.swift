@@ -141,6 +141,18 @@
             }
         }
 
+        @Test("Neither does what a JPEG has where Adobe's decoders alone look")
+        func hiddenInAdobe() async throws {
+            let text = Data("taken at home".utf8)
+            let plain = try Pictures.data("clean.jpg")
+            let segment = Data([0xFF, 0xEE, 0, 27]) + Data("Adobe".utf8) + Data([0, 100, 0, 0, 0, 0, 1]) + text
+            let file = plain.prefix(20) + segment + plain.dropFirst(20)
+            let image = try await ImageProcessor().prepare(.data(file))
+            #expect(image.data.range(of: text) == nil)
+            let quarters = try decoded(image.data).quarters
+            #expect(isClose(quarters, Pictures.quarters, within: 16))
+        }
+
         @Test("EXIF stays on request, upright", arguments: ImageFormat.allCases)
         func keepsEXIF(format: ImageFormat) async throws {
             let image = try await prepare("gps.jpg") {

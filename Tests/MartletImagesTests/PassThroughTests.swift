@@ -92,6 +92,98 @@ struct PassThroughTests {
         }
     }
 
+    /// A text where none belongs.
+    private static let text = Array("taken at home".utf8)
+
+    @Test(
+        "A JPEG does not pass with what decoders skip, or with more in a segment than that has",
+        arguments: [
+            (0x02, text), (0xBF, text), (0xC8, text), (0xCC, text), (0xDC, text), (0xDE, text), (0xDF, text),
+            (0xF0, text), (0xFD, text), (0xE3, text), (0xE0, Array("JFIF\0".utf8) + text),
+            (0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1] + text), (0xDD, [0, 0] + text),
+            (0xDB, [15] + [UInt8](repeating: 1, count: 64) + text), (0xDB, [15] + text),
+            (0xC4, [3, 1] + [UInt8](repeating: 0, count: 15) + [0] + text), (0xC0, text),
+        ] as [(UInt8, [UInt8])])
+    func hidden(marker: UInt8, content: [UInt8]) async throws {
+        let file = try Self.jpeg(with: [0xFF, marker, 0, UInt8(content.count + 2)] + content)
+        #expect(!(await passes(file)))
+    }
+
+    @Test(
+        "A JPEG passes with tables and headers that hold nothing else",
+        arguments: [
+            (0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1]), (0xDD, [0, 0]),
+            (0xDB, [15] + [UInt8](repeating: 1, count: 64)), (0xDB, [31] + [UInt8](repeating: 1, count: 128)),
+            (0xC4, [3, 1] + [UInt8](repeating: 0, count: 15) + [0]),
+        ] as [(UInt8, [UInt8])])
+    func needed(marker: UInt8, content: [UInt8]) async throws {
+        let file = try Self.jpeg(with: [0xFF, marker, 0, UInt8(content.count + 2)] + content)
+        #expect(await passes(file))
+    }
+
+    @Test("A JPEG does not pass with markers that do not belong there", arguments: [0x00, 0x01, 0xD8] as [UInt8])
+    func markers(marker: UInt8) async throws {
+        #expect(!(await passes(try Self.jpeg(with: [0xFF, marker]))))
+    }
+
+    @Test("A JPEG does not pass where few decoders read it: with 12 bits, without loss, in steps, by arithmetic coding")
+    func rareVariants() async throws {
+        let plain = try Pictures.data("clean.jpg")
+        let frame = try #require(plain.range(of: Data([0xFF, 0xC0]))).lowerBound
+        for (marker, bits, passes) in [
+            (0xC0, 8, true), (0xC1, 8, true), (0xC2, 8, true), (0xC1, 12, false), (0xC3, 8, false), (0xC5, 8, false),
+            (0xC9, 8, false), (0xCA, 8, false), (0xCB, 8, false), (0xCF, 8, false),
+        ] as [(UInt8, UInt8, Bool)] {
+            var file = plain
+            (file[frame + 1], file[frame + 4]) = (marker, bits)
+            #expect(await self.passes(file) == passes, "\(marker), \(bits) bits")
+        }
+    }
+
+    /// Those of sRGB, as PNG has them.
+    private static let primaries: [UInt8] = [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000].flatMap {
+        [0, 0, UInt8($0 >> 8), UInt8($0 & 255)]
+    }
+
+    @Test(
+        "A PNG passes with chunks that are as long as they can be, and not with longer ones",
+        arguments: [
+            ("pHYs", [0, 0, 11, 19, 0, 0, 11, 19, 1]), ("gAMA", [0, 0, 0xB1, 0x8F]), ("sRGB", [0]),
+            ("sBIT", [8, 8, 8]), ("bKGD", [0, 0, 0, 0, 0, 0]), ("tRNS", [0, 1, 0, 2, 0, 3]), ("PLTE", [1, 2, 3]),
+            ("cHRM", primaries),
+        ] as [(String, [UInt8])])
+    func lengths(name: String, content: [UInt8]) async throws {
+        let chunk = Metadata.pngChunk(name, Data(content))
+        #expect(await passes(try Self.png(with: chunk), as: .png))
+        #expect(!(await passes(try Self.png(with: Metadata.pngChunk(name, Data(content + Self.text))), as: .png)))
+        #expect(!(await passes(try Self.png(with: chunk + chunk), as: .png)))
+    }
+
+    @Test("A PNG does not pass with something in its end, or a histogram without a palette")
+    func pngEnd() async throws {
+        let plain = try Pictures.data("clean.png")
+        #expect(!(await passes(plain.dropLast(12) + Metadata.pngChunk("IEND", Data(Self.text)), as: .png)))
+        #expect(!(await passes(try Self.png(with: Metadata.pngChunk("hIST", Data(Self.text))), as: .png)))
+    }
+
+    private func passes(_ file: Data, as format: ImageFormat = .jpeg) async -> Bool {
+        var options = ImageProcessor.Options()
+        options.format = format
+        return (try? await ImageProcessor(options, codec: MissingCodec()).prepare(.data(file)).data) == file
+    }
+
+    /// A good JPEG with more behind its first segment, which has 18 bytes.
+    private static func jpeg(with segment: [UInt8]) throws -> Data {
+        let plain = try Pictures.data("clean.jpg")
+        return plain.prefix(20) + segment + plain.dropFirst(20)
+    }
+
+    /// A good PNG with more behind its first chunk.
+    private static func png(with chunks: Data) throws -> Data {
+        let plain = try Pictures.data("clean.png")
+        return plain.prefix(33) + chunks + plain.dropFirst(33)
+    }
+
     @Test(
         "What is no picture is called so",
         arguments: ["", "Dear Ada,", "<html><body>Not found</body></html>", "BM is my favourite", "\u{FF}\u{D8}"])

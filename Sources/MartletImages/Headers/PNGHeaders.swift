@@ -14,10 +14,16 @@ enum PNGHeaders {
         description.hasAlpha = type & 4 != 0
         var saysSRGB = false
         var hasProfile = false
+        var colours = 0
+        var names: Set<String> = []
         var place = 8
         while let length = bytes.number(at: place, bytes: 4), let name = bytes.name(at: place + 4) {
             let content = bytes.part(from: place + 8, count: length)
             place += 12 + min(length, bytes.count)
+            if name == "PLTE" { colours = length / 3 }
+            // Decoders skip what is longer than it can be, or there once more: anything can be in it.
+            let isFirst = names.insert(name).inserted || name == "IDAT"
+            if !isFirst || !canHave(length, name, type, colours) { description.hasOtherMetadata = true }
             switch name {
             case "IHDR", "PLTE", "IDAT", "sBIT", "bKGD", "pHYs", "hIST": break
             case "IEND":
@@ -51,6 +57,30 @@ enum PNGHeaders {
             }
         }
         throw .damaged(.png, reason: "it ends early")
+    }
+
+    /// Whether a chunk with what is needed to show the pixels can have so many bytes.
+    /// - Parameters:
+    ///   - type: What pixels are made of: 3 for a palette, else 2 for colour and 4 for alpha.
+    ///   - colours: How many there are in the palette.
+    private static func canHave(_ length: Int, _ name: String, _ type: UInt8, _ colours: Int) -> Bool {
+        let isColoured = type & 2 != 0
+        let hasPalette = type == 3
+        switch name {
+        case "IHDR": return length == 13
+        case "PLTE": return length % 3 == 0 && (3...768).contains(length)
+        case "tRNS" where hasPalette: return length > 0 && length <= colours
+        case "tRNS": return length == (isColoured ? 6 : 2)
+        case "sBIT": return length == (isColoured ? 3 : 1) + (type & 4 != 0 ? 1 : 0)
+        case "bKGD": return length == (hasPalette ? 1 : isColoured ? 6 : 2)
+        case "hIST": return length == 2 * colours
+        case "pHYs": return length == 9
+        case "gAMA": return length == 4
+        case "cHRM": return length == 32
+        case "sRGB": return length == 1
+        case "IEND": return length == 0
+        default: return true
+        }
     }
 
     /// Whether a gamma, or primaries, are those of sRGB.
