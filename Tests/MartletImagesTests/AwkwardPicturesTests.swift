@@ -39,6 +39,29 @@
             #expect(isClose(quarters, Pictures.quarters, within: 16))
         }
 
+        @Test("So does a WebP that its EXIF turns, without that")
+        func webPOrientation() async throws {
+            let image = try await prepare("orientation-6.webp")
+            #expect(image.size == PixelSize(width: 48, height: 32))
+            let quarters = try decoded(image.data).quarters
+            #expect(isClose(quarters, Pictures.quarters, within: 16), "\(quarters)")
+            #expect(try describe(Pictures.data("orientation-6.webp")).exif != nil)
+            #expect(try describe(image.data).exif == nil)
+        }
+
+        @Test("So does a PNG that its EXIF turns, without that")
+        func pngOrientation() async throws {
+            let exif = try #require(try describe(Pictures.data("orientation-6.jpg")).exif)
+            let plain = try Pictures.data("clean.png")
+            let file = plain.prefix(33) + Metadata.pngChunk("eXIf", exif) + plain.dropFirst(33)
+            var options = ImageProcessor.Options()
+            options.format = .png
+            let image = try await ImageProcessor(options).prepare(.data(file))
+            #expect(image.size == PixelSize(width: 32, height: 48))
+            #expect(try decoded(image.data).quarters == [2, 0, 3, 1].map { Pictures.quarters[$0] })
+            #expect(try describe(image.data).exif == nil)
+        }
+
         @Test("Grey stays grey")
         func grey() async throws {
             let greys = [[87], [119], [55], [197]]
@@ -65,6 +88,19 @@
                 isClose([palette.pixel(12, 8), palette.pixel(36, 8)], [[255, 255, 255], [30, 180, 40]], within: 14))
         }
 
+        @Test("So does what a WebP with loss has transparent beside its colours")
+        func flattensLossyWebP() async throws {
+            // From nearly transparent at the top to nearly opaque.
+            let places = [(12, 0), (12, 8), (36, 24), (36, 31)]
+            let white = try decoded(await prepare("lossy-alpha.webp").data)
+            let onWhite = [[254, 252, 252], [246, 195, 195], [236, 220, 90], [230, 211, 43]]
+            let found = places.map(white.pixel)
+            #expect(isClose(found, onWhite, within: 12), "\(found)")
+            let black = try decoded(await prepare("lossy-alpha.webp") { $0.background = .black }.data)
+            let onBlack = [[3, 0, 0], [59, 8, 8], [177, 161, 31], [226, 207, 39]]
+            #expect(isClose(places.map(black.pixel), onBlack, within: 12), "\(places.map(black.pixel))")
+        }
+
         #if os(Linux)
             @Test("A HEIC that has alpha multiplied in keeps its colours", HEIFLibrary.isThere)
             func premultiplied() async throws {
@@ -84,7 +120,9 @@
             }
         #endif
 
-        @Test("Transparency stays where the format has it", arguments: ["alpha.png", "palette.png", "alpha.webp"])
+        @Test(
+            "Transparency stays where the format has it",
+            arguments: ["alpha.png", "palette.png", "alpha.webp", "lossy-alpha.webp"])
         func keepsAlpha(name: String) async throws {
             for format in [ImageFormat.png, .webP] {
                 let image = try await prepare(name) {
@@ -94,8 +132,9 @@
                 #expect(image.format == format)
                 let bitmap = try decoded(image.data)
                 #expect(bitmap.layout == .rgba)
-                let alpha = name == "alpha.webp" ? bitmap.pixel(24, 16)[3] : bitmap.pixel(18, 8)[3]
-                #expect(name == "alpha.webp" ? (100...160).contains(alpha) : alpha == 0)
+                let fades = name.hasSuffix("webp")
+                let alpha = fades ? bitmap.pixel(24, 16)[3] : bitmap.pixel(18, 8)[3]
+                #expect(fades ? (100...160).contains(alpha) : alpha == 0)
             }
         }
 
@@ -121,6 +160,10 @@
         func extremes() async throws {
             let strip = try await prepare("strip.png")
             #expect(strip.size == PixelSize(width: 1024, height: 1))
+            // From black at the left to white at the right, in 256 steps.
+            let bitmap = try decoded(strip.data)
+            let greys = [0, 256, 512, 768, 1023].map { [bitmap.pixel($0, 0)[0]] }
+            #expect(isClose(greys, [[0], [64], [128], [192], [255]], within: 3), "\(greys)")
             for name in ["1x1.png", "1x1.jpg"] {
                 let image = try await prepare(name) { $0.passesThrough = false }
                 #expect(image.size == PixelSize(width: 1, height: 1))
@@ -130,7 +173,10 @@
 
         @Test(
             "What was taken with the picture does not go out",
-            arguments: ["gps.jpg", "xmp.jpg", "photoshop.jpg", "comment.jpg", "mpf.jpg", "trailing.jpg", "text.png"])
+            arguments: [
+                "gps.jpg", "xmp.jpg", "photoshop.jpg", "comment.jpg", "mpf.jpg", "trailing.jpg", "text.png",
+                "orientation-6.webp",
+            ])
         func strips(name: String) async throws {
             let image = try await prepare(name) { $0.format = name.hasSuffix("png") ? .png : .jpeg }
             #expect(!image.isUntouched)
