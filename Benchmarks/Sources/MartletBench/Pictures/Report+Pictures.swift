@@ -4,7 +4,7 @@ extension Report {
     private static let maximumMegabytesOfPicture = [12: 24.0, 48: 48.0]
 
     func show(_ pictures: Pictures?) {
-        let title = "at least \(Self.minimumSpeed.formatted(1)) times as fast as vipsthumbnail with 12 megapixels"
+        let title = "at least \(Self.minimumSpeed.formatted(1)) times as fast as the command vipsthumbnail with 12 megapixels"
         guard let pictures else {
             missing("vipsthumbnail", packages: Pictures.packages, for: title)
             return
@@ -13,13 +13,13 @@ extension Report {
             "A baseline JPEG made ready to be uploaded, a process each",
             [
                 "megapixels", "ImageProcessor s", "vipsthumbnail s", "of that, its start s", "times as fast",
-                "most MB above idle",
+                "without its start", "most MB above idle",
             ],
             pictures.series.map { series in
                 [
                     "\(series.megapixels)", series.martlet.map(\.seconds).median.formatted(3),
                     series.vips.median.formatted(3), series.vipsStart.median.formatted(3),
-                    series.speed.median.formatted(2),
+                    series.speed.median.formatted(2), series.speedWithoutStart.median.formatted(2),
                     (Double(series.bytesAboveIdle) / 1e6).formatted(1),
                 ]
             })
