@@ -75,6 +75,7 @@ struct ImageQueueTests {
         let queue = ImageQueue(width: count)
         let working = Locked(0)
         let hasRun = Locked(false)
+        let end = Locked(ContinuousClock.Instant?.none)
         let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<count {
                 group.addTask {
@@ -83,13 +84,17 @@ struct ImageQueueTests {
                             working += 1
                             return working == count
                         }
-                        if isLast { Task.detached(priority: .userInitiated) { hasRun.withLock { $0 = true } } }
-                        // Work and no waiting: for threads that wait, others take their place.
-                        let end = ContinuousClock.now + .seconds(10)
-                        while ContinuousClock.now < end {
-                            if hasRun.withLock({ $0 }) { return true }
+                        if isLast {
+                            end.withLock { $0 = .now + .seconds(10) }
+                            Task.detached(priority: .userInitiated) { hasRun.withLock { $0 = true } }
                         }
-                        return false
+                        // Work and hardly any waiting, not even for a lock: for threads that wait, others take their place.
+                        while !hasRun.withLock({ $0 }) {
+                            if let end = end.withLock({ $0 }), end < .now { return false }
+                            let pause = ContinuousClock.now + .milliseconds(5)
+                            while .now < pause {}
+                        }
+                        return true
                     }
                 }
             }
