@@ -21,15 +21,19 @@ closing=()
 
 # step NAME COMMAND…: runs a step and keeps its closing line.
 step() {
-    local name=$1 start=$SECONDS log line status=0
+    local name=$1 start=$SECONDS log line status
     shift
     log="$logs/${name//[^a-zA-Z0-9]/-}.log"
     printf -- '── %s\n' "$name"
+    # Not behind || or if, where bash lets a function go on after a command in it has failed.
+    set +e
     if [[ -n "${VERBOSE:-}" ]]; then
-        "$@" </dev/null 2>&1 | tee "$log" || status=$?
+        (set -e; "$@") </dev/null 2>&1 | tee "$log"
     else
-        "$@" </dev/null >"$log" 2>&1 || status=$?
+        (set -e; "$@") </dev/null >"$log" 2>&1
     fi
+    status=$?
+    set -e
     line=$(grep -E 'Test run with|Build complete' "$log" | tail -n 1) || line=$(tail -n 1 "$log")
     if ((status != 0)); then
         grep -E 'error:|✘|Fatal error|recorded an issue' "$log" | tail -n 60 || true

@@ -10,7 +10,7 @@
 enum Watch {
     // Written by the only thread there is, read by a signal handler on that thread.
     nonisolated(unsafe) private static var seed: UInt64 = 0
-    // As above.
+    // Only the one thread there is reads and writes it.
     nonisolated(unsafe) private static var isSet = false
 
     static func begin(_ seed: UInt64) {

@@ -4,7 +4,8 @@ extension Report {
     private static let maximumMegabytesOfPicture = [12: 24.0, 48: 48.0]
 
     func show(_ pictures: Pictures?) {
-        let title = "at least \(Self.minimumSpeed.formatted(1)) times as fast as the command vipsthumbnail with 12 megapixels"
+        let speed = Self.minimumSpeed.formatted(1)
+        let title = "at least \(speed) times as fast as the command vipsthumbnail with 12 megapixels"
         guard let pictures else {
             missing("vipsthumbnail", packages: Pictures.packages, for: title)
             return
