@@ -1,46 +1,47 @@
-# Martlet's errands. Each works on a fresh machine with a Swift toolchain; `make help` says what there is.
+# Martlet's tasks. Each works on a fresh machine with a Swift toolchain. `make help` lists them.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test apple-check conformance torture kills bench fuzz fuzz-multipart fuzz-faults format lint docs clean
+MAKEFLAGS += --no-print-directory
+.PHONY: help demo serve test ci smoke apple-check conformance torture kills bench fuzz fuzz-multipart fuzz-faults \
+	format lint docs docs-preview clean
 
-# The picture that the demo's guest registers with, the server's port and dialect; say e.g. `make demo IMAGE=me.jpg`.
+# The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
 IMAGE ?=
-PORT ?= 8080
-# The address it listens on. 0.0.0.0 lets other machines in, such as a phone; then it has no controls.
+# The server's port, address and dialect. HOST=0.0.0.0 lets a phone connect, for example, and turns the controls off.
+PORT ?= $(if $(filter docs-preview,$(MAKECMDGOALS)),8000,8080)
 HOST ?= 127.0.0.1
 DIALECT ?= envelope
 # A file for the conformance table, and options for the benchmarks.
 MARKDOWN ?=
 BENCH ?=
-# How many rounds of the torture, and for how long the fuzzer runs, in seconds.
+# The rounds of torture and kills, and the fuzzer's time in seconds.
 ROUNDS ?= 1000
 SECONDS := 60
-# Which rounds, or which of the fuzzer's schedules; a random seed is taken, and named, without one.
+# The seed of one round or schedule. Without one, the seed is random and printed.
 SEED ?=
-# The first of the fuzzer's seeds; random without one.
+# The first seed of the fuzzers; random without one. The number of random multipart forms.
 FIRST ?=
-# How many random multipart forms are read back; they start with the seed FIRST, or a random one.
 FORMS ?= 20000
-
-SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests \
-	$(wildcard AppleStubs Benchmarks Examples Fuzzing scripts)
-
-# Further options for every build.
+# Options for every build.
 BUILD_OPTIONS ?=
 
-# Debug: from nothing it is there in two thirds of the time of a release build, and `make test` uses the same objects. The
-# first build shows how it gets on; later ones have nothing to say.
+SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests AppleStubs Benchmarks Examples \
+	Fuzzing scripts
+SWIFT_FILES := find $(SOURCES) -name .build -prune -o -name '*.swift' -print0
+
+# A debug build takes a third less time than a release build, and `make test` uses the same objects. The first build
+# shows its progress.
 TOOLS_BUILD ?= Tools/.build
 COMMAND := $(TOOLS_BUILD)/debug/martlet
 BUILD_COMMAND := swift build --package-path Tools --scratch-path $(TOOLS_BUILD) --product martlet $(BUILD_OPTIONS) \
 	$(if $(wildcard $(COMMAND)),--quiet)
 
-help: ## Lists what there is.
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-12s %s\n", $$1, $$2 }'
+help: ## Lists the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
-demo: ## Plays the life of a session against a server that does not make it easy (IMAGE=path for a picture of yours).
+demo: ## Runs a whole session against a difficult server (IMAGE=path for a picture of yours).
 	@scripts/install-dependencies.sh tools
 	@$(if $(wildcard $(COMMAND)),,echo "Building the command: a few minutes the first time.")
 	@$(BUILD_COMMAND)
@@ -52,51 +53,69 @@ serve: ## Runs the reference backend until Ctrl-C, for curl or an app (PORT=8080
 	@exec $(COMMAND) serve --host "$(HOST)" --port "$(PORT)" --dialect "$(DIALECT)" \
 		$(if $(filter 127.0.0.1 localhost,$(HOST)),--hostile)
 
-test: ## Builds the library in every combination of traits, runs all tests and checks.
+test: ## Builds the library in every combination of traits, and runs all tests and checks.
 	@scripts/install-dependencies.sh
 	@scripts/test.sh
 
-apple-check: ## Typechecks on Linux what only Apple's platforms compile, against declarations of their API.
-	@scripts/apple-check.sh
+ci: ## Runs what CI runs: make test and make smoke.
+	@.ci/run
+
+# The same seeds each time, so that only a change of the code changes the result.
+smoke: ## Runs the demo, the fuzzer and the torture, a few seconds each.
+	@$(MAKE) demo
+	@$(MAKE) fuzz SECONDS=10 FIRST=1
+	@$(MAKE) torture ROUNDS=50 SEED=1
+
+apple-check: ## Typechecks on Linux the code that only Apple's platforms compile, against declarations of their API.
+	@scripts/apple_check.py
 
 conformance: ## Runs the conformance cases C01 to C65 and prints a table of them (MARKDOWN=file writes it there too).
 	@scripts/install-dependencies.sh
 	@scripts/conformance.py $(if $(MARKDOWN),--markdown "$(MARKDOWN)")
 
-torture: ## Lets processes share a session, and kills and stops them at it (ROUNDS=1000 SEED=a number).
+torture: ## Runs processes that share a session, and kills and stops them (ROUNDS=1000 SEED=a number).
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
 	@$(COMMAND) torture --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
 
-kills: ## Kills a process 1,000 times while it writes to the file stores and downloads (ROUNDS=1000 SEED=a number).
+kills: ## Kills a process while it writes to the file stores and downloads (ROUNDS=1000 SEED=a number).
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
 	@$(COMMAND) kills --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
 
-bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" for a few seconds of it).
+bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" for a few seconds).
 	@scripts/install-dependencies.sh
 	@swift build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/martlet-bench $(BENCH)
 
-fuzz: ## Runs the session engine in random schedules (SECONDS=60), or tells the story of one of them (SEED=…).
-	@scripts/fuzz.sh "$(SECONDS)" "$(SEED)" "$(FIRST)"
+fuzz: ## Runs the session engine in random schedules (SECONDS=60), or prints the story of one of them (SEED=…).
+	@scripts/fuzz.sh engine "$(SECONDS)" "$(SEED)" "$(FIRST)"
 
-fuzz-multipart: ## Has random multipart forms read by a strict parser, two of Python's and the backend's (FORMS=20000).
+fuzz-multipart: ## Reads random multipart forms with a strict parser, two of Python's and the backend's (FORMS=20000).
 	@scripts/install-dependencies.sh
-	@scripts/fuzz-multipart.sh "$(FORMS)" "$(FIRST)"
+	@export PATH="$(CURDIR)/.venv/bin:$$PATH" MARTLET_FORMS=$(FORMS); \
+	export MARTLET_FIRST_FORM=$(or $(FIRST),$$((RANDOM * 1000000 + RANDOM))); \
+	echo "$$MARTLET_FORMS forms from seed $$MARTLET_FIRST_FORM on." && \
+	swift test $(BUILD_OPTIONS) --disable-default-traits --scratch-path .build/core --filter MultipartFuzzTests && \
+	swift test $(BUILD_OPTIONS) --package-path Tools --scratch-path $(TOOLS_BUILD) --filter MultipartFormTests
 
-fuzz-faults: ## Puts deliberate faults into a copy of the engine and demands that the fuzzer finds each within 60 s.
-	@scripts/fuzz-faults.sh "$(SECONDS)"
+fuzz-faults: ## Puts deliberate faults into a copy of the engine; the fuzzer must find each (SECONDS=60).
+	@scripts/fuzz.sh faults "$(SECONDS)"
 
 format: ## Formats the sources in place.
-	@find $(SOURCES) -name .build -prune -o -name '*.swift' -print0 | xargs -0 swift format format --in-place --parallel
+	@$(SWIFT_FILES) | xargs -0 swift format format --in-place --parallel
 
-lint: ## Says what the formatter would change.
-	@find $(SOURCES) -name .build -prune -o -name '*.swift' -print0 | xargs -0 swift format lint --strict --parallel
+lint: ## Checks the format and the style, such as a missing documentation comment.
+	@$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel
+	@echo "The formatter has no findings."
 
-docs: ## Makes the documentation in docs/, as a site of static files (any warning of DocC fails it).
+docs: ## Builds the documentation in docs/ as a static website. Warnings of DocC and missing files are errors.
 	@scripts/install-dependencies.sh
-	@scripts/docs.sh
+	@scripts/docs.py build
+
+docs-preview: ## Serves the documentation at http://127.0.0.1:8000 until Ctrl-C (PORT=0 picks a free port).
+	@if [[ ! -e docs/index.html ]]; then $(MAKE) docs; fi
+	@exec scripts/docs.py serve "$(PORT)"
 
 clean: ## Deletes everything that was built.
 	rm -rf .build .venv docs Tools/.build Benchmarks/.build Fuzzing/.build Examples/GuestApp/GuestKit/.build

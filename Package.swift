@@ -1,23 +1,23 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// URLSession on Linux can hang, lose bodies and crash under cancellation, so async-http-client is the default there.
-// Elsewhere URLSession is the default and nothing but swift-http-types is resolved.
+// URLSession on Linux can hang, lose bodies and crash under cancellation, so async-http-client is the default there. On
+// Apple's platforms, URLSession is the default and SwiftPM resolves nothing but swift-http-types.
 #if os(Linux)
     let defaultTraits: Set<String> = ["AsyncHTTPClient"]
 #else
     let defaultTraits: Set<String> = []
 #endif
 
-// What Apple asks libraries to declare. Elsewhere nobody reads it, and the code that finds resources would bring all of
-// Foundation along.
+// Apple asks libraries to declare this. On Linux it has no use, and the code that finds resources would link all of
+// Foundation.
 #if os(Linux)
     let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
 #else
     let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
 #endif
 
-// Texts for people. Elsewhere they are in English, which is what the code itself says.
+// Localized texts. On Linux, the code has them in English.
 #if os(Linux)
     let texts: (excluded: [String], resources: [Resource]) = (["Resources"], [])
 #else
@@ -28,6 +28,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
 ]
 
 let asyncHTTPClient: TargetDependencyCondition? = .when(traits: ["AsyncHTTPClient"])
@@ -36,8 +37,8 @@ let encryption: TargetDependencyCondition? = .when(traits: ["Encryption"])
 // Apple's platforms have Combine.
 let openCombine: TargetDependencyCondition? = .when(platforms: [.linux], traits: ["OpenCombine"])
 
-// Apple's platforms have ImageIO. The C code asks for a library's headers only where this says so: with the trait off
-// nothing has to be installed.
+// Apple's platforms have ImageIO. Without the trait, the C code includes no header of a codec, and no codec has to be
+// installed.
 let imageCodecs: BuildSettingCondition = .when(platforms: [.linux], traits: ["ImageCodecs"])
 
 let package = Package(
@@ -62,7 +63,7 @@ let package = Package(
         ),
         .trait(
             name: "Encryption",
-            description: "EncryptedFileTokenStore and EncryptedFileStorage over apple/swift-crypto."
+            description: "Encrypted files for sessions and secrets, over apple/swift-crypto."
         ),
         .trait(
             name: "ImageCodecs",
@@ -83,9 +84,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     ],
     targets: [
+        .target(name: "MartletLibc", swiftSettings: settings),
         .target(
             name: "Martlet",
             dependencies: [
+                "MartletLibc",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: asyncHTTPClient),
                 .product(name: "NIOCore", package: "swift-nio", condition: asyncHTTPClient),
@@ -108,7 +111,7 @@ let package = Package(
         ),
         .target(
             name: "MartletImages",
-            dependencies: ["Martlet", "CMartletImages"],
+            dependencies: ["Martlet", "MartletLibc", "CMartletImages"],
             swiftSettings: settings
         ),
         .target(
@@ -121,7 +124,7 @@ let package = Package(
             resources: texts.resources,
             swiftSettings: settings
         ),
-        .target(name: "MartletTesting", dependencies: ["Martlet"], swiftSettings: settings),
+        .target(name: "MartletTesting", dependencies: ["Martlet", "MartletLibc"], swiftSettings: settings),
         .testTarget(
             name: "MartletTests",
             dependencies: [

@@ -1,103 +1,91 @@
 #!/usr/bin/env python3
-"""Folders point one way: a file may use what its own folder declares and what the folders below declare.
+"""Checks the layout of the sources: folders depend in one direction, and folders, files and the public API stay small.
 
-    Publishers
-    Client
-    Interception
-    Session
-    Storage   Transport   Observation       (these three do not know each other)
-    Body      Model                         (the ground floor; these two may know each other)
-
-Names of types declared at the top of a file are looked for in the code of all other folders, comments and literals left
-out; so are functions that an extension adds to a type of another package. Prints file:line for every reference that
-points up or sideways, and exits with 1 if there is one.
+A file may use only its own folder and the folders listed earlier, in ORDER.
 """
 
 import collections
 import re
 import sys
 
-from swift_source import ROOT, code_of, shown, swift_files
+from swift_source import ROOT, code_of, declarations, shown, swift_files
 
-SOURCES = ROOT / "Sources" / "Martlet"
+# From bottom to top. An entry includes its subfolders, except those with an entry of their own.
+ORDER = """
+    Support/Concurrency Support Support/Disk Endpoints Transport Errors Session/Record
+    Stores/Disk Stores/Locks Stores Stores/File Stores/EncryptedFile Stores/Keychain Stores/SecretService
+    Stores/Platform Session/Refreshers Session/Engine Session/Signing Session/Accounts Observation Transfers/Progress
+    Transfers/Multipart Interceptors Client/Decoding Client Transfers/Downloads Transfers/Events Guests
+    Observation/Combine
+""".split()
+MAX_FILES, MAX_LINES = 15, 300
+# The public API of module Martlet.
+MAX_TYPES, MAX_DECLARATIONS = 100, 600
+# Terms of the field. A file that imports Alamofire or Moya as well qualifies them.
+SHARED_NAMES = {"RequestInterceptor", "RetryPolicy", "Endpoint"}
 
-# What each folder may use besides itself.
-GROUND = {"Model", "Body"}
-MIDDLE = GROUND | {"Storage", "Transport", "Observation"}
-MAY_USE = {
-    "Model": GROUND,
-    "Body": GROUND,
-    "Storage": GROUND,
-    "Transport": GROUND,
-    "Observation": GROUND,
-    "Session": MIDDLE,
-    "Interception": MIDDLE | {"Session"},
-    "Client": MIDDLE | {"Session", "Interception"},
-    "Publishers": MIDDLE | {"Session", "Interception", "Client"},
-}
-
-TYPE = re.compile(r"\b(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)")
-EXTENSION = re.compile(r"\bextension\s+(\w+)")
-FUNCTION = re.compile(r"\bfunc\s+(\w+)")
+CHECKED = ("Sources", "Tests", "Tools/Sources", "Tools/Tests", "Benchmarks/Sources", "Fuzzing/Sources")
+MODULE = ROOT / "Sources" / "Martlet"
+PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s+(?!import\b)(.*)", re.MULTILINE)
+TYPE = re.compile(r"(?:(?:final|indirect|nonisolated)\s+)*(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)")
 WORD = re.compile(r"(\.?)\b(\w+)(\s*\()?")
 
 
-def declarations(code):
-    """Yields (kind, name, owner) for what stands at the top level, and for functions of extensions."""
-    depth = 0
-    owner = None
-    for line in code.split("\n"):
-        if depth == 0:
-            if match := EXTENSION.search(line):
-                owner = match.group(1)
-            elif match := TYPE.search(line):
-                owner = None
-                if not re.search(r"\b(?:private|fileprivate)\b", line[: match.start()]):
-                    yield "type", match.group(1), None
-        elif depth == 1 and owner and (match := FUNCTION.search(line)):
-            if not re.search(r"\b(?:private|fileprivate)\b", line[: match.start()]):
-                yield "function", match.group(1), owner
-        depth += line.count("{") - line.count("}")
+def wrong_direction(sources):
+    """Yields a line for each use of a declaration in a folder further up."""
+    level, home, owners = {}, {}, collections.defaultdict(list)
+    for path in sources:
+        entry = next((name for each in path.parents if (name := each.as_posix()[len(f"{MODULE}/") :]) in ORDER), None)
+        if entry is None:
+            yield f"{shown(path)}: add its folder to ORDER in scripts/check_folders.py"
+            continue
+        level[path] = ORDER.index(entry)
+        for kind, name, modifiers, extended in declarations(sources[path]):
+            if "private" not in modifiers and "fileprivate" not in modifiers:
+                owners[name].append((extended, path)) if kind == "func" else home.setdefault(name, path)
+    # A call shows where a function is declared if no other function has its name and the extended type is not ours.
+    count = collections.Counter(name for code in sources.values() for name in re.findall(r"\bfunc\s+(\w+)", code))
+    functions = {name: found[0][1] for name, found in owners.items() if count[name] == 1 and found[0][0] not in home}
+    for path in level:
+        for number, line in enumerate(sources[path].split("\n"), 1):
+            for dot, word, call in WORD.findall(line):
+                target = home.get(word) if not dot else functions.get(word) if call else None
+                if target and level[target] > level[path]:
+                    yield f"{shown(path)}:{number}: {ORDER[level[path]]} uses {word}, which {shown(target)} declares"
+
+
+def too_large():
+    """Yields a line for each file with too many lines and each folder with too many files."""
+    files = [path for folder in CHECKED for path in swift_files(ROOT / folder)]
+    for folder, count in collections.Counter(path.parent for path in files).items():
+        if count > MAX_FILES:
+            yield f"{shown(folder)}: {count} Swift files, and {MAX_FILES} are allowed: split the folder by feature"
+    for path in files:
+        if (count := len(path.read_text().splitlines())) > MAX_LINES:
+            yield f"{shown(path)}: {count} lines, and {MAX_LINES} are allowed: split the file"
+
+
+def clashes(types):
+    """Yields a line for each public type whose name is also declared in a module that apps import with Martlet."""
+    for line in (ROOT / "AppleStubs/type-names.txt").read_text().splitlines():
+        module, _, names = line.partition(": ")
+        for name in {*names.split()} & types - SHARED_NAMES:
+            yield f"{name} is also a type of {module}: rename ours"
 
 
 def main():
-    sources = {path: code_of(path.read_text()) for path in swift_files(SOURCES)}
-    folder_of = {path: path.relative_to(SOURCES).parts[0] for path in sources}
-    unknown = sorted({folder for folder in folder_of.values() if folder not in MAY_USE})
-    if unknown:
-        sys.exit(f"check_folders.py knows no place for: {', '.join(unknown)}")
-
-    home = {}
-    functions = collections.defaultdict(set)
-    for path, code in sources.items():
-        for kind, name, owner in declarations(code):
-            if kind == "type":
-                home[name] = (folder_of[path], path)
-            else:
-                functions[name].add((owner, folder_of[path], path))
-    # A function is only telling if its name is declared once, on a type of another package.
-    everywhere = collections.Counter(name for code in sources.values() for name in FUNCTION.findall(code))
-    extra = {}
-    for name, places in functions.items():
-        owner, folder, path = next(iter(places))
-        if len(places) == 1 and owner not in home and everywhere[name] == 1:
-            extra[name] = (folder, path)
-
-    violations = []
-    for path, code in sources.items():
-        folder = folder_of[path]
-        for number, line in enumerate(code.split("\n"), 1):
-            for dot, word, call in WORD.findall(line):
-                target = home.get(word) if not dot else (extra.get(word) if call else None)
-                if target and target[0] != folder and target[0] not in MAY_USE[folder]:
-                    violations.append((shown(path), number, folder, word, target[0], shown(target[1])))
-    for path, number, folder, word, target, declared in sorted(set(violations)):
-        print(f"{path}:{number}: {folder} uses {word}, which belongs to {target} ({declared})")
-    if violations:
-        print(f"{len(set(violations))} references point up or sideways.")
-        return 1
-    print(f"Folders point one way: {len(sources)} files, {len(home)} types.")
-    return 0
+    sources = {path: code_of(path.read_text()) for path in swift_files(MODULE)}
+    public = [match for code in sources.values() for match in PUBLIC.findall(code)]
+    types = [match.group(1) for each in public if (match := TYPE.match(each))]
+    violations = [*dict.fromkeys(wrong_direction(sources)), *too_large(), *clashes({*types})]
+    if len(types) > MAX_TYPES or len(public) > MAX_DECLARATIONS:
+        violations.append(
+            f"Martlet has {len(types)} public types ({MAX_TYPES} are allowed) and {len(public)} public declarations "
+            f"({MAX_DECLARATIONS}): keep it package or internal, or raise the number in this script and say why in "
+            "the commit")
+    summary = f"{len(sources)} files depend in one direction: {len(types)} public types, {len(public)} public declarations."
+    print("\n".join([*violations, summary]))
+    return 1 if violations else 0
 
 
 if __name__ == "__main__":

@@ -1,57 +1,91 @@
 #!/usr/bin/env bash
-# Runs the session engine in random schedules and looks for what must never happen.
+# Tests the session engine with random schedules.
 #
-# usage: scripts/fuzz.sh [SECONDS [SEED [FIRST]]]     with a seed: tells the story of its schedule
-#
-# The seeds are random ones, or those from FIRST on.
+#   scripts/fuzz.sh engine [SECONDS [SEED [FIRST]]]   runs random schedules; with SEED, prints the story of one; the
+#                                                     seeds start at FIRST, or at a random number
+#   scripts/fuzz.sh faults [SECONDS [NAME…]]          puts each fault of Fuzzing/Faults into a copy of the engine, and
+#                                                     fails unless the fuzzer finds it in time
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-duration=${1:-60} seed=${2:-} first=${3:-}
-fuzzer=Fuzzing/.build/release/martlet-fuzz
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 
-swift build --package-path Fuzzing -c release --product martlet-fuzz --quiet
+engine() {
+    local duration=${1:-60} seed=${2:-} first=${3:-$((RANDOM * 1000000 + 1))}
+    local fuzzer=Fuzzing/.build/release/martlet-fuzz digests core cores run runs=() status=0
+    swift build --package-path Fuzzing -c release --product martlet-fuzz --quiet
 
-# Schedules do not depend on the order of sets and dictionaries, which is another one in each process: two processes
-# with different orders must do the same. What follows runs with one order all the same, so that a seed stays what it is.
-digests() { "$fuzzer" --first-seed 1 --digests 200; }
-one=$(digests)
-other=$(digests)
-if [[ -z "$one" || "$one" != "$other" ]]; then
-    echo "fuzz: two processes made different schedules of the same seeds" >&2
-    exit 1
-fi
-export SWIFT_DETERMINISTIC_HASHING=1
-if [[ -n "$seed" ]]; then exec "$fuzzer" --seed "$seed"; fi
+    # A schedule must not depend on the order of sets and dictionaries, which differs between processes.
+    digests=$("$fuzzer" --first-seed 1 --digests 200)
+    if [[ -z "$digests" || "$digests" != "$("$fuzzer" --first-seed 1 --digests 200)" ]]; then
+        echo "fuzz: two processes made different schedules from the same seeds" >&2
+        exit 1
+    fi
+    # One order from here on, so that a seed always means the same schedule.
+    export SWIFT_DETERMINISTIC_HASHING=1
+    [[ -z "$seed" ]] || { "$fuzzer" --seed "$seed" && return; }
 
-# A schedule runs on one thread, so each core has a process of its own, with seeds of its own.
-cores=$(getconf _NPROCESSORS_ONLN)
-first=${first:-$((RANDOM * 1000000 + 1))}
-reports=$(mktemp -d)
-trap 'rm -rf "$reports"' EXIT
-runs=()
-for ((core = 0; core < cores; core++)); do
-    "$fuzzer" --seconds "$duration" --first-seed $((first + core * 100000000)) >"$reports/$core" 2>&1 &
-    runs+=($!)
-done
-status=0
-for run in "${runs[@]}"; do wait "$run" || status=1; done
+    # A schedule runs on one thread, so each core runs a process with its own seeds.
+    cores=$(getconf _NPROCESSORS_ONLN)
+    for ((core = 0; core < cores; core++)); do
+        "$fuzzer" --seconds "$duration" --first-seed $((first + core * 100000000)) >"$scratch/$core" 2>&1 &
+        runs+=($!)
+    done
+    for run in "${runs[@]}"; do wait "$run" || status=1; done
+    grep -hvE '^(  .{30} *[0-9]+|[0-9]+ schedules.*)$' "$scratch"/* || true
+    awk '
+        /^[0-9]+ schedules and / { schedules_a_second += $1; jobs_a_second += $4; next }
+        /^[0-9]+ schedules, / { schedules += $1; violations += $3; next }
+        /^  .*[0-9]$/ && length($0) == 42 {
+            name = substr($0, 1, 32)
+            if (!(name in count)) names[++last] = name
+            count[name] += $NF
+        }
+        END {
+            for (row = 1; row <= last; row++) printf "%s%10d\n", names[row], count[names[row]]
+            printf "%d schedules and %d jobs a second.\n", schedules_a_second, jobs_a_second
+            printf "%d schedules, %d violations\n", schedules, violations
+        }' "$scratch"/*
+    return "$status"
+}
 
-for ((core = 0; core < cores; core++)); do
-    grep -vE '^(  .{30} *[0-9]+|[0-9]+ schedules.*)$' "$reports/$core" || true
-done
-# The figures of all of them, added up.
-awk '
-    /^[0-9]+ schedules and / { schedules_a_second += $1; jobs_a_second += $4; next }
-    /^[0-9]+ schedules, / { schedules += $1; violations += $3; next }
-    /^  .*[0-9]$/ && length($0) == 42 {
-        name = substr($0, 1, 32)
-        if (!(name in count)) names[++last] = name
-        count[name] += $NF
-    }
-    END {
-        for (place = 1; place <= last; place++) printf "%s%10d\n", names[place], count[names[place]]
-        printf "%d schedules and %d jobs a second.\n", schedules_a_second, jobs_a_second
-        printf "%d schedules, %d violations\n", schedules, violations
-    }' "$reports"/*
-exit "$status"
+faults() {
+    local duration=${1:-60} log=$scratch/log count=0 missed=0 patch name start
+    shift || true
+    export SWIFT_DETERMINISTIC_HASHING=1
+    mkdir "$scratch/Fuzzing"
+    cp -R Package.swift Sources Tests "$scratch"
+    cp -R Fuzzing/Package.swift Fuzzing/Sources "$scratch/Fuzzing"
+    if [[ -e Fuzzing/Package.resolved ]]; then cp Fuzzing/Package.resolved "$scratch/Fuzzing"; fi
+
+    printf '%-28s %-10s %s\n' fault found 'the rule that it breaks'
+    for patch in Fuzzing/Faults/*.patch; do
+        name=$(basename "$patch" .patch)
+        if (($# > 0)) && [[ " $* " != *" $name "* ]]; then continue; fi
+        count=$((count + 1))
+        # Debug, because a fault changes one file, and compiling one file again takes seconds.
+        if ! { patch --directory "$scratch" --strip 1 --forward --no-backup-if-mismatch <"$patch" &&
+            swift build --package-path "$scratch/Fuzzing" --product martlet-fuzz; } >"$log" 2>&1; then
+            cat "$log" >&2
+            echo "fuzz: the fault $name does not apply or does not compile; update $patch" >&2
+            exit 1
+        fi
+        start=$SECONDS
+        if "$scratch/Fuzzing/.build/debug/martlet-fuzz" --seconds "$duration" --unchecked >"$log" 2>&1; then
+            missed=$((missed + 1))
+            printf '%-28s %-10s %s\n' "$name" MISSED "$(tail -n 1 "$log")"
+        else
+            printf '%-28s %-10s %s\n' "$name" "in $((SECONDS - start)) s" \
+                "$( (grep -m 1 '^VIOLATION' "$log" || tail -n 1 "$log") | sed 's/^VIOLATION  //')"
+        fi
+        patch --directory "$scratch" --strip 1 --reverse --silent --no-backup-if-mismatch <"$patch"
+    done
+    printf '%s faults, %s missed\n' "$count" "$missed"
+    ((missed == 0))
+}
+
+case "${1:-}" in
+    engine | faults) "$@" ;;
+    *) echo "usage: scripts/fuzz.sh engine|faults …" >&2 && exit 2 ;;
+esac

@@ -1,4 +1,4 @@
-"""A little knowledge of Swift's surface, shared by the checks: what is comment, what is text, what is code."""
+"""What the checks know about Swift's syntax: comments, literals, and the declarations at the top of a file."""
 
 import pathlib
 import re
@@ -7,53 +7,49 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 _TOKEN = re.compile(
     r"""
-    (?P<doc>///[^\n]*|/\*\*.*?\*/)
-  | (?P<comment>//[^\n]*|/\*.*?\*/)
-  | (?P<rawmulti>\#+\"\"\".*?\"\"\"\#+)
-  | (?P<multi>\"\"\".*?(?<!\\)\"\"\")
-  | (?P<raw>(?P<hashes>\#+)\"[^\n]*?\"(?P=hashes))
-  | (?P<string>\"(?:\\\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)|\\.|[^\"\\\n])*\")
+    //[^\n]*
+  | /\*.*?\*/
+  | \#+\"\"\".*?\"\"\"\#+
+  | \"\"\".*?(?<!\\)\"\"\"
+  | (?P<hashes>\#+)\"[^\n]*?\"(?P=hashes)
+  | \"(?:\\\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)|\\.|[^\"\\\n])*\"
     """,
     re.VERBOSE | re.DOTALL,
 )
-_INTERPOLATION = re.compile(r"\\#*\(")
+# Up to three levels of parentheses within an interpolation.
+_INTERPOLATION = re.compile(r"\\#*\(((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\)")
+_DECLARATION = re.compile(r"\b(struct|class|enum|protocol|actor|typealias|extension|func)\s+(\w+)")
 
 
-def code_of(text, keep_docs=False):
-    """The text with comments and literals blanked, line for line and column for column.
-
-    What stands in an interpolation is code and stays. With `keep_docs`, so do documentation comments.
-    """
+def code_of(text):
+    """The text with comments and literals blanked, column for column. Code in interpolations stays."""
 
     def blank(match):
-        found = match.group(0)
-        if match.lastgroup == "doc" and keep_docs:
-            return found
-        if found.startswith("/"):
-            return re.sub(r"[^\n]", " ", found)
-        return _blank_literal(found)
+        result, end = "", 0
+        for code in _INTERPOLATION.finditer(match[0]) if match[0][0] in '#"' else ():
+            result += _spaces(match[0][end : code.start(1)]) + re.sub('["{}]', " ", code[1])
+            end = code.end(1)
+        return result + _spaces(match[0][end:])
 
     return _TOKEN.sub(blank, text)
 
 
-def _blank_literal(literal):
-    result = []
-    index = 0
-    while index < len(literal):
-        match = _INTERPOLATION.match(literal, index)
-        if not match:
-            result.append("\n" if literal[index] == "\n" else " ")
-            index += 1
-            continue
-        result.append(" " * (match.end() - index))
-        index = match.end()
-        depth = 1
-        while index < len(literal) and depth:
-            character = literal[index]
-            depth += {"(": 1, ")": -1}.get(character, 0)
-            result.append(" " if depth == 0 or character in '"{}' else character)
-            index += 1
-    return "".join(result)
+def _spaces(text):
+    return re.sub(r"[^\n]", " ", text)
+
+
+def declarations(code):
+    """Yields (kind, name, modifiers, extended type) for each top-level type and for each function of an extension."""
+    depth, extended = 0, None
+    for line in code.split("\n"):
+        match = _DECLARATION.search(line)
+        if match and depth == 0:
+            extended = match[2] if match[1] == "extension" else None
+            if match[1] not in ("extension", "func"):
+                yield match[1], match[2], line[: match.start()].split(), None
+        elif match and depth == 1 and extended and match[1] == "func":
+            yield "func", match[2], line[: match.start()].split(), extended
+        depth += line.count("{") - line.count("}")
 
 
 def swift_files(folder):
@@ -62,5 +58,5 @@ def swift_files(folder):
 
 
 def shown(path):
-    """A path as messages show it: from the root of the repository."""
+    """A path relative to the root of the repository."""
     return pathlib.Path(path).resolve().relative_to(ROOT).as_posix()

@@ -1,4 +1,4 @@
-// What CryptoKit would not take.
+// Code that CryptoKit rejects.
 
 internal import CryptoKit
 internal import Foundation

@@ -1,4 +1,4 @@
-// What ImageIO and Core Graphics would not take.
+// Code that ImageIO and Core Graphics reject.
 
 internal import CoreGraphics
 internal import Foundation

@@ -1,4 +1,4 @@
-// What the unified logging system would not take.
+// Code that the unified logging system rejects.
 
 internal import os
 

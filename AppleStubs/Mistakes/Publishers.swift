@@ -1,4 +1,4 @@
-// What Combine would not have, and a stub with the wrong constraints would let pass.
+// Code that Combine rejects, and that a stub with wrong constraints would accept.
 
 internal import Combine
 

@@ -1,4 +1,4 @@
-// What only shows once bodies are lowered: a value in two places at the same time.
+// Data races that the compiler detects only after type checking: a value used in two places at the same time.
 
 internal import Combine
 internal import CoreGraphics

@@ -1,4 +1,4 @@
-// What a compiler for Apple's systems would refuse, and Linux's Foundation and Glibc would not, or say nothing of.
+// Code that a compiler for Apple's systems rejects, but Foundation and Glibc on Linux accept.
 
 internal import Darwin
 internal import Dispatch

@@ -1,4 +1,4 @@
-// What a compiler for Apple's systems would refuse because the oldest of them that we run on lack it.
+// Code that needs newer systems than the oldest supported ones.
 
 internal import CoreGraphics
 internal import Foundation

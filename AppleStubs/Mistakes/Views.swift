@@ -1,4 +1,4 @@
-// What SwiftUI would not take.
+// Code that SwiftUI rejects.
 
 internal import Accessibility
 internal import Combine

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stddef.h>
 
-// Colours by code points (ITU-T H.273, 8.1 and 8.2).
+// Color spaces as code points (ITU-T H.273, 8.1 and 8.2).
 
-/// White, red, green and blue, each as x and y.
+/// The chromaticities of white, red, green and blue, each as x and y.
 typedef struct {
     uint8_t code;
     double xy[8];
@@ -40,10 +40,10 @@ int martlet_knows_code_points(uint8_t primaries, uint8_t transfer) {
 
 #include "codes.h"
 
-/// How bright diffuse white is in pictures with a high dynamic range, in cd/m2 (ITU-R BT.2408).
+/// The luminance of diffuse white in HDR pictures, in cd/m2 (ITU-R BT.2408).
 static const double reference_white = 203;
 
-/// The curve of PQ, as light of which 1 is the white of paper (SMPTE ST 2084).
+/// The PQ curve (SMPTE ST 2084), as linear light in which 1 is diffuse white.
 static double light_of_pq(double value) {
     double m1 = 2610.0 / 16384, m2 = 2523.0 / 4096 * 128, c1 = 3424.0 / 4096, c2 = 2413.0 / 4096 * 32,
            c3 = 2392.0 / 4096 * 32;
@@ -51,15 +51,16 @@ static double light_of_pq(double value) {
     return pow(fmax(power - c1, 0) / (c2 - c3 * power), 1 / m1) * 10000 / reference_white;
 }
 
-/// The curve of HLG, as light of which 1 is the white of paper, on a screen that shows up to 1000 cd/m2 (ITU-R BT.2100).
+/// The HLG curve (ITU-R BT.2100) for a display of 1000 cd/m2, as linear light in which 1 is diffuse white.
 static double light_of_hlg(double value) {
     double a = 0.17883277, b = 1 - 4 * a, c = 0.5 - a * log(4 * a);
     double scene = value <= 0.5 ? value * value / 3 : (exp((value - c) / a) + b) / 12;
-    // What the screen makes of it is meant for the brightness of the pixel; each channel by itself comes close.
+    // The display's transfer function applies to the luminance of a pixel. Applying it per channel is a good
+    // approximation.
     return pow(scene, 1.2) * 1000 / reference_white;
 }
 
-/// The light that a value from 0 to 1 stands for.
+/// Converts an encoded value from 0 to 1 to linear light.
 static double light_of(uint8_t transfer, double value) {
     double beta = 0.018053968510807, alpha = 1 + 5.5 * beta;
     switch (transfer) {
@@ -74,13 +75,13 @@ static double light_of(uint8_t transfer, double value) {
 }
 
 static cmsToneCurve *curve_of(const martlet_layout *layout) {
-    // 16 steps for each value of 8 bits, and one for the last.
+    // 16 steps between adjacent 8-bit values.
     enum { count = 255 * 16 + 1 };
     cmsUInt16Number values[count];
     for (int i = 0; i < count; i++) {
         double value = i / (count - 1.0);
         if (layout->is_narrow) value = fmin(fmax((value * 255 - 16) / 219, 0), 1);
-        // What is brighter than white is cut off.
+        // Clip values above white.
         values[i] = (cmsUInt16Number)lround(fmin(light_of(layout->code_transfer, value), 1) * 65535);
     }
     return cmsBuildTabulatedToneCurve16(NULL, count, values);

@@ -5,7 +5,7 @@
 
 #include "CMartletImages.h"
 
-/// The profile that the code points of a layout stand for, `NULL` where they are not known.
+/// Creates the profile for the code points of a layout; `NULL` if they are unknown.
 cmsHPROFILE martlet_profile_from_codes(const martlet_layout *layout, size_t channels);
 
 #endif

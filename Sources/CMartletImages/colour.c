@@ -12,11 +12,11 @@
 
 #include "codes.h"
 
-/// The profile that gamma and primaries stand for, `NULL` where there are neither.
+/// Creates a profile from gamma and primaries; `NULL` if there are neither.
 static cmsHPROFILE profile_from(const martlet_layout *layout, size_t channels) {
     int has_primaries = layout->primaries[1] && layout->primaries[3] && layout->primaries[5] && layout->primaries[7];
     if (!layout->gamma && !has_primaries) return NULL;
-    // PNG has the exponent of the encoding, Little CMS wants that of the decoding. Without one it is sRGB's curve.
+    // PNG stores the encoding exponent, Little CMS expects the decoding exponent. Without a gamma, use sRGB's curve.
     cmsFloat64Number srgb[5] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
     cmsToneCurve *curve = layout->gamma ? cmsBuildGamma(NULL, 100000.0 / layout->gamma)
                                         : cmsBuildParametricToneCurve(NULL, 4, srgb);
@@ -37,7 +37,7 @@ static cmsHPROFILE profile_from(const martlet_layout *layout, size_t channels) {
     return profile;
 }
 
-/// How Little CMS calls such pixels, 0 where the profile is for others.
+/// Returns the Little CMS format of the pixels; 0 if the profile is for another color space.
 static cmsUInt32Number format_of(const martlet_layout *layout, size_t channels, cmsColorSpaceSignature space) {
     if (layout->is_cmyk) return space == cmsSigCmykData ? TYPE_CMYK_8_REV : 0;
     switch (channels) {

@@ -6,7 +6,7 @@
 #include <emmintrin.h>
 #endif
 
-// Whole numbers come to the same however they are grouped, so the two ways through here give the same bytes.
+// Integer sums do not depend on the order of additions, so both implementations give the same bytes.
 
 enum { block = 256 };
 
@@ -16,13 +16,13 @@ static uint8_t byte_from(int32_t value) {
 
 #if defined(__SSE2__)
 
-/// Two weights, four times: what multiplies the pixels of two rows or two neighbours.
+/// Repeats two weights four times, to multiply the pixels of two rows or of two neighbors.
 static __m128i pair_of_weights(int16_t first, int16_t second) {
     return _mm_set1_epi32((int32_t)((uint32_t)(uint16_t)second << 16 | (uint16_t)first));
 }
 
-/// Adds up all whole blocks of 16 bytes.
-/// @return Where the rest begins.
+/// Sums all complete blocks of 16 bytes.
+/// @return The index of the first byte after them.
 static size_t add_blocks(const uint8_t *const *rows, const int16_t *weights, size_t count, int16_t *sums,
                          size_t length) {
     const __m128i zero = _mm_setzero_si128();
@@ -31,7 +31,7 @@ static size_t add_blocks(const uint8_t *const *rows, const int16_t *weights, siz
     for (; x + 16 <= length; x += 16) {
         __m128i totals[4] = {half, half, half, half};
         for (size_t row = 0; row < count; row += 2) {
-            // A row without a partner gets itself, with no weight.
+            // A last odd row is paired with itself, with weight 0.
             size_t partner = row + 1 < count ? row + 1 : row;
             __m128i pair = pair_of_weights(weights[row], partner > row ? weights[partner] : 0);
             __m128i first = _mm_loadu_si128((const __m128i *)(rows[row] + x));
@@ -50,7 +50,7 @@ static size_t add_blocks(const uint8_t *const *rows, const int16_t *weights, siz
     return x;
 }
 
-/// Makes a row of three or four channels narrower.
+/// Reduces the width of a row with three or four channels.
 static inline __attribute__((always_inline)) void narrow_pairs(const int16_t *sums, const int32_t *starts,
                                                                const int16_t *weights, size_t taps, size_t channels,
                                                                uint8_t *result, size_t width) {
@@ -87,7 +87,7 @@ static size_t add_blocks(const uint8_t *const *rows, const int16_t *weights, siz
 #endif
 
 void martlet_add_rows(const uint8_t *const *rows, const int16_t *weights, size_t count, int16_t *sums, size_t length) {
-    // In blocks that stay in the fastest cache while row after row is added.
+    // Blocks stay in the L1 cache while the rows are added.
     for (size_t start = add_blocks(rows, weights, count, sums, length); start < length; start += block) {
         size_t width = length - start < block ? length - start : block;
         int32_t totals[block] = {0};
@@ -97,7 +97,7 @@ void martlet_add_rows(const uint8_t *const *rows, const int16_t *weights, size_t
             for (size_t x = 0; x < width; x++) totals[x] += (int16_t)bytes[x] * weight;
         }
         for (size_t x = 0; x < width; x++) {
-            // Overshooting at edges stays within 16 bits: weights below 0 are a fraction of the others.
+            // Overshoot at edges fits into 16 bits, because negative weights are small compared with the others.
             sums[start + x] = (int16_t)((totals[x] + 128) >> 8);
         }
     }
@@ -118,7 +118,7 @@ static inline __attribute__((always_inline)) void narrow(const int16_t *sums, co
 
 void martlet_narrow_row(const int16_t *sums, const int32_t *starts, const int16_t *weights, size_t taps,
                         size_t channels, uint8_t *result, size_t width) {
-    // One copy of the loop for each number, known to the compiler.
+    // A constant number of channels lets the compiler specialize the loop.
     switch (channels) {
     case 1: narrow(sums, starts, weights, taps, 1, result, width); break;
     case 2: narrow(sums, starts, weights, taps, 2, result, width); break;

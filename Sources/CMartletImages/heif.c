@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The part of libheif's interface that is needed, by its documented signatures. It is opened when it is first needed:
-// nothing has to be installed to build a program or to start it.
+// Declarations for the used part of libheif's C API. The library is opened at first use, so a program builds and starts
+// without it.
 
 typedef struct {
     int code;
@@ -17,7 +17,7 @@ typedef struct {
     const char *message;
 } heif_error;
 
-/// What libheif keeps to, as far as it is needed: the first two of its fields, which stay where they are.
+/// The first two fields of `heif_security_limits`. Their layout is stable across versions.
 typedef struct {
     uint8_t version;
     uint64_t pixels;
@@ -100,7 +100,7 @@ static const heif_library *heif_get(void) {
     return is_loaded ? &loaded : NULL;
 }
 
-/// Reads a row of a picture with alpha multiplied in, which libheif says and leaves to others.
+/// Reads a row with premultiplied alpha, which libheif reports but does not undo.
 static martlet_status heif_read_premultiplied(martlet_reader *base, uint8_t *row, martlet_problem *problem) {
     martlet_status status = martlet_read_memory(base, row, problem);
     if (status == martlet_status_good) martlet_unpremultiply(row, base->layout.width, base->layout.channels);
@@ -125,8 +125,8 @@ static void heif_note_profile(heif_reader *reader) {
     reader->base.base.layout.profile_length = length;
 }
 
-/// @param allowed The size to be decoded; `NULL` where no pixels are wanted.
-/// @param coded The largest size that any part of it is coded in.
+/// @param allowed The size to decode; `NULL` to read only the properties.
+/// @param coded The largest coded size of any part.
 static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, const martlet_size *allowed,
                      martlet_size coded, martlet_problem *problem) {
     const heif_library *library = reader->library;
@@ -140,7 +140,7 @@ static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, co
     if (limits) {
         uint64_t shown = (uint64_t)allowed->width * allowed->height;
         uint64_t pixels = (uint64_t)coded.width * coded.height;
-        // Decoders ask for it before they take memory for what they find. 0 would be no limit.
+        // Decoders check the limit before they allocate memory. 0 means no limit.
         limits->pixels = pixels > shown ? pixels : shown;
     }
     heif_error error = library->read(reader->context, bytes, count, NULL);
@@ -155,7 +155,7 @@ static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, co
         error = library->decode(reader->handle, &reader->image, heif_rgb, chroma, NULL);
     }
     if (error.code) {
-        // 3 and 4 are libheif's codes for file types and features that it does not know, 11 for a missing plug-in.
+        // Codes of libheif: 3 and 4 for unsupported file types and features, 11 for a missing plug-in.
         int is_unknown = error.code == 3 || error.code == 4 || error.code == 11;
         martlet_fail(problem, is_unknown ? martlet_status_unsupported : martlet_status_damaged,
                      error.message ? error.message : "libheif cannot read it");
@@ -169,7 +169,7 @@ static int heif_fill(heif_reader *reader, const uint8_t *bytes, size_t count, co
         martlet_fail(problem, martlet_status_damaged, "libheif yields no pixels");
         return 0;
     }
-    // Some of its versions decode more than the file says, where what is coded is larger.
+    // Some versions of libheif return the coded size, if it is larger than the displayed size.
     if ((size_t)width > allowed->width || (size_t)height > allowed->height) {
         return martlet_is_allowed((size_t)width, (size_t)height, *allowed, problem);
     }

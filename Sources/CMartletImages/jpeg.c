@@ -15,14 +15,15 @@
 
 #include <jerror.h>
 
-/// More scans than any encoder makes: each costs time for all of the picture, and takes a few bytes only.
+/// The maximum number of scans. A malicious file can have many: each needs a few bytes, but the time for the whole
+/// picture.
 enum { maximum_scans = 200 };
 
 typedef struct {
     struct jpeg_error_mgr base;
     jmp_buf escape;
     martlet_problem *problem;
-    /// Whether something was missing that the library has made up.
+    /// Whether the library has replaced missing data.
     int is_damaged;
 } jpeg_errors;
 
@@ -55,7 +56,7 @@ static void jpeg_error_exit(j_common_ptr codec) {
 
 static void jpeg_message(j_common_ptr codec, int level) {
     if (level >= 0) return;
-    // Warnings. Those about odd but whole files are none.
+    // Only warnings about missing or damaged data count as errors.
     switch (codec->err->msg_code) {
     case JWRN_JPEG_EOF:
     case JWRN_HIT_MARKER:
@@ -146,7 +147,8 @@ martlet_reader *martlet_open_jpeg(const uint8_t *bytes, size_t count, martlet_si
     case JCS_CMYK:
     case JCS_YCCK:
         codec->out_color_space = JCS_CMYK;
-        // What Adobe's programs write has 255 for no ink; the standard says nothing, and others write the opposite.
+        // Adobe's programs write 255 for no ink. The standard does not define it, and other programs write the
+        // opposite.
         reader->inverts = !codec->saw_Adobe_marker;
         break;
     default: codec->out_color_space = JCS_RGB; break;
@@ -179,7 +181,7 @@ static void jpeg_begin_output(j_compress_ptr codec) {
     (void)codec;
 }
 
-/// Called when all of the block is full, and only then.
+/// libjpeg calls this only when the whole block is full.
 static boolean jpeg_grow_output(j_compress_ptr codec) {
     jpeg_writer *writer = (jpeg_writer *)codec;
     uint8_t *grown = realloc(writer->bytes, writer->capacity * 2);
@@ -207,7 +209,7 @@ static martlet_status jpeg_run_writer(jpeg_writer *writer, const uint8_t *pixels
     codec->image_height = (JDIMENSION)height;
     codec->input_components = (int)channels;
     codec->in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    // 4:2:0, as cameras and browsers have it: at these qualities the bytes are better spent on brightness than on colour.
+    // The default is 4:2:0, as in cameras and browsers: at these qualities, bytes for luma improve the picture more.
     jpeg_set_defaults(codec);
     jpeg_set_quality(codec, quality, TRUE);
     jpeg_start_compress(codec, TRUE);

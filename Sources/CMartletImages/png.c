@@ -19,7 +19,7 @@ typedef struct {
     martlet_problem *problem;
     const uint8_t *bytes;
     size_t left;
-    /// All of the pixels, for interlaced pictures.
+    /// All pixels of an interlaced picture.
     uint8_t *pixels;
     size_t next;
 } png_reader;
@@ -67,7 +67,7 @@ static void png_close(martlet_reader *base) {
     free(reader);
 }
 
-/// Notes how the colours are meant: by a profile, or by gamma and primaries unless the picture says that it is sRGB.
+/// Stores the color space in the layout: the profile, or gamma and primaries unless the picture is marked as sRGB.
 static void png_note_colour(png_reader *reader) {
     martlet_layout *layout = &reader->base.layout;
     png_charp name;
@@ -90,7 +90,7 @@ static void png_note_colour(png_reader *reader) {
     }
 }
 
-/// Reads all of an interlaced picture.
+/// Reads an interlaced picture completely.
 static void png_read_all(png_reader *reader, int passes) {
     size_t stride = reader->base.layout.width * reader->base.layout.channels;
     reader->pixels = calloc(reader->base.layout.height, stride);
@@ -126,10 +126,10 @@ martlet_reader *martlet_open_png(const uint8_t *bytes, size_t count, martlet_siz
         return NULL;
     }
     png_set_read_fn(codec, reader, png_take);
-    // Its own limits are not those of the caller, who has looked at the size.
+    // Disable libpng's own limits, because the caller has checked the size.
     png_set_user_limits(codec, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    // Texts, suggested palettes and unknown chunks are skipped, at 1 all of them: nobody looks at them here, and unpacked
-    // they take up to 8 MB each, a thousand times.
+    // 1 skips all texts, suggested palettes and unknown chunks. They are not used here, and a thousand of them could
+    // take up to 8 MB each when decompressed.
     png_set_chunk_cache_max(codec, 1);
     png_read_info(codec, reader->info);
     if (!martlet_is_allowed(png_get_image_width(codec, reader->info), png_get_image_height(codec, reader->info),

@@ -3,14 +3,14 @@
 
 #include "CMartletImages.h"
 
-/// Every reader begins with this.
+/// The common start of all readers.
 struct martlet_reader {
     martlet_layout layout;
     martlet_status (*read)(martlet_reader *reader, uint8_t *row, martlet_problem *problem);
     void (*close)(martlet_reader *reader);
 };
 
-/// A reader of pixels that are in memory already.
+/// A reader of decoded pixels in memory.
 typedef struct martlet_memory_reader {
     martlet_reader base;
     const uint8_t *pixels;
@@ -20,10 +20,10 @@ typedef struct martlet_memory_reader {
 
 martlet_status martlet_read_memory(martlet_reader *reader, uint8_t *row, martlet_problem *problem);
 
-/// Whether the library has found the size that was allowed; notes the problem where it has not.
+/// Returns whether the library has read the allowed size; otherwise sets the problem.
 int martlet_is_allowed(size_t width, size_t height, martlet_size allowed, martlet_problem *problem);
 
-/// Notes what went wrong.
+/// Sets the problem and returns its status.
 martlet_status martlet_fail(martlet_problem *problem, martlet_status status, const char *reason);
 
 #endif

@@ -1,30 +1,30 @@
 public import Martlet
 
 extension GuestAuthService {
-    /// Prepares a picture, registers a guest with it and starts a session.
+    /// Prepares a picture, registers a guest with it and signs the guest in.
     ///
-    /// Whoever asks while a guest is being made, its picture included, gets the same guest: a double tap makes one.
+    /// A call during a registration joins it and returns the same guest, so a double tap creates one guest.
     /// - Parameters:
     ///   - name: The guest's name.
     ///   - image: The guest's picture.
-    ///   - processor: Prepares the picture.
-    ///   - monitor: Is told how much of it has gone out. Where a registration is under way already, which this one joins, it
-    ///     has nothing to tell.
+    ///   - processor: Prepares the picture for upload.
+    ///   - monitor: Receives the upload progress. If this call joins a running registration, the monitor receives
+    ///     nothing.
     /// - Returns: The guest, once the session has been stored.
-    /// - Throws: `NetworkError`; `.invalidRequest` with the words of an ``ImageError`` where the picture is of no use. A caller
-    ///   that is cancelled gets `.cancelled`, while the registration goes on for whoever else waits for it; it is cancelled
-    ///   with the last of them.
+    /// - Throws: `NetworkError`. If the picture cannot be prepared, `.invalidRequest` with the description of the
+    ///   ``ImageError``. A cancelled caller gets `.cancelled`; the registration continues for the other callers and is
+    ///   cancelled with the last one.
     @discardableResult
     public func register(
         name: String, image: ImageSource, processor: ImageProcessor = ImageProcessor(), monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> Guest {
-        try await register(name: name, monitor: monitor) { () throws(RequestProblem) -> Picture? in
+        try await register(name: name, monitor: monitor) { () throws(InvalidRequestError) -> Picture? in
             do throws(ImageError) {
                 let prepared = try await processor.prepare(image)
                 let filename = prepared.filename(for: image.filename)
                 return .data(prepared.data, filename: filename, contentType: prepared.contentType)
             } catch {
-                throw RequestProblem(error.description)
+                throw InvalidRequestError(error.description)
             }
         }
     }

@@ -1,8 +1,8 @@
-/// What a picture is sent as.
+/// The file format of a prepared picture.
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
-    /// For photographs, and what every server takes. Has no transparency.
+    /// For photographs. Every server accepts it. No transparency.
     case jpeg
-    /// Without loss and large; for drawings and for what must stay transparent.
+    /// Lossless and large, for drawings and for transparency.
     case png
     /// Smaller than JPEG at the same quality, with transparency.
     case webP
@@ -16,7 +16,7 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What names of files end in, without the dot: `jpg`.
+    /// The filename extension without the dot, such as `jpg`.
     public var filenameExtension: String {
         switch self {
         case .jpeg: "jpg"
@@ -25,9 +25,9 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether a picture can be transparent.
+    /// Whether the format supports transparency.
     public var hasAlpha: Bool { self != .jpeg }
 
-    /// Whether there is a quality to choose.
+    /// Whether the format is lossy, so that it has a quality setting.
     public var isLossy: Bool { self != .png }
 }

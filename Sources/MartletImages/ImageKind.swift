@@ -1,14 +1,14 @@
-/// What kind of file a picture comes in, told from its content and never from its name.
+/// The file format of a source picture, detected from its content and never from its name.
 public enum ImageKind: String, Sendable, Hashable, CaseIterable {
     /// JPEG (ISO/IEC 10918-1).
     case jpeg = "JPEG"
-    /// PNG, animated or not.
+    /// PNG, including animated PNG.
     case png = "PNG"
     /// WebP (RFC 9649).
     case webP = "WebP"
-    /// HEIF with HEVC within, as iPhones take it.
+    /// HEIF with HEVC, as iPhones store pictures.
     case heic = "HEIC"
-    /// HEIF with AV1 within.
+    /// HEIF with AV1.
     case avif = "AVIF"
     /// GIF.
     case gif = "GIF"
@@ -22,14 +22,14 @@ public enum ImageKind: String, Sendable, Hashable, CaseIterable {
     case jpeg2000 = "JPEG 2000"
     /// Windows icon.
     case icon = "ICO"
-    /// A drawing in XML.
+    /// SVG, a vector format in XML.
     case svg = "SVG"
     /// PDF.
     case pdf = "PDF"
-    /// What only Image I/O knows how to read: Photoshop's documents, OpenEXR, the raw formats of some cameras and others.
+    /// A format that only Image I/O reads: Photoshop documents, OpenEXR, raw formats of some cameras, and others.
     case other = "picture"
 
-    /// The format that leaves this kind as it is.
+    /// The output format of the same kind; `nil` if this kind can only be read.
     var format: ImageFormat? {
         switch self {
         case .jpeg: .jpeg

@@ -6,7 +6,8 @@ internal import Martlet
     internal import Foundation
 #endif
 
-/// Makes pictures ready to be uploaded: small enough, upright, in sRGB, and without what they tell about their owner.
+/// Prepares pictures for upload: scales them down, turns them upright, converts them to sRGB and removes private
+/// metadata.
 ///
 /// ```swift
 /// let image = try await ImageProcessor().prepare(.file(at: path))
@@ -14,53 +15,56 @@ internal import Martlet
 /// form.append(image, named: "image")
 /// ```
 ///
-/// A picture that fits the bounds and the byte limit, is of the right format, upright, in sRGB and without metadata is passed
-/// through untouched. Any other is decoded no larger than needed, turned upright, converted to sRGB and encoded with the best
-/// quality that keeps to the byte limit. The same picture with the same options gives the same bytes, as long as the codecs
-/// are the same.
+/// A picture passes through unchanged if it fits the bounds and the byte limit, has the right format, is upright, is in
+/// sRGB and has no metadata. Any other picture is decoded no larger than needed, turned upright, converted to sRGB and
+/// encoded with the best quality that fits the byte limit. The same picture, options and codec versions always give the
+/// same bytes.
 ///
-/// The work is done on threads of its own, for two pictures at a time: more would take memory rather than save time.
+/// The processor works on its own threads, on two pictures at a time, to limit the use of memory.
 public struct ImageProcessor: Sendable {
-    /// What a picture is to become.
+    /// The properties of the prepared picture, and limits for the source.
     public struct Options: Sendable, Hashable {
-        /// What the picture must fit into, in pixels once it is upright. Smaller pictures are not enlarged.
+        /// The maximum size of the upright picture. Smaller pictures are not enlarged.
         public var bounds = PixelSize(width: 1024, height: 1024)
-        /// How many bytes the result may have. Where the lowest quality is not enough, the picture becomes smaller than
-        /// ``bounds``.
+        /// The maximum size of the result in bytes. If the lowest quality is still too large, the picture becomes
+        /// smaller than ``bounds``.
         public var maximumBytes = 5_000_000
-        /// What the picture is sent as.
+        /// The file format of the result.
         public var format = ImageFormat.jpeg
-        /// The qualities to choose from, from 0.01 to 1: the best that keeps to ``maximumBytes`` is taken, in steps of 0.01. Of
-        /// no meaning for ``ImageFormat/png``.
+        /// The range of qualities, from 0.01 to 1. The processor uses the best one that fits ``maximumBytes``, in steps
+        /// of 0.01. ``ImageFormat/png`` ignores it.
         public var quality: ClosedRange<Double> = 0.1...0.8
-        /// What shows through where the picture is transparent and ``format`` cannot be.
+        /// The background for transparent pixels if ``format`` has no transparency.
         public var background = Color.white
-        /// Whether EXIF metadata stay, with the orientation set to upright. They say where and when the picture was taken.
-        /// Any other metadata go in any case, and so do EXIF of more than 65,527 bytes where ``format`` is
-        /// ``ImageFormat/jpeg``, which has no room for them.
+        /// Whether to keep EXIF metadata, which say where and when the picture was taken. Their orientation is set to
+        /// upright.
+        ///
+        /// All other metadata are always removed. A JPEG cannot hold more than 65,527 bytes of EXIF; larger metadata
+        /// are removed from it.
         public var keepsMetadata = false
-        /// How many pixels a picture may have by what its header says, against small files that unpack to gigabytes. A file
-        /// that has more of them than its header says is damaged. No side may have more than 1,000,000, whatever is set here.
+        /// The maximum number of pixels that a header may declare, as a protection against small files that decode to
+        /// gigabytes. A file with more pixels than its header declares counts as damaged. Width and height are always
+        /// limited to 1,000,000.
         public var maximumPixels = 120_000_000
-        /// How many bytes a picture's file may have.
+        /// The maximum size of the source file in bytes.
         public var maximumInputBytes = 200_000_000
-        /// Whether a picture that is fine as it is stays untouched.
+        /// Whether a picture that already meets all options passes through unchanged.
         public var passesThrough = true
 
-        /// 1024 x 1024 pixels, 5 MB, JPEG, quality 0.8 down to 0.1, no metadata.
+        /// Creates the default options: 1024 x 1024 pixels, 5 MB, JPEG, quality 0.8 down to 0.1, no metadata.
         public init() {}
     }
 
-    /// A colour in sRGB.
+    /// A color in sRGB.
     public struct Color: Sendable, Hashable {
-        /// The share of red, 0 to 255.
+        /// The red component, from 0 to 255.
         public var red: UInt8
-        /// The share of green, 0 to 255.
+        /// The green component, from 0 to 255.
         public var green: UInt8
-        /// The share of blue, 0 to 255.
+        /// The blue component, from 0 to 255.
         public var blue: UInt8
 
-        /// A colour by its shares, 0 to 255 each.
+        /// Creates a color from its components, 0 to 255 each.
         public init(red: UInt8, green: UInt8, blue: UInt8) {
             self.red = red
             self.green = green
@@ -73,11 +77,11 @@ public struct ImageProcessor: Sendable {
         public static let black = Color(red: 0, green: 0, blue: 0)
     }
 
-    /// What pictures become.
+    /// The options.
     public let options: Options
     private let codec: any ImageCodec
 
-    /// Prepares pictures with these options.
+    /// Creates a processor.
     public init(_ options: Options = Options()) {
         self.init(options, codec: PlatformCodec.standard)
     }
@@ -87,10 +91,9 @@ public struct ImageProcessor: Sendable {
         self.codec = codec
     }
 
-    /// Prepares a picture.
+    /// Prepares a picture for upload.
     /// - Parameter source: A file or its bytes.
-    /// - Returns: The picture as it is to be sent.
-    /// - Throws: ``ImageError``; ``ImageError/cancelled`` soon after the task was cancelled.
+    /// - Throws: ``ImageError``. If the task is cancelled, ``ImageError/cancelled`` after the codec's current step.
     public func prepare(_ source: ImageSource) async throws(ImageError) -> PreparedImage {
         try await ImageQueue.shared.run { [options, codec] cancellation throws(ImageError) in
             try Preparation(options: options, codec: codec, cancellation: cancellation).run(source)

@@ -4,13 +4,13 @@
     public import Foundation
 #endif
 
-/// Where a picture comes from.
+/// The source of a picture.
 public enum ImageSource: Sendable, Hashable {
     /// The bytes of a picture's file, in memory.
     case data(Data)
-    /// A file. What it holds is told from its content, so its name does not matter.
+    /// A file at a path. The format is detected from the content, not from the name.
     case file(at: String)
 
-    /// A file. What it holds is told from its content, so its name does not matter.
+    /// A file at a file URL. The format is detected from the content, not from the name.
     public static func file(_ url: URL) -> ImageSource { .file(at: url.path) }
 }

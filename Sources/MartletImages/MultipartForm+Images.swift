@@ -1,31 +1,31 @@
 public import Martlet
 
 extension MultipartForm {
-    /// Adds a picture that is ready to be sent.
+    /// Adds a prepared picture.
     /// - Parameters:
     ///   - image: The picture.
     ///   - name: The field's name.
-    ///   - filename: What the server is to call the file; its extension becomes that of the picture's format. `image.jpg` or
-    ///     the like where `nil`.
+    ///   - filename: The filename for the server. Its extension is replaced with that of the picture's format. If
+    ///     `nil`, `image.jpg` or the equivalent for the format.
     public mutating func append(_ image: PreparedImage, named name: String, filename: String? = nil) {
         append(image.data, named: name, filename: image.filename(for: filename), contentType: image.contentType)
     }
 }
 
 extension RequestBody {
-    /// Prepares a picture and puts it into a form, behind fields of text: the body of an upload in one call.
+    /// Prepares a picture and returns a form that contains text fields, followed by the picture.
     ///
     /// ```swift
     /// let body = try await RequestBody.multipart(image: .file(at: path), named: "avatar", fields: ["alt": "Me"])
-    /// try await client.send(Call<Empty>.post("/me/avatar", body))
+    /// try await client.send(Call<NoContent>.post("/me/avatar", body))
     /// ```
     /// - Parameters:
     ///   - image: The picture.
-    ///   - name: The field that has the picture.
-    ///   - filename: What the server is to call the file; its extension becomes that of the picture's format. For a file its
-    ///     own name where `nil`.
-    ///   - fields: Names and values, in the order in which they are sent.
-    ///   - processor: Prepares the picture.
+    ///   - name: The name of the picture's field.
+    ///   - filename: The filename for the server. Its extension is replaced with that of the picture's format. If
+    ///     `nil`, the name of the source file.
+    ///   - fields: The names and values of the text fields, in order.
+    ///   - processor: Prepares the picture for upload.
     /// - Throws: ``ImageError``.
     public static func multipart(
         image: ImageSource, named name: String, filename: String? = nil,
@@ -40,7 +40,7 @@ extension RequestBody {
 }
 
 extension ImageSource {
-    /// The name of its file, if it has one.
+    /// The name of the source file; `nil` for data in memory.
     var filename: String? {
         if case .file(let path) = self { path.split(separator: "/").last.map(String.init) } else { nil }
     }

@@ -1,11 +1,11 @@
 /// Width and height of a picture, in pixels.
 public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
-    /// Pixels from left to right.
+    /// The width in pixels.
     public var width: Int
-    /// Pixels from top to bottom.
+    /// The height in pixels.
     public var height: Int
 
-    /// A size.
+    /// Creates a size.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
@@ -14,7 +14,7 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     /// `1024 x 768`.
     public var description: String { "\(width) x \(height)" }
 
-    /// How many pixels that is; as many as an `Int` can say where there are more.
+    /// The number of pixels; `Int.max` if the product overflows.
     var count: Int {
         let (count, overflowed) = width.multipliedReportingOverflow(by: height)
         return overflowed ? .max : count
@@ -22,16 +22,17 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
 
     static let zero = PixelSize(width: 0, height: 0)
 
-    /// The one of both that has more pixels.
+    /// Returns the size with more pixels.
     func orLarger(_ other: PixelSize) -> PixelSize { other.count > count ? other : self }
 
-    /// The picture lying on its side.
+    /// The size with width and height swapped.
     var transposed: PixelSize { PixelSize(width: height, height: width) }
 
-    /// The largest size of the same shape within the bounds; never larger than this one, never without a pixel.
+    /// Returns the largest size with the same aspect ratio within the bounds: never larger than this size, and at least
+    /// 1 x 1.
     func fitted(in bounds: PixelSize) -> PixelSize {
         guard width > bounds.width || height > bounds.height else { return self }
-        // By whole numbers: the same on every machine. Full width, for floating point could be off by one there.
+        // Compare full-width integer products: floating point could be off by one.
         let widthBound = width.multipliedFullWidth(by: bounds.height)
         let heightBound = height.multipliedFullWidth(by: bounds.width)
         if (widthBound.high, widthBound.low) >= (heightBound.high, heightBound.low) {
@@ -40,7 +41,7 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return PixelSize(width: Self.scaled(width, by: bounds.height, over: height), height: bounds.height)
     }
 
-    /// Rounded to the nearest, and at least one.
+    /// Rounds to the nearest integer, and at least to 1.
     private static func scaled(_ length: Int, by numerator: Int, over denominator: Int) -> Int {
         max(1, Int((Double(length) * Double(numerator) / Double(denominator)).rounded()))
     }

@@ -4,26 +4,26 @@
     public import Foundation
 #endif
 
-/// A picture that is ready to be sent.
+/// A picture that is ready for upload.
 public struct PreparedImage: Sendable, Hashable {
-    /// The bytes of its file.
+    /// The file's bytes.
     public let data: Data
-    /// What kind of file that is.
+    /// The file's format.
     public let format: ImageFormat
-    /// Width and height, upright.
+    /// The size of the upright picture.
     public let size: PixelSize
-    /// The quality it was encoded with, 0.01 to 1; `nil` where it is untouched or the format knows no loss.
+    /// The encoding quality, from 0.01 to 1; `nil` if the picture is unchanged or the format is lossless.
     public let quality: Double?
-    /// Whether these are the bytes that came in.
+    /// Whether the source passed through unchanged.
     public let isUntouched: Bool
 
     /// The media type, such as `image/jpeg`.
     public var contentType: String { format.contentType }
 
-    /// A name for the file: `image.jpg`.
+    /// A default filename with the format's extension, such as `image.jpg`.
     public var filename: String { filename(for: nil) }
 
-    /// A name with the extension that fits: `me.HEIC` becomes `me.jpg`.
+    /// Replaces the extension with that of the format: `me.HEIC` becomes `me.jpg`.
     func filename(for name: String?) -> String {
         let last = name?.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
         let stem: Substring

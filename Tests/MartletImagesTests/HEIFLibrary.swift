@@ -4,15 +4,15 @@
 
     @testable import MartletImages
 
-    /// What reads HEIC and AVIF. On Linux that is libheif, which need not be installed.
+    /// The decoder for HEIC and AVIF. On Linux this is libheif, which is optional.
     enum HEIFLibrary {
-        /// Skips a test where there is none, unless the tests run for everybody: there they are not to be left out.
+        /// Skips a test if libheif is missing, except in CI, where it must be installed.
         static let isThere: ConditionTrait = .enabled(
             if: canDecode || ProcessInfo.processInfo.environment["CI"] != nil,
             "needs libheif with its decoder for HEVC (Debian, Ubuntu: apt-get install libheif1)")
 
         #if os(Linux)
-            /// Skips a test where there is no libheif that can be told how large parts may be.
+            /// Skips a test if libheif is too old to have security limits.
             static let hasLimits: ConditionTrait = .enabled("needs libheif 1.19 or newer") {
                 guard let library = dlopen("libheif.so.1", RTLD_NOW) else { return false }
                 defer { dlclose(library) }

@@ -2,10 +2,10 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Sizes")
+@Suite("Fitting a size")
 struct SizeTests {
     @Test(
-        "A size keeps its shape within the bounds, and never grows",
+        "a fitted size keeps its aspect ratio and never grows",
         arguments: [
             ([4032, 3024], [1024, 1024], [1024, 768]), ([3024, 4032], [1024, 1024], [768, 1024]),
             ([20_000, 10], [1024, 1024], [1024, 1]), ([10, 20_000], [1024, 1024], [1, 1024]),

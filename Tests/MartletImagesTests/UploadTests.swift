@@ -5,15 +5,15 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Pictures in forms, and guests with pictures")
+@Suite("Uploading pictures")
 struct UploadTests {
-    @Test("One call makes the body of an upload, with its fields in order")
+    @Test("one call builds a multipart body with its fields in order")
     func body() async throws {
         let transport = StubTransport { _ in .status(204) }
         let client = NetworkClient(baseURL: "https://api.example.com", transport: transport)
         let body = try await RequestBody.multipart(
             image: .file(at: Pictures.path("clean.jpg")), named: "avatar", fields: ["album": "1", "title": "Me"])
-        let _: Empty = try await client.send(Call<Empty>.post("/pictures", body))
+        let _: NoContent = try await client.send(Call<NoContent>.post("/pictures", body))
         let request = try #require(transport.requests.first)
         let picture = try Pictures.data("clean.jpg")
         #expect(request.body.range(of: picture) != nil)
@@ -25,7 +25,7 @@ struct UploadTests {
         #expect(album.lowerBound < title.lowerBound && title.lowerBound < file.lowerBound)
     }
 
-    @Test("A guest is registered with a picture")
+    @Test("a guest is registered with a picture")
     func guest() async throws {
         let server = GuestServer()
         let guest = try await server.guests.register(name: "Ada", image: .file(at: Pictures.path("clean.jpg")))
@@ -36,7 +36,7 @@ struct UploadTests {
         #expect(text.contains("\r\n\r\nAda\r\n"))
     }
 
-    @Test("A double tap makes one guest, though the second comes while the first one's picture is prepared")
+    @Test("a double tap registers one guest, even while the first tap's picture is being prepared")
     func doubleTap() async throws {
         let server = GuestServer()
         let codec = GatedCodec()
@@ -45,25 +45,25 @@ struct UploadTests {
             Task { try await server.guests.register(name: "Ada", image: Self.needsWork, processor: processor) }
         }
         await codec.started()
-        // Whoever would start a second registration has had the time for it.
+        // Leaves time for a second registration to start.
         for _ in 0..<1000 { await Task.yield() }
         codec.release.signal()
         for tap in taps { #expect(try await tap.value.id == "7") }
         #expect(server.transport.requests.count == 1 && codec.decodes == 1)
     }
 
-    @Test("A picture of no use is told in words, and nothing is sent")
+    @Test("an unusable picture is an error before anything is sent")
     func failure() async throws {
         let server = GuestServer()
         let source = ImageSource.data(Data("Dear Ada,".utf8))
         await #expect { try await server.guests.register(name: "Ada", image: source) } throws: { error in
-            guard case NetworkError.invalidRequest(let call, let problem) = error else { return false }
-            return call.url == "/auth/guest/register" && problem.description == ImageError.notAnImage.description
+            guard case NetworkError.invalidRequest(let call, let reason) = error else { return false }
+            return call.url == "/auth/guest/register" && reason == ImageError.notAnImage.description
         }
         #expect(server.transport.requests.isEmpty)
     }
 
-    @Test("Who is cancelled while the picture is prepared is told at once; the guest is made for those who still wait")
+    @Test("a caller cancelled while the picture is prepared returns at once, and the others still get their guest")
     func cancelled() async throws {
         let server = GuestServer()
         let codec = GatedCodec()
@@ -85,7 +85,7 @@ struct UploadTests {
     private static let needsWork = ImageSource.file(at: Pictures.path("gps.jpg"))
 }
 
-/// Registers every guest as the same one.
+/// A server that registers every guest as the same user.
 private struct GuestServer {
     let transport = StubTransport { _ in
         .json(#"{"user":{"id":"7","name":"Ada"},"accessToken":"a","refreshToken":"r","expiresIn":3600}"#)
@@ -94,13 +94,13 @@ private struct GuestServer {
 
     init() {
         let tokens = TokenManager(
-            baseURL: "https://api.example.com", store: InMemoryTokenStore(), refresher: .json(path: "/refresh"),
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/refresh"),
             transport: transport)
         guests = GuestAuthService(NetworkClient(tokens: tokens))
     }
 }
 
-/// Says when it decodes, and goes on when it is let.
+/// A codec that reports when it decodes, and then waits for `release`.
 private final class GatedCodec: ImageCodec {
     let release = DispatchSemaphore(value: 0)
     private let count = Locked(0)

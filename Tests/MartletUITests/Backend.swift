@@ -7,7 +7,7 @@ import MartletTesting
     import Foundation
 #endif
 
-/// A server that registers guests and renews their tokens, and an app before it.
+/// A server that registers guests and refreshes their tokens, together with an app's manager and client.
 final class Backend: Sendable {
     let transport: StubTransport
     let tokens: TokenManager
@@ -15,14 +15,14 @@ final class Backend: Sendable {
     let time: ManualTimeSource
 
     /// - Parameters:
-    ///   - store: What the app has stored.
-    ///   - answer: What is answered instead of the usual, if anything; it may wait.
+    ///   - store: The app's token store.
+    ///   - response: Overrides the response to a request; `nil` falls through.
     init(
         store: any TokenStore = .inMemory, time: ManualTimeSource = ManualTimeSource(),
-        answer: @escaping @Sendable (StubTransport.Request) async throws -> StubTransport.Answer? = { _ in nil }
+        response: @escaping @Sendable (StubTransport.Request) async throws -> StubTransport.Response? = { _ in nil }
     ) {
         transport = StubTransport { request in
-            if let answer = try await answer(request) { return answer }
+            if let response = try await response(request) { return response }
             return switch request.path {
             case "/auth/guest/register":
                 .json(
@@ -49,10 +49,10 @@ final class Backend: Sendable {
 }
 
 extension StoredSession {
-    /// A record with a token that is good for an hour.
+    /// A record with a token that is valid for an hour.
     static func fresh(at now: Date) -> StoredSession {
         StoredSession(
-            id: SessionID(), bundle: .fresh(), freshUntil: now.addingTimeInterval(3600), lifetime: .seconds(3600),
+            id: SessionID(), bundle: .fresh(), estimatedExpiry: now.addingTimeInterval(3600), lifetime: .seconds(3600),
             account: SessionAccount(userID: "7", isGuest: true))
     }
 }

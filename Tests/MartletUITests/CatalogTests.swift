@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletUI
 
-@Suite("The string catalogue") struct CatalogTests {
+@Suite("The string catalog") struct CatalogTests {
     private struct Catalog: Decodable {
         struct Entry: Decodable {
             struct Localization: Decodable {
@@ -31,12 +31,12 @@ import Testing
         catalog = try JSONDecoder().decode(Catalog.self, from: bytes)
     }
 
-    @Test("has every text of the code, and none besides") func complete() {
+    @Test("the catalog has exactly the texts of the code") func complete() {
         #expect(Set(catalog.strings.keys) == Set(Wording.allCases.map(\.rawValue)))
         #expect(catalog.sourceLanguage == "en")
     }
 
-    @Test("has each in English and Korean, translated, with the same things put in", arguments: Wording.allCases)
+    @Test("each text is translated into English and Korean with the same placeholders", arguments: Wording.allCases)
     func translated(text: Wording) throws {
         let entry = try #require(catalog.strings[text.rawValue])
         #expect(Set(entry.localizations.keys) == ["en", "ko"])
@@ -49,7 +49,7 @@ import Testing
         #expect(entry.localizations["ko"]?.stringUnit.value != text.rawValue)
     }
 
-    @Test("every text is used somewhere") func used() throws {
+    @Test("every text is used") func used() throws {
         let files = try #require(FileManager.default.enumerator(atPath: Self.sources))
         var code = ""
         for case let path as String in files where path.hasSuffix(".swift") && !path.hasSuffix("Wording.swift") {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("what is put in finds its place, in any order") func fills() {
+    @Test("placeholders are filled in any order") func fills() {
         #expect(
             Wording.fill("%2$@ of %1$@ (%3$@), 100 %%, 5 % and %x %", with: ["a", "b"])
                 == "b of a (%3$@), 100 %, 5 % and %x %")

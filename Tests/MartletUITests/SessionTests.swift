@@ -4,11 +4,11 @@ import Testing
 
 @testable import MartletUI
 
-@MainActor @Suite("A session's model") struct SessionTests {
-    @Test("with nothing stored, the splash gives way to the login", arguments: Face.allCases)
-    func nothingStored(face: Face) async throws {
+@MainActor @Suite("The session model") struct SessionTests {
+    @Test("without a stored session, the splash is followed by the login", arguments: ModelVariant.allCases)
+    func nothingStored(variant: ModelVariant) async throws {
         let backend = Backend()
-        let model = try face.session(SessionSource(backend.tokens))
+        let model = try variant.session(SessionSource(backend.tokens))
         #expect(model.status.route == .loading)
         try await running(model) {
             await waitUntil { model.status.route != .loading }
@@ -17,12 +17,12 @@ import Testing
         #expect(backend.transport.requests.isEmpty)
     }
 
-    @Test("a stored session that is good leads to the content, without a call", arguments: Face.allCases)
-    func stored(face: Face) async throws {
+    @Test("a valid stored session shows the content without a request", arguments: ModelVariant.allCases)
+    func stored(variant: ModelVariant) async throws {
         let time = ManualTimeSource()
         let record = StoredSession.fresh(at: time.wallClock)
-        let backend = Backend(store: InMemoryTokenStore(record), time: time)
-        let model = try face.session(SessionSource(backend.tokens))
+        let backend = Backend(store: .inMemory(holding: record), time: time)
+        let model = try variant.session(SessionSource(backend.tokens))
         try await running(model) {
             await waitUntil { model.status.route != .loading }
             #expect(model.status.route == .content(SignedInSession(id: record.id, account: record.account)))
@@ -30,14 +30,14 @@ import Testing
         #expect(backend.transport.requests.isEmpty)
     }
 
-    @Test("the splash stays while an expired token is renewed", arguments: Face.allCases)
-    func renewed(face: Face) async throws {
+    @Test("the splash stays while an expired token is refreshed", arguments: ModelVariant.allCases)
+    func renewed(variant: ModelVariant) async throws {
         let gate = Gate()
         let backend = Backend.withExpiredToken { _ in
             await gate.pass()
             return nil
         }
-        let model = try face.session(SessionSource(backend.tokens))
+        let model = try variant.session(SessionSource(backend.tokens))
         try await running(model) {
             await gate.waitForArrivals()
             for _ in 0..<100 { await Task.yield() }
@@ -45,19 +45,19 @@ import Testing
             gate.open()
             await waitUntil { model.status.route != .loading }
             guard case .content = model.status.route else {
-                Issue.record("the content should be there, not \(model.status.route)")
+                Issue.record("the route is \(model.status.route) instead of the content")
                 return
             }
         }
         #expect(backend.refreshes == 1)
     }
 
-    @Test("a session that the server has ended asks for a login at the start, and shows no content before")
+    @Test("a session that the server has ended requires a new sign-in at launch, without showing content before")
     func refusedAtStart() async {
         let backend = Backend.withExpiredToken { _ in .status(401) }
         let core = SessionCore(SessionSource(backend.tokens), patience: .seconds(3), time: backend.time)
         var routes: [SessionRoute] = []
-        core.changed = { routes.append($0.route) }
+        core.onChange = { routes.append($0.route) }
         let run = Task { await core.run() }
         await waitUntil { routes.contains { $0 != .loading } }
         run.cancel()
@@ -65,18 +65,18 @@ import Testing
         #expect(Set(routes).subtracting([.loading]) == [.signInAgain(.refreshTokenRejected(code: nil))])
         #expect(core.status.session == nil)
         #expect(core.status.shownSession == nil)
-        #expect(core.status.route.message == "Your session is not valid any more. Sign in again to go on.")
+        #expect(core.status.route.message == "Your session is no longer valid. Sign in again to continue.")
     }
 
-    @Test("the splash has patience for some seconds; then what is stored is believed", arguments: Face.allCases)
-    func patience(face: Face) async throws {
+    @Test("the splash waits for a limited time, and then shows the stored session", arguments: ModelVariant.allCases)
+    func patience(variant: ModelVariant) async throws {
         let gate = Gate()
         let backend = Backend.withExpiredToken { _ in
             await gate.pass()
             return nil
         }
         let clock = ManualTimeSource()
-        let model = try face.session(SessionSource(backend.tokens), patience: .seconds(3), time: clock)
+        let model = try variant.session(SessionSource(backend.tokens), patience: .seconds(3), time: clock)
         try await running(model) {
             await gate.waitForArrivals()
             await waitUntil { clock.sleeperCount == 1 && backend.tokens.state.isSignedIn }
@@ -86,22 +86,24 @@ import Testing
             clock.advance(by: .milliseconds(1))
             await waitUntil { model.status.route != .loading }
             guard case .content = model.status.route else {
-                Issue.record("the content should be there, not \(model.status.route)")
+                Issue.record("the route is \(model.status.route) instead of the content")
                 return
             }
             gate.open()
         }
     }
 
-    @Test("a session that the server ends asks to sign in again, and remembers whose it was", arguments: Face.allCases)
-    func expires(face: Face) async throws {
+    @Test(
+        "a session ended by the server requires a new sign-in, and its account is kept",
+        arguments: ModelVariant.allCases)
+    func expires(variant: ModelVariant) async throws {
         let time = ManualTimeSource()
         let record = StoredSession.fresh(at: time.wallClock)
-        let backend = Backend(store: InMemoryTokenStore(record), time: time) { _ in .status(401) }
-        let model = try face.session(SessionSource(backend.tokens))
+        let backend = Backend(store: .inMemory(holding: record), time: time) { _ in .status(401) }
+        let model = try variant.session(SessionSource(backend.tokens))
         try await running(model) {
             await waitUntil { model.status.route != .loading }
-            _ = try? await backend.client.data(for: Call<Empty>.get("/me"))
+            _ = try? await backend.client.data(for: Call<NoContent>.get("/me"))
             await waitUntil { model.status.route.message != nil }
             #expect(model.status.route == .signInAgain(.refreshTokenRejected(code: nil)))
             #expect(model.status.session?.id == record.id)
@@ -114,12 +116,12 @@ import Testing
         }
     }
 
-    @Test("signing out leads to the login", arguments: Face.allCases)
-    func signOut(face: Face) async throws {
+    @Test("signing out shows the login", arguments: ModelVariant.allCases)
+    func signOut(variant: ModelVariant) async throws {
         let time = ManualTimeSource()
-        let store = InMemoryTokenStore(.fresh(at: time.wallClock))
+        let store = AnyTokenStore.inMemory(holding: .fresh(at: time.wallClock))
         let backend = Backend(store: store, time: time)
-        let model = try face.session(SessionSource(backend.tokens))
+        let model = try variant.session(SessionSource(backend.tokens))
         try await running(model) {
             await waitUntil { model.status.session != nil }
             await model.signOut().value
@@ -129,15 +131,15 @@ import Testing
         #expect(await store.read() == .empty)
     }
 
-    @Test("a store that cannot be read is no login, and can be tried again", arguments: Face.allCases)
-    func unavailable(face: Face) async throws {
+    @Test("a store that cannot be read shows no login and can be retried", arguments: ModelVariant.allCases)
+    func unavailable(variant: ModelVariant) async throws {
         let time = ManualTimeSource()
         let store = ClosedStore(.fresh(at: time.wallClock))
         let backend = Backend(store: store, time: time)
-        let model = try face.session(SessionSource(backend.tokens))
+        let model = try variant.session(SessionSource(backend.tokens))
         try await running(model) {
             await waitUntil { model.status.route != .loading }
-            #expect(model.status.route.message == "Unlock this device to go on.")
+            #expect(model.status.route.message == "Unlock this device to continue.")
             store.open()
             await model.retry().value
             await waitUntil { model.status.shownSession != nil }
@@ -145,24 +147,26 @@ import Testing
         }
     }
 
-    @Test("a model that nobody looks at any more can be followed anew", arguments: Face.allCases)
-    func again(face: Face) async throws {
+    @Test("a stopped model can be run again", arguments: ModelVariant.allCases)
+    func again(variant: ModelVariant) async throws {
         let backend = Backend()
-        let model = try face.session(SessionSource(backend.tokens))
+        let model = try variant.session(SessionSource(backend.tokens))
         try await running(model) { await waitUntil { model.status.route == .login } }
         let session = try await backend.tokens.signIn(with: .fresh())
         #expect(model.status.route == .login)
         try await running(model) { await waitUntil { model.status.route == .content(session) } }
     }
 
-    @Test("a fixed state is enough for a preview", arguments: Face.allCases) func fixed(face: Face) async throws {
+    @Test("a fixed state suffices for a preview", arguments: ModelVariant.allCases) func fixed(variant: ModelVariant)
+        async throws
+    {
         let session = SignedInSession(id: SessionID())
-        let model = try face.session(SessionSource(state: { .signedIn(session) }))
+        let model = try variant.session(SessionSource(state: { .signedIn(session) }))
         await model.run()
         #expect(model.status.route == .content(session))
     }
 
-    private func running(_ model: any SessionFace, _ test: () async throws -> Void) async throws {
+    private func running(_ model: any SessionRouting, _ test: () async throws -> Void) async throws {
         let run = Task { await model.run() }
         let result: Result<Void, any Error>
         do { result = .success(try await test()) } catch { result = .failure(error) }
@@ -173,28 +177,28 @@ import Testing
 }
 
 extension Backend {
-    /// An app whose token has expired while it was not running.
+    /// An app whose token expired while it was not running.
     fileprivate static func withExpiredToken(
-        answer: @escaping @Sendable (StubTransport.Request) async throws -> StubTransport.Answer?
+        response: @escaping @Sendable (StubTransport.Request) async throws -> StubTransport.Response?
     ) -> Backend {
         let time = ManualTimeSource()
-        return Backend(store: InMemoryTokenStore(.expired(at: time.wallClock)), time: time, answer: answer)
+        return Backend(store: .inMemory(holding: .expired(at: time.wallClock)), time: time, response: response)
     }
 }
 
 /// A store that is locked until it is opened.
 private final class ClosedStore: TokenStore {
-    private let inner: InMemoryTokenStore
+    private let inner: AnyTokenStore
     private let isOpen = Locked(false)
 
-    init(_ record: StoredSession) { inner = InMemoryTokenStore(record) }
+    init(_ record: StoredSession) { inner = AnyTokenStore.inMemory(holding: record) }
 
     func open() { isOpen.withLock { $0 = true } }
 
     func read() async -> StoreReading {
-        isOpen.withLock({ $0 }) ? await inner.read() : .unavailable(StorageFailure(.locked, "the keyring is locked"))
+        isOpen.withLock({ $0 }) ? await inner.read() : .unavailable(StorageError(.locked, "the keyring is locked"))
     }
 
-    func write(_ session: StoredSession) async { await inner.write(session) }
-    func delete() async { await inner.delete() }
+    func write(_ session: StoredSession) async throws { try await inner.write(session) }
+    func delete() async throws { try await inner.delete() }
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Reads multipart/form-data bodies with parsers that Martlet's authors did not write.
+"""Reads multipart/form-data bodies with parsers of other projects.
 
 usage: parse_multipart.py email|werkzeug|python-multipart < forms
-Takes forms as JSON, [{"contentType", "body" (Base64)}, ...], and prints the parts of each, in the order of its body:
+Takes forms as JSON, [{"contentType", "body" (Base64)}, ...], and prints the parts of each form in order:
 [[{"name", "filename", "contentType", "content" (Base64)}, ...], ...].
 """
 import base64

@@ -44,7 +44,7 @@ public class CFWriteStream {}
 public func CFWriteStreamSetDispatchQueue(_ stream: CFWriteStream!, _ q: dispatch_queue_t!) { fatalError() }
 
 // https://developer.apple.com/documentation/swift/hashable
-// Every type of Core Foundation is.
+// All Core Foundation types are hashable.
 extension CFString: Hashable {
     public static func == (left: CFString, right: CFString) -> Bool { fatalError() }
     public func hash(into hasher: inout Hasher) { fatalError() }

@@ -7,7 +7,7 @@ public class CGContext {
     ) { fatalError() }
 
     // https://developer.apple.com/documentation/coregraphics/cgcontext/init(data:width:height:bitspercomponent:bytesperrow:space:bitmapinfo:)-10b3i
-    // Systems have it under this name for long, SDKs since lately: a call must be clear beside it, and must not be of it.
+    // SDKs have declared this name only recently: a call of our own function must not be ambiguous, nor resolve to it.
     @available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *)
     public init?(
         data: UnsafeMutableRawPointer?, width: Int, height: Int, bitsPerComponent: Int, bytesPerRow: Int,

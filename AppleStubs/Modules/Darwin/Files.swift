@@ -61,7 +61,8 @@ public var S_IFREG: mode_t { fatalError() }
 @discardableResult public func ftruncate(_: Int32, _: off_t) -> Int32 { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/utimes.2.html
-// It has the older `futimes` only; `futimens(_:_:)` came with macOS 10.13 and iOS 11, as in POSIX.
+// The page lists only the older `futimes`. `futimens(_:_:)` is part of POSIX and available since macOS 10.13 and iOS
+// 11.
 @discardableResult public func futimens(_ __fd: Int32, _ __times: UnsafePointer<timespec>!) -> Int32 { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/access.2.html
@@ -79,7 +80,7 @@ public var W_OK: Int32 { fatalError() }
 @discardableResult public func rename(
     _ __old: UnsafePointer<CChar>!, _ __new: UnsafePointer<CChar>!
 ) -> Int32 { fatalError() }
-// That page is older than `renamex_np`, which came with macOS 10.12 and iOS 10; it is in rename(2) of those.
+// The page is older than `renamex_np`, which is available since macOS 10.12 and iOS 10; see their rename(2).
 @discardableResult public func renamex_np(
     _: UnsafePointer<CChar>!, _: UnsafePointer<CChar>!, _: UInt32
 ) -> Int32 { fatalError() }

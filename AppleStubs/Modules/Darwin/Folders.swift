@@ -9,6 +9,6 @@ public struct DIR {}
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man5/dir.5.html
 public struct dirent {
     public var d_ino: ino_t = 0
-    // Of 1024 characters in a row, which take the compiler very long, and of which nobody uses a single one.
+    // Apple's tuple has 1024 elements, which would slow down the compiler. No code uses a single element.
     public var d_name: (CChar, CChar, CChar, CChar)
 }

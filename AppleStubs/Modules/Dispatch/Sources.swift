@@ -37,5 +37,5 @@ extension DispatchSourceProtocol {
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatchsourcefilesystemobject
-// `Sendable` came with a later SDK than Swift 6.2; without it here the code passes with both.
+// An SDK after Swift 6.2 added `Sendable`. Code that compiles without it compiles with both.
 public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol {}

@@ -1,8 +1,8 @@
 public import CoreFoundation
 public import FoundationEssentials
 
-// Without Objective-C there is no `as` between these types. The check reads `query as CFDictionary` and
-// `kSecClass as String` as calls of these, which are Foundation's as the bridging is.
+// `as` between these types needs Objective-C. The check replaces `query as CFDictionary` and `kSecClass as String` with
+// calls of these methods. They are declared here because the bridging is part of Foundation.
 
 // https://developer.apple.com/documentation/swift/dictionary
 extension Dictionary {

@@ -1,4 +1,4 @@
-// Apple's Foundation is made of the same code, and re-exports these as well.
+// Apple's Foundation consists of the same code and re-exports these modules too.
 @_exported public import CoreFoundation
 @_exported public import Darwin
 @_exported public import Dispatch

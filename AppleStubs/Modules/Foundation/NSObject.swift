@@ -1,8 +1,8 @@
 public import ObjectiveC
 
 // https://developer.apple.com/documentation/objectivec/nsobject-swift.class
-// Apple has it in ObjectiveC. On Linux the compiler knows it by this module's name: other classes must not be inherited
-// by a `Sendable` one.
+// Apple declares it in ObjectiveC. The compiler for Linux knows it under this module: a `Sendable` class may inherit
+// from no other class.
 open class NSObject: NSObjectProtocol, Hashable {
     public init() {}
     open func copy() -> Any { fatalError() }

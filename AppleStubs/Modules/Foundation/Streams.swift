@@ -29,7 +29,7 @@ open class Stream: NSObject {
     open var streamStatus: Stream.Status { fatalError() }
 
     // https://developer.apple.com/documentation/foundation/stream/getboundstreams(withbuffersize:inputstream:outputstream:)
-    // With `AutoreleasingUnsafeMutablePointer`, which only Objective-C has; `&stream` makes either.
+    // Apple uses `AutoreleasingUnsafeMutablePointer`, which needs Objective-C. `&stream` converts to both types.
     open class func getBoundStreams(
         withBufferSize bufferSize: Int, inputStream: UnsafeMutablePointer<InputStream?>?,
         outputStream: UnsafeMutablePointer<OutputStream?>?

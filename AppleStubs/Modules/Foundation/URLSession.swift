@@ -46,7 +46,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/urlsessionconfiguration
 open class URLSessionConfiguration: NSObject, @unchecked Sendable {
-    // Of one's own it has no initializer any more.
+    // Not public: the use of Apple's initializer is deprecated.
     override init() { fatalError() }
     open class var ephemeral: URLSessionConfiguration { fatalError() }
     open var requestCachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy

@@ -1,8 +1,8 @@
 public import FoundationEssentials
 public import ObjectiveC
 
-// Apple's methods are optional: one that is spelled wrong is never called, and the compiler may say nothing. Here they
-// are required, so that it must.
+// Apple declares these methods as optional, so a misspelled one is never called and may cause no diagnostic. They are
+// required here, so that the compiler reports it.
 
 // https://developer.apple.com/documentation/foundation/urlsessiondelegate
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}

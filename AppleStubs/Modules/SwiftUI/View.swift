@@ -41,7 +41,7 @@ extension Optional: View where Wrapped: View {
     }
 }
 
-// What `if` and `else` make; in Apple's its name begins with an underscore.
+// The result of `if` and `else`. Apple's type has an underscored name.
 // https://developer.apple.com/documentation/swiftui/viewbuilder/buildeither(first:)
 @MainActor @preconcurrency public struct ConditionalContent<TrueContent: View, FalseContent: View>: View {
     public var body: Never { fatalError() }

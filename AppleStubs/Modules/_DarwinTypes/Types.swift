@@ -1,4 +1,5 @@
-// Swift lets no function have the name of a type beside it, as C does: the types come from a module of their own.
+// In Swift, a function cannot have the name of a type in the same module, as it can in C. Hence the types have their
+// own module.
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man5/types.5.html
 public typealias mode_t = UInt16

@@ -1,6 +1,6 @@
-/// What the server knows: which tokens are good, and what it was asked for.
+/// The state of the server: its tokens, its pages and its counters.
 struct Backend {
-    /// Items asked for with the valid token and with another one, and refreshes.
+    /// The number of accepted and rejected requests for pages, and of refreshes.
     struct Counters {
         var accepted = 0
         var refused = 0
@@ -8,13 +8,13 @@ struct Backend {
     }
 
     private(set) var counters = Counters()
-    /// Counts up whenever the access token dies.
+    /// Increases whenever the access token is replaced or expires.
     private var generation = 0
-    /// The generation of the refresh token that is good.
+    /// The number of the valid refresh token.
     private var rotation = 0
     private let pages: [String] = (0..<64).map { Self.makePage($0) }
 
-    /// One of a few pages, or nothing where the token is not the valid one.
+    /// Returns a page, or `nil` if the access token is not valid.
     mutating func page(_ number: Int, authorization: String?) -> String? {
         guard authorization == "Bearer \(Self.token("access", generation))" else {
             counters.refused += 1
@@ -24,7 +24,7 @@ struct Backend {
         return pages[number % pages.count]
     }
 
-    /// A new pair for the refresh token, which is good for one time only.
+    /// Exchanges the refresh token, which is valid once, for a new pair. Returns `nil` if it is not valid.
     mutating func refresh(body: String) -> String? {
         counters.refreshes += 1
         guard body.contains(Self.token("refresh", rotation)) else { return nil }
@@ -33,12 +33,12 @@ struct Backend {
         return pair
     }
 
-    /// Invalidates the access token and nothing else.
+    /// Invalidates the access token only.
     mutating func expire() {
         generation += 1
     }
 
-    /// The tokens as they are now.
+    /// The current tokens as JSON.
     var pair: String {
         """
         {"accessToken":"\(Self.token("access", generation))",\
@@ -46,13 +46,13 @@ struct Backend {
         """
     }
 
-    /// As long as a small JWT, so that the header field costs what it costs in life.
+    /// A token with the length of a small JWT, for a realistic size of the header field.
     private static func token(_ kind: String, _ number: Int) -> String {
         let name = "\(kind)-\(number)-"
         return name + String(repeating: "x", count: 256 - name.utf8.count)
     }
 
-    /// About 1 KB of JSON: twenty small structs.
+    /// About 1 KB of JSON with twenty small objects.
     private static func makePage(_ number: Int) -> String {
         let items = (0..<20).map { index in
             #"{"id":\#(number * 20 + index),"name":"Item \#(index)","price":\#(index).25,"inStock":true}"#

@@ -3,14 +3,14 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// A server that costs as little as it can, in a process of its own: what it uses is not counted as the client's.
+/// A minimal server in a process of its own, so that its CPU time is not counted as the client's.
 ///
-/// It listens on a free port of the loopback, prints that port and ends when its standard input does, so that it never
-/// outlives who started it.
+/// It listens on a free loopback port, prints that port, and exits when its standard input is closed, so that it never
+/// outlives its parent.
 @main
 enum BenchServer {
     static func main() throws {
-        // One thread: it leaves the other cores to the clients, and the backend needs no lock.
+        // One thread: the other cores are free for the clients, and the backend needs no lock.
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let backend = NIOLoopBoundBox.makeBoxSendingValue(Backend(), eventLoop: loop)
@@ -18,7 +18,7 @@ enum BenchServer {
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-            // What a large body comes and goes in: with small pieces the server would be the bottleneck.
+            // Large buffers for large bodies: with small ones, the server would be the bottleneck.
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 128 * 1024))
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 256 * 1024, high: 1024 * 1024))
             .childChannelInitializer { channel in
@@ -30,7 +30,7 @@ enum BenchServer {
             }
             .bind(host: "127.0.0.1", port: 0)
             .wait()
-        // Not print, which keeps to itself what goes into a pipe.
+        // Not `print`, which buffers if standard output is a pipe.
         FileHandle.standardOutput.write(Data("\(channel.localAddress?.port ?? 0)\n".utf8))
         while readLine() != nil {}
         try group.syncShutdownGracefully()

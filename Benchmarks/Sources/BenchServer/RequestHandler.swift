@@ -1,12 +1,12 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One connection: reads requests, asks the backend, writes answers. What is large is a ``TransferHandler``'s business.
+/// Responds to the small requests of a connection. Large bodies are handled by ``TransferHandler``.
 final class RequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a refresh takes.
+    /// The duration of a refresh.
     private static let refreshTime = TimeAmount.milliseconds(50)
 
     private let backend: NIOLoopBoundBox<Backend>
@@ -25,11 +25,11 @@ final class RequestHandler: ChannelInboundHandler {
         case .body(let part):
             body += String(buffer: part)
         case .end:
-            if let head { answer(head, context) }
+            if let head { respond(head, context) }
         }
     }
 
-    private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func respond(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         switch (head.method, head.uri) {
         case (.GET, let path) where path.hasPrefix("/items/"):
             let page = backend.value.page(

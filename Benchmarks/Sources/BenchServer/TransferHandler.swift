@@ -1,20 +1,20 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Takes and gives large bodies as fast as it can, without looking at them.
+/// Receives and sends large bodies as fast as possible, without looking at them.
 ///
-/// - `POST /upload` drains the body and says how many bytes it had; `POST /upload/sluggish` reads nothing for a while and
-///   then slowly; `POST /upload/guarded` answers 401 at the end of a body that came with the token `stale`.
-/// - `GET /download/<bytes>` sends so many, with a `Content-Length`.
+/// - `POST /upload` reads the body and returns its size. `POST /upload/sluggish` reads nothing for a second and then
+///   slowly. `POST /upload/guarded` responds with 401 at the end of the body if the token is `stale`.
+/// - `GET /download/<bytes>` sends that many bytes with a `Content-Length`.
 ///
-/// Everything else passes through.
+/// All other requests are passed on.
 final class TransferHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a sluggish reader reads nothing at all, and how long it waits before each of its reads.
+    /// How long a sluggish upload is not read at all, and the pause before each later read.
     private static let stall = TimeAmount.seconds(1)
     private static let pause = TimeAmount.milliseconds(5)
     private static let piece = ByteBuffer(repeating: UInt8(ascii: "m"), count: 256 * 1024)
@@ -27,7 +27,7 @@ final class TransferHandler: ChannelDuplexHandler {
         case none
         case upload(bytes: Int, kind: Upload)
         case download(bytes: Int)
-        /// A download under way, and how much of it is left to write.
+        /// A download under way, with the number of bytes that are left to write.
         case sending(rest: Int)
     }
 
@@ -43,7 +43,7 @@ final class TransferHandler: ChannelDuplexHandler {
             transfer = .upload(bytes: bytes + piece.readableBytes, kind: kind)
         case (.upload(let bytes, let kind), .end):
             transfer = .none
-            // Nothing but another request can come now, and it shall be read.
+            // Resume reading for the next request.
             if kind == .sluggish { context.channel.setOption(.autoRead, value: true).whenComplete { _ in } }
             let content = ByteBuffer(string: "{\"bytes\":\(bytes)}")
             write(kind == .refused ? .unauthorized : .ok, content.readableBytes, "application/json", context)
@@ -107,7 +107,7 @@ final class TransferHandler: ChannelDuplexHandler {
         context.write(wrapOutboundOut(.head(head)), promise: nil)
     }
 
-    /// Writes as much as the connection takes for now; it says when it takes more.
+    /// Writes as long as the channel is writable. `channelWritabilityChanged` continues later.
     private func send(_ context: ChannelHandlerContext) {
         while case .sending(let rest) = transfer, context.channel.isWritable {
             guard rest > 0 else {
@@ -117,7 +117,7 @@ final class TransferHandler: ChannelDuplexHandler {
             }
             let size = min(rest, Self.piece.readableBytes)
             guard let piece = Self.piece.getSlice(at: 0, length: size) else { return }
-            // Before the write, within which the connection may turn writable again and come back here.
+            // Update the state first: the write may make the channel writable again and reenter this function.
             transfer = .sending(rest: rest - size)
             context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(piece))), promise: nil)
         }

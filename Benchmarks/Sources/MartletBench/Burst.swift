@@ -1,9 +1,9 @@
-/// Many calls at once on a token that the server has just stopped accepting: the moment that session handling is for.
+/// Many concurrent calls with a token that the server has just invalidated.
 struct Burst: Sendable {
     var calls: Int
     var wall: Duration
     var successes: Int
-    /// Requests that reached the server, refreshes not counted.
+    /// Requests that reached the server, without the refreshes.
     var requests: Int
     var refused: Int
     var refreshes: Int

@@ -6,7 +6,7 @@ internal import NIOFoundationCompat
 internal import NIOHTTP1
 internal import NIOHTTPCompression
 
-/// What both sides decode.
+/// The response that both clients decode.
 struct Page: Decodable, Sendable {
     struct Item: Decodable, Sendable {
         var id: Int
@@ -19,7 +19,7 @@ struct Page: Decodable, Sendable {
     var items: [Item]
 }
 
-/// Calls as an app makes them with Martlet, everything at its defaults.
+/// Typed calls with Martlet, with default settings.
 struct MartletClient: Sendable {
     struct GetPage: APIRequest {
         typealias Response = Page
@@ -45,7 +45,7 @@ struct MartletClient: Sendable {
     }
 }
 
-/// The same calls written by hand: the same options, the same request on the wire, a time limit like Martlet's.
+/// The same calls with async-http-client alone: the same options, the same request and a time limit like Martlet's.
 struct BareClient: Sendable {
     let client: HTTPClient
     private let baseURL: String
@@ -69,12 +69,12 @@ struct BareClient: Sendable {
         request.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
         let response = try await client.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: 64 << 20)
-        guard response.status == .ok else { throw WrongAnswer() }
+        guard response.status == .ok else { throw UnexpectedResponseError() }
         return try decoder.decode(Page.self, from: body)
     }
 }
 
-/// The tokens as the server hands them out.
+/// The server's response with its tokens.
 struct TokenPair: Decodable, Sendable {
     var accessToken: String
     var refreshToken: String

@@ -1,27 +1,27 @@
-/// Who sends.
+/// The clients that are compared.
 enum Side: String, CaseIterable, Sendable {
     case martlet
     case bare
 }
 
-/// What a number of calls took.
+/// The measurements of a number of consecutive calls.
 struct Slice: Sendable {
     var calls: Int
     var wall: Duration
-    /// Of this process only; the server has one of its own.
+    /// The CPU time of this process. The server is another process.
     var cpuSeconds: Double
 
     var callsPerSecond: Double { Double(calls) / wall.inSeconds }
     var cpuPerThousand: Double { cpuSeconds / Double(calls) * 1000 }
 }
 
-/// Both sides at one degree of concurrency, in turns.
+/// The measurements of both clients at one degree of concurrency, taken in turns.
 struct Comparison: Sendable {
     let concurrency: Int
     var martlet: [Slice] = []
     var bare: [Slice] = []
 
-    /// How many times as fast as bare Martlet was, for each pair of neighbouring slices, in order of size.
+    /// The throughput of Martlet relative to the bare client for each pair of neighboring slices, sorted.
     var ratios: [Double] { zip(martlet, bare).map { $0.callsPerSecond / $1.callsPerSecond }.sorted() }
 
     static func run(
@@ -32,7 +32,7 @@ struct Comparison: Sendable {
             _ = try await connection.slice(side, calls: callsPerSlice / 2, concurrency: concurrency)
         }
         for round in 0..<max(rounds, 1) {
-            // Each side goes first every other time, or one would always come to warmer caches.
+            // Alternate the order, because the second client would always find warmer caches.
             for side in round.isMultiple(of: 2) ? Side.allCases : Side.allCases.reversed() {
                 let slice = try await connection.slice(side, calls: callsPerSlice, concurrency: concurrency)
                 switch side {
@@ -46,7 +46,7 @@ struct Comparison: Sendable {
 }
 
 extension Connection {
-    /// Makes calls from as many tasks as there shall be under way at once.
+    /// Makes `calls` calls from `concurrency` tasks.
     func slice(_ side: Side, calls: Int, concurrency: Int) async throws -> Slice {
         let perTask = max(calls / concurrency, 1)
         let before = Usage.now()
@@ -70,9 +70,9 @@ extension Connection {
             case .martlet: try await martlet.page(number)
             case .bare: try await bare.page(number)
             }
-        guard page.items.count == 20 else { throw WrongAnswer() }
+        guard page.items.count == 20 else { throw UnexpectedResponseError() }
     }
 }
 
-/// An answer that is not what the server should give.
-struct WrongAnswer: Error {}
+/// Thrown if a response is not what the server should send.
+struct UnexpectedResponseError: Error {}

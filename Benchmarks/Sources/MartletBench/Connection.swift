@@ -5,13 +5,13 @@ internal import NIOCore
 internal import NIOFoundationCompat
 internal import NIOHTTP1
 
-/// Both clients, and a way to the server's controls that counts for neither.
+/// Both clients of a server, and access to the server's controls that is not counted for either.
 struct Connection: Sendable {
     let martlet: MartletClient
     let bare: BareClient
     private let baseURL: String
 
-    /// What the server was asked for since it started.
+    /// The server's counters since its start.
     struct Counters: Decodable, Sendable {
         var accepted: Int
         var refused: Int
@@ -29,21 +29,21 @@ struct Connection: Sendable {
         try await Self.control(.GET, baseURL + "/control/counters")
     }
 
-    /// Makes the access token invalid; nobody but the server knows.
+    /// Invalidates the access token at the server. The clients do not notice.
     func expire() async throws {
         let _: [String: String] = try await Self.control(.POST, baseURL + "/control/expire")
     }
 
     func close() async {
-        // The process is about to end; what does not close by itself ends with it.
+        // Errors do not matter: the process is about to exit.
         try? await martlet.transport.shutdown()
         try? await bare.client.shutdown()
     }
 
-    private static func control<Answer: Decodable>(_ method: HTTPMethod, _ url: String) async throws -> Answer {
+    private static func control<Response: Decodable>(_ method: HTTPMethod, _ url: String) async throws -> Response {
         var request = HTTPClientRequest(url: url)
         request.method = method
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
-        return try JSONDecoder().decode(Answer.self, from: try await response.body.collect(upTo: 1 << 16))
+        return try JSONDecoder().decode(Response.self, from: try await response.body.collect(upTo: 1 << 16))
     }
 }

@@ -1,41 +1,41 @@
 internal import ArgumentParser
 internal import Martlet
 
-/// What Martlet costs on top of the client that it sends with.
+/// `martlet-bench`: measures the overhead of Martlet over the client that it sends with.
 @main
 struct MartletBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "martlet-bench",
-        abstract: "Measures Martlet against bare async-http-client, side by side in one run.",
+        abstract: "Compare Martlet with bare async-http-client in one run.",
         discussion: """
-            Typed GETs of 1 KB of JSON with a bearer token, at several degrees of concurrency. Both sides take turns in \
-            short slices, so that a busy machine slows both; what counts is the median of the ratios of neighbouring \
-            slices. Then a burst of calls on a token that has just become invalid.
+            Makes typed GET calls for 1 KB of JSON with a bearer token, at several degrees of concurrency. Both clients \
+            take turns in short slices, so that other load slows down both. The result is the median of the ratios of \
+            neighboring slices. Then makes a burst of calls with a token that has just become invalid.
 
-            Large bodies up and down, each in a process of its own, beside curl and beside the bare transport; pictures \
-            made ready to be uploaded, beside vipsthumbnail.
+            Transfers large bodies, each in a process of its own, and compares them with curl and the bare transport. \
+            Prepares pictures for upload and compares this with vipsthumbnail.
             """,
         subcommands: [TransferCommand.self, PictureCommand.self])
 
-    @Flag(help: "A few seconds: enough to see that it works, and the order of magnitude.")
+    @Flag(help: "Run for a few seconds only, for a rough result.")
     var quick = false
 
     @Flag(help: "Print tables in Markdown.")
     var markdown = false
 
-    @Option(help: "How many turns each side takes.")
+    @Option(help: "The number of slices of each client.")
     var rounds: Int?
 
-    @Option(help: "How many calls are under way at once; may be given more than once. Default 1, 8 and 64.")
+    @Option(help: "The number of concurrent calls. May be repeated. The default is 1, 8 and 64.")
     var concurrency: [Int] = []
 
-    @Option(help: "What to measure; may be given more than once. Default everything.")
+    @Option(help: "The part to measure. May be repeated. The default is all parts.")
     var part: [Part] = []
 
-    @Option(help: "For profilers: run one side only, without comparing.")
+    @Option(help: "Run one client only, for use with a profiler.")
     var only: Side?
 
-    @Option(help: "How many calls to make with --only.")
+    @Option(help: "The number of calls with --only.")
     var calls = 30_000
 
     enum Part: String, CaseIterable, ExpressibleByArgument {
@@ -86,7 +86,7 @@ struct MartletBench: AsyncParsableCommand {
         report.show(peakMemory: Usage.peakBytes)
     }
 
-    /// Long enough for a slice to be steady, short enough for neighbouring ones to see the same machine.
+    /// Long enough for a steady measurement, short enough that neighboring slices see the same load.
     private func sliceSize(_ concurrency: Int) -> Int {
         concurrency == 1 ? 500 : 1500
     }

@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// Prints what was measured. The targets are shown and fail nothing: a busy machine must not turn a build red.
+/// Prints the measurements with their targets. A missed target does not fail the run, because a busy machine can cause
+/// it.
 struct Report {
     let isMarkdown: Bool
 
-    /// The ratio that Martlet is held to.
+    /// The target for the median ratio.
     private static let targetRatio = 0.95
 
     func show(_ comparisons: [Comparison]) {
@@ -49,20 +50,20 @@ struct Report {
     }
 
     func show(peakMemory bytes: Int) {
-        print("Peak memory of the process, both sides in it: \((Double(bytes) / 1e6).formatted(0)) MB.")
+        print("Peak memory of the process with both clients: \((Double(bytes) / 1e6).formatted(0)) MB.")
     }
 
-    /// Says whether a target is met by what was measured.
+    /// Prints whether a measurement meets its target.
     func verdict(_ target: String, _ measured: Double, isMet: (Double) -> Bool) {
         print("Target: \(target). Measured \(measured.formatted(2)): \(isMet(measured) ? "met" : "missed").")
     }
 
-    /// Says what to install for a target that could not be measured.
+    /// Prints which packages a target needs that could not be measured.
     func missing(_ command: String, packages: String, for target: String) {
         print(
             """
-            Target: \(target). Not measured, since \(command) is not installed: \
-            apt-get install \(packages), or the like of another system.
+            Target: \(target). Not measured, because \(command) is not installed. Install it with \
+            apt-get install \(packages), or with your system's package manager.
             """)
     }
 
@@ -85,7 +86,7 @@ struct Report {
 }
 
 extension [Double] {
-    /// The middle one, or the mean of the two in the middle.
+    /// The middle value, or the mean of the two middle values; 0 if empty.
     var median: Double {
         guard !isEmpty else { return 0 }
         let sorted = sorted()

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The server's process, which stands beside this one's executable.
+/// The server's process. Its executable is next to this one.
 struct Server {
     let port: Int
     private let process: Process
     private let input: Pipe
 
-    struct CannotStart: Error, CustomStringConvertible {
+    struct StartError: Error, CustomStringConvertible {
         let path: String
-        var description: String { "\(path) does not start; build all products of the package" }
+        var description: String { "cannot start \(path); build all products of the package first" }
     }
 
     static func start() throws -> Server {
@@ -21,18 +21,18 @@ struct Server {
         do {
             try process.run()
         } catch {
-            throw CannotStart(path: url.path)
+            throw StartError(path: url.path)
         }
-        // The port is the one thing that it ever prints.
+        // The port is the only output.
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)), port > 0 else {
             process.terminate()
-            throw CannotStart(path: url.path)
+            throw StartError(path: url.path)
         }
         return Server(port: port, process: process, input: input)
     }
 
-    /// Closes its input, at which it ends; should this process be killed, that happens by itself.
+    /// Closes the server's standard input, which makes it exit. If this process is killed, the system closes it.
     func stop() {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()

@@ -8,7 +8,7 @@ internal import Foundation
     internal import Musl
 #endif
 
-/// What this process has used so far, its children not counted.
+/// The resources used by this process, without its children.
 struct Usage: Sendable {
     var cpuSeconds: Double
 
@@ -17,20 +17,20 @@ struct Usage: Sendable {
         return Usage(cpuSeconds: usage.ru_utime.inSeconds + usage.ru_stime.inSeconds)
     }
 
-    /// The most memory that was resident at once.
+    /// The peak resident memory.
     static var peakBytes: Int {
         #if canImport(Darwin)
             return resources().ru_maxrss
         #else
-            // Not ru_maxrss, which on Linux a process takes over from what it was before exec, here from `swift run`.
+            // Not `ru_maxrss`: on Linux a process inherits it across `exec`, here from `swift run`.
             return status("VmHWM:")
         #endif
     }
 
-    /// The memory that is resident now.
+    /// The current resident memory. On Apple platforms, the peak.
     static var residentBytes: Int {
         #if canImport(Darwin)
-            // There is none more exact without Mach: what has been resident is an upper bound.
+            // The exact value needs Mach calls; the peak is an upper bound.
             return peakBytes
         #else
             return status("VmRSS:")

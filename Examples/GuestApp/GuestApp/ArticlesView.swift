@@ -4,7 +4,7 @@ import Martlet
 import MartletUI
 import SwiftUI
 
-/// The articles, to be pulled down for newer ones.
+/// The list of articles, with pull to refresh.
 struct ArticlesView: View {
     let session: SessionModel
     @State private var articles: ArticlesModel
@@ -12,7 +12,7 @@ struct ArticlesView: View {
 
     init(session: SessionModel, articles: ArticlesModel) {
         self.session = session
-        // Made anew with each session, and kept for as long as it lasts.
+        // One model per session: SwiftUI keeps the first one for the lifetime of the view.
         _articles = State(initialValue: articles)
     }
 
@@ -22,8 +22,8 @@ struct ArticlesView: View {
                 ForEach(articles.articles) { article in
                     ArticleRow(article: article)
                         .swipeActions {
-                            // Not with the role `.destructive`, for which the row goes at once, and comes back until
-                            // the server has agreed.
+                            // No `.destructive` role: it would remove the row at once and show it again until the
+                            // server has deleted the article.
                             Button("Delete") { Task { await articles.delete(article) } }
                                 .tint(.red)
                         }
@@ -34,7 +34,7 @@ struct ArticlesView: View {
                     ContentUnavailableView(
                         "No Articles Yet", systemImage: "doc.text", description: Text("Write the first one.")
                     )
-                    // It is the list below that is pulled down.
+                    // Pass drags on to the list, for pull to refresh.
                     .allowsHitTesting(false)
                 }
             }
@@ -57,21 +57,21 @@ struct ArticlesView: View {
         .sheet(isPresented: $isWriting) {
             NewArticleView(articles: articles)
         }
-        // One thing at a time: the sheet that asks to sign in again goes first.
+        // Dismiss the editor and the alert, because SwiftUI presents one at a time and the login sheet comes first.
         .task(id: session.route) {
             if case .signInAgain = session.route {
                 isWriting = false
                 articles.dismissError()
             }
         }
-        .alert("That Did Not Work", isPresented: hasError) {
+        .alert("Something Went Wrong", isPresented: hasError) {
             Button("OK") {}
         } message: {
             Text(articles.errorText ?? "")
         }
     }
 
-    /// What fails while an article is written waits until that is done: one thing at a time.
+    /// Whether to show the alert. An error that occurs while an article is written is shown after the editor is closed.
     private var hasError: Binding<Bool> {
         Binding(
             get: { @MainActor in articles.errorText != nil && !isWriting },
@@ -94,7 +94,7 @@ private struct ArticleRow: View {
     }
 }
 
-/// Whoever is signed in, by picture or by name.
+/// The signed-in user's picture, or a placeholder.
 private struct Avatar: View {
     let user: User?
     @ScaledMetric private var side = 32.0

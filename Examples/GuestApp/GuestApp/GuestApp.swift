@@ -2,7 +2,7 @@ import GuestKit
 import Martlet
 import SwiftUI
 
-/// Guests write articles. What the app does is in GuestKit; here is what it looks like.
+/// The example app. Its models are in GuestKit; this target contains the views.
 @main struct GuestApp: App {
     @State private var model = AppModel(
         server: BaseURL(Server.address), store: .platformDefault(service: "com.example.martlet.GuestApp"))

@@ -2,7 +2,7 @@ import Accessibility
 import GuestKit
 import SwiftUI
 
-/// Writes an article and closes once the server has it.
+/// An editor for a new article. Closes once the article is published.
 struct NewArticleView: View {
     let articles: ArticlesModel
     @State private var draft = Article.Draft()
@@ -27,7 +27,7 @@ struct NewArticleView: View {
             .disabled(isSending)
             .toolbar {
                 ToolbarItem(placement: .cancellationAction) {
-                    // While it is being sent, another sheet could stand in this one's place by the time it is closed.
+                    // Disabled while sending: `publish()` would later dismiss whatever sheet is shown then.
                     Button("Cancel", role: .cancel) { dismiss() }.disabled(isSending)
                 }
                 ToolbarItem(placement: .confirmationAction) {
@@ -46,7 +46,7 @@ struct NewArticleView: View {
             case .published: dismiss()
             case .failed(let text):
                 errorText = text
-                // It appears where VoiceOver does not look just now.
+                // Announce the error, because VoiceOver's focus is elsewhere.
                 if let text { AccessibilityNotification.Announcement(text).post() }
             }
             isSending = false

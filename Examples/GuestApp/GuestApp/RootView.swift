@@ -3,7 +3,7 @@ import Martlet
 import MartletUI
 import SwiftUI
 
-/// Splash, login, articles, or the articles with "sign in again" over them.
+/// The root of the app: a splash screen, the login, or the articles with a sheet to sign in again.
 struct RootView: View {
     let model: AppModel
 

@@ -1,33 +1,34 @@
 import ArgumentParser
 import MartletTesting
 
+/// `martlet-fuzz`: runs the session engine in random schedules and checks the invariants after each one.
 @main
 struct FuzzCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "martlet-fuzz",
-        abstract: "Runs the session engine in random schedules and looks for what must never happen.",
+        abstract: "Runs the session engine in random schedules and checks its invariants.",
         discussion: """
-            A schedule is one to three processes that share a stored session, their callers, a disk and a server that do \
-            not make it easy, and the order in which all of it happens. Everything comes from its seed: the same seed \
-            gives the same schedule, step for step.
+            A schedule consists of one to three processes that share a stored session, their callers, an unreliable \
+            disk, an unreliable server, and the order of all their steps. Everything derives from its seed: the same \
+            seed gives the same schedule, step by step.
             """)
 
-    @Option(help: "For how long, in seconds.")
+    @Option(help: "How long to run, in seconds.")
     var seconds = 60
 
-    @Option(help: "Run the schedule of this seed alone, and tell its story.")
+    @Option(help: "Run only the schedule of this seed and print its transcript.")
     var seed: UInt64?
 
-    @Option(help: "The first seed; a random one by default.")
+    @Option(help: "The first seed. Random by default.")
     var firstSeed: UInt64?
 
-    @Option(help: "How many violations are told in full before the run ends.")
-    var stories = 1
+    @Option(help: "The number of violations to print before the run ends.")
+    var violations = 1
 
-    @Flag(help: "Do not check first that schedules repeat: a broken engine may not even do that.")
+    @Flag(help: "Skip the check that schedules are reproducible, which a broken engine may fail.")
     var unchecked = false
 
-    @Option(help: "Run so many schedules and print the digest of each, to compare it with another run's.")
+    @Option(help: "Run this many schedules and print a digest of each, for comparison with another run.")
     var digests: Int?
 
     func run() throws {

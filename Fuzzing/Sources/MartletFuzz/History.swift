@@ -1,7 +1,8 @@
 import Martlet
 import MartletTesting
 
-/// A token of the simulated server: which sign-in it comes from, and how often it has been renewed since.
+/// A token of the simulated server. Its family is the session on the server, that is, all tokens that come from one
+/// sign-in; its number counts the refreshes since.
 struct TokenName: Hashable, Sendable {
     var family: Int
     var number: Int
@@ -36,12 +37,12 @@ struct TokenName: Hashable, Sendable {
     }
 }
 
-/// One life of a simulated process, from its start to its death.
+/// One lifetime of a simulated process, from its start to its death.
 struct Life: Hashable, Sendable {
     var process: Int
     var number: Int
 
-    /// Its name on the disk.
+    /// The name of the process on the simulated disk.
     var name: String { "\(process).\(number)" }
 
     init(process: Int, number: Int) {
@@ -55,8 +56,8 @@ struct Life: Hashable, Sendable {
     }
 }
 
-/// What a caller wants.
-enum Wish: Hashable, Sendable {
+/// What a caller asks for.
+enum CallKind: Hashable, Sendable {
     case token
     case renewal
     case request
@@ -64,7 +65,7 @@ enum Wish: Hashable, Sendable {
     case signOut
 }
 
-/// What a caller got.
+/// What a caller gets.
 enum Reply: Sendable {
     case token(TokenName)
     case done
@@ -73,52 +74,65 @@ enum Reply: Sendable {
     case failed(NetworkError)
 }
 
-/// Why the server refuses a refresh token for good.
-enum Refusal: Hashable, Sendable {
-    /// It was replaced before: somebody else may have it.
+/// Why the server rejects a refresh token permanently.
+enum Rejection: Hashable, Sendable {
+    /// The token was replaced before, so another party may have it.
     case spent
+    /// The client has revoked the session's tokens after a sign-out.
     case signedOut
+    /// The server has ended the session.
     case withdrawn
 }
 
-/// What happened, seen from above.
-enum Happening: Sendable {
+/// An entry of the history.
+enum Occurrence: Sendable {
     case starts(Life)
-    case asks(Life, call: Int, caller: Int, Wish, held: Int?)
-    case answers(Life, call: Int, Reply)
+    case asks(Life, call: Int, caller: Int, CallKind, held: Int?)
+    case returns(Life, call: Int, Reply)
     case cancels(Life, call: Int)
-    case disk(Life, SimulatedDisk.Incident)
+    case disk(Life, SimulatedDisk.Event)
     case event(Life, SessionEvent)
-    /// A refresh token is on its way.
+    /// A refresh token is sent.
     case sends(Life, send: Int, TokenName)
+    /// The server replaces the token.
     case commits(send: Int, TokenName)
+    /// The server returns the successor again, within the grace period.
     case repeats(send: Int, TokenName)
-    case refuses(send: Int, Refusal)
+    /// The server rejects the token.
+    case refuses(send: Int, Rejection)
+    /// The server or the network fails.
     case breaks(send: Int, String)
+    /// The response, or the error of the network, arrives.
     case delivers(send: Int)
+    /// The process stops waiting for the response.
     case abandons(send: Int)
     case request(Life, call: Int, TokenName, isAccepted: Bool)
     case revokes(family: Int)
+    /// The server rejects the session's current access token from now on.
     case withdraws(family: Int)
+    /// The server ends the session.
     case forgets(family: Int)
     case jumps(Duration)
     case setsWallClock(Double)
+    /// All faults end.
     case repairs
-    case rests(Life, SessionState, Reply, stored: StoredSession?)
+    /// The final state of a process.
+    case settles(Life, SessionState, Reply, stored: StoredSession?)
 }
 
-/// Everything that happened in one schedule.
+/// Everything that happened in one schedule, in order.
 ///
-/// `@unchecked Sendable` is right because a schedule runs on one thread: its scheduler takes every job of the process.
+/// `@unchecked Sendable`: a schedule runs on one thread, because its scheduler executes every job of the process.
 final class History: @unchecked Sendable {
+    /// An event and the uptime at which it happened.
     struct Entry {
         let at: Duration
-        let what: Happening
+        let what: Occurrence
     }
 
     let time: ManualTimeSource
     private(set) var entries: [Entry] = []
-    /// Which session is which of the server's families.
+    /// The family of each session.
     private(set) var families: [SessionID: Int] = [:]
     private var calls = 0
     private var sends = 0
@@ -128,22 +142,22 @@ final class History: @unchecked Sendable {
         entries.reserveCapacity(256)
     }
 
-    func add(_ what: Happening) {
+    func add(_ what: Occurrence) {
         entries.append(Entry(at: time.uptime, what: what))
     }
 
-    /// The server did not accept the token of this request.
+    /// Corrects the entry of a request whose token the server rejected.
     func refuseRequest(at index: Int) {
         guard case .request(let life, let call, let token, _) = entries[index].what else { return }
         entries[index] = Entry(at: entries[index].at, what: .request(life, call: call, token, isAccepted: false))
     }
 
-    func add(_ life: Life, _ incident: SimulatedDisk.Incident) {
-        switch incident {
-        case .wrote(let session), .kept(.found(let session)), .failed(_, _, .write(let session)): learn(session)
+    func add(_ life: Life, _ event: SimulatedDisk.Event) {
+        switch event {
+        case .wrote(let session), .read(.found(let session)), .failed(_, _, .write(let session)): learn(session)
         default: break
         }
-        add(.disk(life, incident))
+        add(.disk(life, event))
     }
 
     func learn(_ session: StoredSession) {

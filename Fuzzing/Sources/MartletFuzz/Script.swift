@@ -1,8 +1,10 @@
 import MartletTesting
 
-/// What is going to be done in one schedule: all of it decided by the seed before anything happens.
+/// The plan of one schedule, which the seed determines before the schedule starts.
 struct Script: Sendable {
+    /// One call of a caller.
     struct Step: Sendable {
+        /// What the caller asks for.
         enum What: Sendable { case token, renewal, request, signIn, signOut }
 
         var wait: Duration
@@ -10,14 +12,18 @@ struct Script: Sendable {
         var cancelledAfter: Duration?
     }
 
+    /// One lifetime of a process: its callers, and when it dies.
     struct LifeScript: Sendable {
+        /// The delay before the process starts.
         var wait: Duration
         var callers: [[Step]]
-        /// The process dies when it touches disk or network for this time.
+        /// The access to disk or network, counted from 1, at which the process dies; `nil` for never.
         var touches: Int?
     }
 
-    struct Mischief: Sendable {
+    /// A change of the environment, at a time of its own.
+    struct Disturbance: Sendable {
+        /// What changes: the time, the wall clock, or the server's view of the latest session.
         enum What: Sendable {
             case jump(Duration)
             case setWallClock(Double)
@@ -28,19 +34,23 @@ struct Script: Sendable {
         var what: What
     }
 
+    /// The session that is stored at the beginning.
     enum Start: Sendable { case nothing, fresh, expired }
 
     var start: Start
     var processes: [[LifeScript]]
-    var mischief: [Mischief]
+    var disturbances: [Disturbance]
+    /// Whether the processes share the disk and use its lock.
     var isShared: Bool
-    /// In seconds; `nil` where the server does not tell.
+    /// The lifetime of access tokens in seconds; `nil` if the server does not state it.
     var lifetime: Int?
+    /// How long the server accepts a refresh token that it has replaced.
     var grace: Duration
-    /// How many of a hundred exchanges go wrong.
-    var roughNetwork: Int
-    /// How many of a hundred operations on the disk go wrong.
-    var roughDisk: Int
+    /// The probability in percent that a network exchange fails.
+    var networkFailurePercent: Int
+    /// The probability in percent that a disk operation fails.
+    var diskFailurePercent: Int
+    /// Whether the disk and the server sometimes take longer than a process waits.
     var isSlow: Bool
 
     init(seed: UInt64) {
@@ -50,8 +60,8 @@ struct Script: Sendable {
         isShared = count > 1 || dice.isTrue(inPercent: 30)
         lifetime = dice.pick([3600, 3600, 60, 3, nil])
         grace = dice.isTrue(inPercent: 30) ? .seconds(90) : .zero
-        roughNetwork = dice.pick([0, 0, 15, 40])
-        roughDisk = dice.pick([0, 0, 0, 15, 40])
+        networkFailurePercent = dice.pick([0, 0, 15, 40])
+        diskFailurePercent = dice.pick([0, 0, 0, 15, 40])
         isSlow = dice.isTrue(inPercent: 30)
         let hasDeaths = dice.isTrue(inPercent: 40)
         let hasChanges = dice.isTrue(inPercent: 60)
@@ -64,17 +74,17 @@ struct Script: Sendable {
                     touches: life < deaths ? 1 + dice.number(below: 24) : nil)
             }
         }
-        mischief = []
+        disturbances = []
         guard dice.isTrue(inPercent: 50) else { return }
         for _ in 0...dice.number(below: 3) {
-            let what: Mischief.What =
+            let what: Disturbance.What =
                 switch dice.number(below: 8) {
                 case 0...3: .withdrawAccess
                 case 4: .forget
                 case 5: .setWallClock(dice.pick([-86_400, -600, 600, 86_400]))
                 default: .jump(dice.pick([.seconds(1), .seconds(31), .seconds(3_600)]))
                 }
-            mischief.append(Mischief(wait: Self.wait(&dice), what: what))
+            disturbances.append(Disturbance(wait: Self.wait(&dice), what: what))
         }
     }
 

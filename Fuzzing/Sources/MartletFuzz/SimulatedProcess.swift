@@ -7,10 +7,10 @@ import MartletTesting
     import Foundation
 #endif
 
-/// The clocks of one process: they are everybody's, but the dead do not wake up.
+/// The clock of one process. All processes share the time, but a dead process is not woken.
 struct ProcessClock: TimeSource {
     let time: ManualTimeSource
-    let power: Power
+    let power: ProcessLife
 
     var uptime: Duration { time.uptime }
     var wallClock: Date { time.wallClock }
@@ -21,25 +21,26 @@ struct ProcessClock: TimeSource {
     }
 }
 
-/// A process in one of its lives: a token manager, a client, and those who call them.
+/// A process in one of its lifetimes: a token manager, a client and their callers.
 struct SimulatedProcess: Sendable {
     let life: Life
-    let power: Power
+    let power: ProcessLife
     let tokens: TokenManager
     private let world: World
 
     private static let baseURL: BaseURL = "https://api.example.com"
-    /// What a client reads answers with is of no interest here, and takes long to make.
+    /// Shared, because creating the decoders takes long and they do not matter here.
     private static let config = NetworkConfig()
 
     init(_ life: Life, _ world: World, touches: Int?) {
-        let power = Power(touches: touches)
+        let power = ProcessLife(touches: touches)
         let store = world.disk.open(life.name, isShared: world.script.isShared)
         power.whenOff { store.kill() }
         var policy = SessionPolicy()
         policy.rotationGrace = world.script.grace
         let server = world.server
-        let random = RandomSource { [dice = world.jitter] range in dice.number(in: range) }
+        let random: @Sendable (ClosedRange<Double>) -> Double = { [dice = world.jitter] range in dice.number(in: range)
+        }
         self.life = life
         self.power = power
         self.world = world
@@ -47,7 +48,7 @@ struct SimulatedProcess: Sendable {
         tokens = TokenManager(
             baseURL: Self.baseURL, store: store,
             refresher: SimulatedServer.Refresher(server: server, life: life, power: power),
-            revoker: SimulatedServer.Revoker(server: server, power: power), policy: policy,
+            revoker: server.revoker(power), policy: policy,
             transport: SimulatedServer.Network(server: server, life: life, power: power),
             time: ProcessClock(time: world.time, power: power), random: random)
         world.history.add(.starts(life))
@@ -56,7 +57,7 @@ struct SimulatedProcess: Sendable {
         Task { for await event in events where power.isOn { history.add(.event(life, event)) } }
     }
 
-    /// One caller does what its script says, until it is through or its process is dead.
+    /// Runs the steps of one caller until they are done or the process is dead.
     func run(_ steps: [Script.Step], caller: Int) async {
         for step in steps {
             if step.wait > .zero { try? await world.time.sleep(until: world.time.uptime + step.wait) }
@@ -82,7 +83,7 @@ struct SimulatedProcess: Sendable {
     private func perform(_ what: Script.Step.What, _ call: Int, caller: Int) async {
         let history = world.history
         let issued = what == .signIn ? world.server.issue() : nil
-        let wish: Wish =
+        let kind: CallKind =
             switch what {
             case .token: .token
             case .renewal: .renewal
@@ -90,7 +91,7 @@ struct SimulatedProcess: Sendable {
             case .signIn: .signIn(family: issued?.family ?? 0)
             case .signOut: .signOut
             }
-        history.add(.asks(life, call: call, caller: caller, wish, held: heldFamily))
+        history.add(.asks(life, call: call, caller: caller, kind, held: heldFamily))
         let reply: Reply
         switch what {
         case .token: reply = await token()
@@ -104,9 +105,9 @@ struct SimulatedProcess: Sendable {
         case .request:
             do throws(NetworkError) {
                 var config = Self.config
-                config.retry = RetryPolicy(random: RandomSource { [dice = world.jitter] in dice.number(in: $0) })
+                config.retry = RetryPolicy(random: { [dice = world.jitter] in dice.number(in: $0) })
                 let client = NetworkClient(tokens: tokens, config: config)
-                _ = try await client.data(for: Ask(path: "/\(call)", isLong: call % 4 == 0))
+                _ = try await client.data(for: FuzzRequest(path: "/\(call)", isLong: call % 4 == 0))
                 reply = .done
             } catch {
                 reply = .failed(error)
@@ -124,7 +125,7 @@ struct SimulatedProcess: Sendable {
             await tokens.signOut()
             reply = .done
         }
-        if power.isOn { history.add(.answers(life, call: call, reply)) }
+        if power.isOn { history.add(.returns(life, call: call, reply)) }
     }
 
     func token() async -> Reply {
@@ -136,7 +137,7 @@ struct SimulatedProcess: Sendable {
         }
     }
 
-    /// Whose session the process holds, as far as it tells the app.
+    /// The family of the session that the process reports.
     private var heldFamily: Int? {
         let state = tokens.state
         world.history.learn(state)
@@ -145,9 +146,9 @@ struct SimulatedProcess: Sendable {
     }
 }
 
-private struct Ask: APIEndpoint {
+private struct FuzzRequest: APIEndpoint {
     var path: String
-    /// Whether it has a body of which nobody knows how long it is on its way.
+    /// Whether the request has a streamed body of unknown length.
     var isLong: Bool
     var authentication: AuthenticationRequirement { .required }
     var body: RequestBody? {
@@ -155,9 +156,9 @@ private struct Ask: APIEndpoint {
     }
 }
 
-/// Jitter of a seed.
+/// A shared random number generator, for jitter and disk faults.
 ///
-/// `@unchecked Sendable` is right because a schedule runs on one thread.
+/// `@unchecked Sendable`: a schedule runs on one thread.
 final class SharedDice: @unchecked Sendable {
     private var generator: SeededGenerator
 

@@ -1,13 +1,14 @@
 import Martlet
 import MartletTesting
 
-/// How much was done, and how often each thing happened that a fuzzer must reach to be worth anything.
+/// Totals of a run, including how often each situation occurred that a useful fuzzer must reach.
 struct Tally {
     private(set) var schedules = 0
     private(set) var violations = 0
     private var jobs = 0
     private var counts = [Int](repeating: 0, count: Kind.allCases.count)
 
+    /// The situations that are counted.
     private enum Kind: Int, CaseIterable {
         case calls, cancellations, signIns, signOuts, refreshes, lost, replays, late, refusals, reuse, adoptions
         case elsewhere, expiries, rotationLost, discarded, requests, rejections, deaths, diskFailures, thefts, jumps
@@ -19,18 +20,18 @@ struct Tally {
             case .signIns: "sign-ins"
             case .signOuts: "sign-outs"
             case .refreshes: "refreshes"
-            case .lost: "answers lost or broken"
-            case .replays: "replays within the grace"
-            case .late: "answers no longer waited for"
-            case .refusals: "refreshes refused"
-            case .reuse: "spent tokens seen again"
-            case .adoptions: "tokens adopted from others"
-            case .elsewhere: "sign-outs by others"
+            case .lost: "token exchanges failed"
+            case .replays: "replays after a lost response"
+            case .late: "responses abandoned"
+            case .refusals: "refreshes rejected"
+            case .reuse: "spent tokens received"
+            case .adoptions: "tokens adopted"
+            case .elsewhere: "sign-outs elsewhere"
             case .expiries: "sessions expired"
             case .rotationLost: "rotations lost"
-            case .discarded: "results thrown away"
+            case .discarded: "results discarded"
             case .requests: "requests"
-            case .rejections: "requests refused"
+            case .rejections: "requests rejected"
             case .deaths: "processes killed"
             case .diskFailures: "disk failures"
             case .thefts: "locks taken from their holders"
@@ -39,36 +40,36 @@ struct Tally {
         }
     }
 
-    mutating func add(_ judgement: Judgement) {
+    mutating func add(_ verdict: Verdict) {
         schedules += 1
-        jobs += judgement.jobs
-        if !judgement.violations.isEmpty { violations += 1 }
-        for entry in judgement.world.history.entries { count(entry.what) }
+        jobs += verdict.jobs
+        if !verdict.violations.isEmpty { violations += 1 }
+        for entry in verdict.world.history.entries { count(entry.what) }
     }
 
     private mutating func count(_ kind: Kind) {
         counts[kind.rawValue] += 1
     }
 
-    private mutating func count(_ happening: Happening) {
-        switch happening {
-        case .asks(_, _, _, let wish, _):
+    private mutating func count(_ occurrence: Occurrence) {
+        switch occurrence {
+        case .asks(_, _, _, let kind, _):
             count(.calls)
-            if case .signIn = wish { count(.signIns) }
-            if wish == .signOut { count(.signOuts) }
+            if case .signIn = kind { count(.signIns) }
+            if kind == .signOut { count(.signOuts) }
         case .cancels: count(.cancellations)
         case .sends: count(.refreshes)
         case .breaks: count(.lost)
         case .abandons: count(.late)
-        case .refuses(_, let why):
+        case .refuses(_, let reason):
             count(.refusals)
-            if why == .spent { count(.reuse) }
+            if reason == .spent { count(.reuse) }
         case .request(_, _, _, let isAccepted):
             count(.requests)
             if !isAccepted { count(.rejections) }
         case .disk(_, .killed): count(.deaths)
         case .disk(_, .failed): count(.diskFailures)
-        case .disk(_, .tookLock): count(.thefts)
+        case .disk(_, .tookOverLock): count(.thefts)
         case .jumps, .setsWallClock: count(.jumps)
         case .event(_, let event): count(event)
         default: break
@@ -88,7 +89,7 @@ struct Tally {
         }
     }
 
-    /// What to print at the end.
+    /// The report of a run.
     func report(after time: Duration) -> String {
         let seconds = max(Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18, 0.001)
         let reached = Kind.allCases.map {

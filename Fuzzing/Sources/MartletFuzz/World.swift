@@ -7,9 +7,9 @@ import MartletTesting
     import Foundation
 #endif
 
-/// One schedule: processes, callers, a disk, a server, and what befalls them, all of it from one seed.
+/// One schedule with its processes, callers, disk, server and disturbances, all derived from one seed.
 ///
-/// `@unchecked Sendable` is right because a schedule runs on one thread.
+/// `@unchecked Sendable`: a schedule runs on one thread.
 final class World: @unchecked Sendable {
     let seed: UInt64
     let script: Script
@@ -19,7 +19,8 @@ final class World: @unchecked Sendable {
     let jitter: SharedDice
     private(set) var disk: SimulatedDisk
     private let diskDice: SharedDice
-    private var powers: [Life: Power] = [:]
+    private var powers: [Life: ProcessLife] = [:]
+    /// Whether all faults have ended.
     private var isCalm = false
 
     init(seed: UInt64) {
@@ -33,69 +34,68 @@ final class World: @unchecked Sendable {
         disk = SimulatedDisk(time: time)
         disk = SimulatedDisk(
             firstRecord(), time: time,
-            conduct: { [unowned self] process, operation in conduct(Life(named: process), operation) },
-            report: { [history] process, incident in history.add(Life(named: process), incident) })
+            behavior: { [unowned self] process, operation in behavior(Life(named: process), operation) },
+            report: { [history] process, event in history.add(Life(named: process), event) })
         if let record = disk.record { history.learn(record) }
     }
 
     private func firstRecord() -> StoredSession? {
-        let left: Double
-        switch script.start {
-        case .nothing: return nil
-        case .fresh: left = Double(script.lifetime ?? 3600)
-        case .expired: left = -60
-        }
+        if script.start == .nothing { return nil }
         let (family, bundle) = server.issue()
-        return StoredSession(
-            id: SessionID(), bundle: bundle, freshUntil: time.wallClock.addingTimeInterval(left),
-            lifetime: script.lifetime.map { .seconds($0) }, account: SessionAccount(userID: "\(family)"))
+        let now = time.wallClock
+        let record = StoredSession(storing: bundle, account: SessionAccount(userID: "\(family)"), at: now)
+        // Without a lifetime a token never counts as expired. `expired(at:)` makes it expire an hour before its
+        // argument.
+        let isExpired = script.start == .expired && script.lifetime != nil
+        return isExpired ? record.expired(at: now.addingTimeInterval(3600 - 60)) : record
     }
 
-    func add(_ power: Power, of life: Life) {
+    func add(_ power: ProcessLife, of life: Life) {
         powers[life] = power
     }
 
-    private func conduct(_ life: Life, _ operation: SimulatedDisk.Operation) -> SimulatedDisk.Conduct {
+    private func behavior(_ life: Life, _ operation: SimulatedDisk.Operation) -> SimulatedDisk.Behavior {
         powers[life]?.touch()
-        guard !isCalm else { return SimulatedDisk.Conduct() }
+        guard !isCalm else { return SimulatedDisk.Behavior() }
         let delays: [Duration] =
             script.isSlow
             ? [.zero, .zero, .zero, .milliseconds(5), .milliseconds(500), .seconds(2), .seconds(11)] : [.zero]
-        var conduct = SimulatedDisk.Conduct(before: diskDice.pick(delays), after: diskDice.pick(delays))
-        if diskDice.isTrue(inPercent: script.roughDisk) {
-            conduct.trouble = diskDice.pick([
-                .unreachable(StorageFailure(.locked, "locked")), .full(StorageFailure(.unreachable, "full")),
-                .full(StorageFailure(.unreachable, "full")),
-                .doneButFailed(.misleading),
-                .unreadable(StorageFailure(.corrupt, "damaged")),
+        var behavior = SimulatedDisk.Behavior(before: diskDice.pick(delays), after: diskDice.pick(delays))
+        if diskDice.isTrue(inPercent: script.diskFailurePercent) {
+            behavior.fault = diskDice.pick([
+                .unreachable(StorageError(.locked, "locked")), .full(StorageError(.unreachable, "full")),
+                .full(StorageError(.unreachable, "full")),
+                .failedAfterCommit(.falseFailure),
+                .unreadable(StorageError(.corrupt, "damaged")),
             ])
         }
-        return conduct
+        return behavior
     }
 
-    /// Lets it all happen.
+    /// Runs the schedule to its end.
     func run() throws -> SeededScheduler.Run<Void> {
         var scheduler = SeededScheduler(seed: seed, time: time)
         scheduler.jobLimit = 200_000
-        let run = try scheduler.run { await self.happen() }
+        let run = try scheduler.run { await self.play() }
         for power in powers.values { power.forgetDependents() }
         return run
     }
 
-    private func happen() async {
-        let mischief = Task { await self.makeMischief() }
+    private func play() async {
+        let disturbances = Task { await self.disturb() }
         let survivors = await withTaskGroup(of: SimulatedProcess.self) { group in
             for (index, lives) in script.processes.enumerated() {
-                group.addTask { await self.live(lives, process: index + 1) }
+                group.addTask { await self.run(lives, process: index + 1) }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        await mischief.value
-        await comeToRest(survivors.sorted { $0.life.process < $1.life.process })
+        await disturbances.value
+        await settle(survivors.sorted { $0.life.process < $1.life.process })
     }
 
-    /// - Returns: The last of its lives.
-    private func live(_ lives: [Script.LifeScript], process: Int) async -> SimulatedProcess {
+    /// Runs the lifetimes of a process one after the other.
+    /// - Returns: The last one.
+    private func run(_ lives: [Script.LifeScript], process: Int) async -> SimulatedProcess {
         var last: SimulatedProcess?
         for (index, life) in lives.enumerated() {
             if life.wait > .zero { try? await time.sleep(until: time.uptime + life.wait) }
@@ -106,16 +106,16 @@ final class World: @unchecked Sendable {
                     group.addTask { await process.run(steps, caller: caller + 1) }
                 }
             }
-            // A life that was to end and did not goes on: its process is never asked for another one.
+            // The process survived its planned death, so it needs no further lifetime.
             if process.power.isOn { return process }
         }
         return last ?? SimulatedProcess(Life(process: process, number: 1), self, touches: nil)
     }
 
-    private func makeMischief() async {
-        for mischief in script.mischief {
-            try? await time.sleep(until: time.uptime + mischief.wait)
-            switch mischief.what {
+    private func disturb() async {
+        for disturbance in script.disturbances {
+            try? await time.sleep(until: time.uptime + disturbance.wait)
+            switch disturbance.what {
             case .jump(let duration):
                 history.add(.jumps(duration))
                 time.advance(by: duration)
@@ -128,8 +128,8 @@ final class World: @unchecked Sendable {
         }
     }
 
-    /// All is well from now on: what was put off is done, and then what everybody believes must be true.
-    private func comeToRest(_ survivors: [SimulatedProcess]) async {
+    /// Ends all faults, lets pending work finish and records the final state of each process.
+    private func settle(_ survivors: [SimulatedProcess]) async {
         var processes = survivors
         isCalm = true
         for power in powers.values { power.secure() }
@@ -144,18 +144,18 @@ final class World: @unchecked Sendable {
         try? await time.sleep(until: time.uptime + .seconds(1))
         for process in processes {
             let reply = await process.token()
-            history.add(.rests(process.life, process.tokens.state, reply, stored: disk.record))
+            history.add(.settles(process.life, process.tokens.state, reply, stored: disk.record))
         }
     }
 }
 
-extension StorageFailure {
-    /// What is said of something that was done.
-    static let misleading = StorageFailure(.unreachable, "broken down")
+extension StorageError {
+    /// The error that is reported for an update although it was performed.
+    static let falseFailure = StorageError(.unreachable, "broken down")
 }
 
-extension SimulatedDisk.Incident {
-    var isMisleading: Bool {
-        if case .failed(.update, .misleading, _) = self { true } else { false }
+extension SimulatedDisk.Event {
+    var isFalseFailure: Bool {
+        if case .failed(.update, .falseFailure, _) = self { true } else { false }
     }
 }

@@ -1,16 +1,16 @@
 extension NetworkClient {
-    /// An endpoint as a command for `curl`, with every secret masked. See `HTTPRequest.curlCommand(body:textLimit:)`.
+    /// An endpoint as a `curl` command, with secrets masked. See `HTTPRequest.curlCommand(body:textLimit:)`.
     ///
-    /// It is the request as the endpoint and ``NetworkConfig/headers`` describe it. What interceptors add, such as the token,
-    /// is not in it; the observer ``CurlObserver`` sees that as well.
+    /// The command contains the request as the endpoint and ``NetworkConfig/headers`` define it, without the token and
+    /// the changes of interceptors. To see those, add the observer ``NetworkObserver/curl(textLimit:write:)``.
     ///
     /// ```swift
     /// print(try client.curlCommand(for: ArticleEndpoint.create(draft)))
     /// ```
     /// - Parameters:
-    ///   - endpoint: What would be sent.
-    ///   - textLimit: How many bytes the body may have to be shown.
-    /// - Throws: ``NetworkError`` where the request cannot be built.
+    ///   - endpoint: The endpoint.
+    ///   - textLimit: The largest body to include, in bytes.
+    /// - Throws: ``NetworkError`` if the request cannot be built.
     public func curlCommand(for endpoint: any Endpoint, textLimit: Int = 4096) throws(NetworkError) -> String {
         let call = try pipeline.build(endpoint, accept: nil, .ifSignedIn)
         let body = call.body.map { ObservedBody(contentType: $0.contentType, length: $0.length, bytes: $0.bytes) }

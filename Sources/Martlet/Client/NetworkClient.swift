@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// Sends endpoints: signs them, follows redirects, repeats what may be repeated, decodes what comes back.
+/// Sends endpoints to an API: attaches the access token, follows redirects, retries, and decodes the response.
 ///
 /// ```swift
 /// let client = NetworkClient(tokens: tokens)                               // an API with sign-in
@@ -13,37 +13,37 @@
 /// let articles: [Article] = try await client.send(ArticleEndpoint.all)
 /// ```
 ///
-/// Every call takes the same way: build, interceptors adapt, transport, redirects, validation, interceptors retry,
-/// decoding. See ``RequestInterceptor`` for the order of the hooks.
+/// If the server rejects the token, the client refreshes it once for all waiting calls and sends each call again. Every
+/// call takes the same steps; see ``RequestInterceptor`` for their order.
 public final class NetworkClient: APIClient {
-    /// Where the API lives.
+    /// The base URL of the API.
     public let baseURL: BaseURL
-    /// Whose tokens sign the requests; `nil` for an API without sign-in.
+    /// The owner of the session whose tokens authorize the requests; `nil` for an API without sign-in.
     public let tokens: TokenManager?
-    /// What the client does by default.
+    /// The client's settings.
     public let config: NetworkConfig
     let pipeline: CallPipeline
-    private let guests: GuestGate?
+    private let gate: SignInGate?
 
-    /// A client for an API with sign-in.
+    /// Creates a client for an API with sign-in.
     /// - Parameters:
-    ///   - tokens: Owns the session; its base URL and transport are the client's too.
-    ///   - config: What the client does by default.
+    ///   - tokens: The owner of the session. The client uses its base URL and transport.
+    ///   - config: The client's settings.
     public init(tokens: TokenManager, config: NetworkConfig = NetworkConfig()) {
         self.baseURL = tokens.baseURL
         self.tokens = tokens
         self.config = config
         self.pipeline = CallPipeline(
             baseURL: tokens.baseURL, tokens: tokens, config: config, transport: tokens.transport)
-        self.guests = config.guestPolicy.map { GuestGate($0, tokens: tokens) }
+        self.gate = config.automaticSignIn.map { SignInGate($0, tokens: tokens) }
     }
 
-    /// A client for an API without sign-in. Endpoints that require a token fail with
+    /// Creates a client for an API without sign-in. Endpoints that require a token fail with
     /// ``NetworkError/signInRequired(_:)``.
     /// - Parameters:
-    ///   - baseURL: Where the API lives.
-    ///   - config: What the client does by default.
-    ///   - transport: Sends requests.
+    ///   - baseURL: The base URL of the API.
+    ///   - config: The client's settings.
+    ///   - transport: Sends the requests.
     public init(
         baseURL: BaseURL, config: NetworkConfig = NetworkConfig(), transport: any Transport = .platformDefault
     ) {
@@ -51,33 +51,31 @@ public final class NetworkClient: APIClient {
         self.tokens = nil
         self.config = config
         self.pipeline = CallPipeline(baseURL: baseURL, tokens: nil, config: config, transport: transport)
-        self.guests = nil
+        self.gate = nil
     }
 
-    /// Sends an endpoint and decodes the answer.
+    /// Sends an endpoint and decodes the response.
     public func response<Value: Decodable & Sendable>(
         for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value> {
         let raw = try await perform(endpoint, accept: "application/json", monitor: monitor)
-        let decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)
-        return raw.with(try decoding.decode(type, from: raw))
+        return raw.with(try pipeline.decoding.decode(type, from: raw))
     }
 
-    /// Sends an endpoint and returns the bytes of the answer as they came, envelope and all.
+    /// Sends an endpoint and returns the undecoded body of the response, with any envelope.
     public func data(
         for endpoint: any Endpoint, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Data> {
         let raw = try await perform(endpoint, accept: nil, monitor: monitor)
-        return raw.with(raw.value.answer.body)
+        return raw.with(raw.value.response.body)
     }
 
     func perform(
-        _ endpoint: any Endpoint, accept: String?, monitor: TransferMonitor?, receiver: (any AnswerReceiver)? = nil
-    ) async throws(NetworkError) -> NetworkResponse<RawAnswer> {
-        if let guests, endpoint.authentication == .required {
+        _ endpoint: any Endpoint, accept: String?, monitor: TransferMonitor?, receiver: (any ResponseReceiver)? = nil
+    ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
+        if let gate, endpoint.authentication == .required {
             do throws(NetworkError) {
-                try await guests.pass(
-                    self, for: FailedCall(method: endpoint.method.rawValue, url: endpoint.path, attempts: 0))
+                try await gate.pass(self, for: endpoint)
             } catch {
                 monitor?.finish()
                 throw error
@@ -85,10 +83,4 @@ public final class NetworkClient: APIClient {
         }
         return try await pipeline.perform(endpoint, accept: accept, monitor: monitor, receiver: receiver)
     }
-}
-
-/// What the pipeline gives before decoding.
-struct RawAnswer: Sendable {
-    let answer: ServerAnswer
-    let call: FailedCall
 }

@@ -7,71 +7,76 @@ internal import HTTPTypes
 #endif
 
 extension NetworkClient {
-    /// Sends a sign-in endpoint, reads the tokens in its answer and starts a session with them.
+    /// Sends a sign-in endpoint and starts a session with the tokens of its response.
     ///
-    /// The tokens are found by the refresher's dialect (``TokenRefresher/tokens(inSignInAnswer:)``). The endpoint goes out
-    /// without a token unless it requires one, as the upgrade of a guest does.
+    /// The refresher reads the tokens (``TokenRefresher/tokens(inSignInResponse:)``). The endpoint is sent without a
+    /// token, unless it requires one, as the upgrade of a guest does.
     ///
     /// ```swift
     /// let user: User = try await client.signIn(Login(email: email, password: password))
     /// ```
     /// - Parameters:
-    ///   - endpoint: The sign-in.
-    ///   - type: What else the answer has to tell; ``Empty`` where it is of no interest.
-    ///   - monitor: Is told how much of the body has gone out.
-    ///   - account: Who it is, for the session's record.
-    /// - Returns: The answer, once the session has been stored.
-    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` where there are no tokens in the answer.
+    ///   - endpoint: The sign-in endpoint.
+    ///   - type: The type to decode from the response; ``NoContent`` to ignore the rest of it.
+    ///   - monitor: Reports the progress of the upload.
+    ///   - account: The account to store with the session.
+    /// - Returns: The decoded response, after the session has been stored.
+    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Value {
-        // It must not carry the token of whoever was signed in before, unless it says that it needs it.
+        // The token of the previous user must not go with a sign-in, unless the endpoint requires it.
         let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
         return try await signIn(
-            endpoint, as: type, authentication: authentication, since: tokens?.epoch, monitor: monitor,
-            account: account)
+            endpoint, authentication: authentication, since: tokens?.epoch, monitor: monitor, account: account
+        ) { [pipeline] raw throws(NetworkError) in
+            try pipeline.decoding.decode(type, from: raw)
+        }
     }
 
+    /// Sends a sign-in and starts a session, for the public methods and for ``GuestAuthService``.
     /// - Parameters:
-    ///   - epoch: Nobody may have signed in or out since then.
-    ///   - session: The only session that may sign the request; whichever there is if `nil`.
-    func signIn<Value: Decodable & Sendable>(
-        _ endpoint: any Endpoint, as type: Value.Type, authentication: AuthenticationRequirement, since epoch: Int?,
-        session: SessionID? = nil, monitor: TransferMonitor? = nil, account: @Sendable (Value) -> SessionAccount
+    ///   - epoch: The sign-in is discarded if another sign-in or a sign-out has happened since.
+    ///   - session: The only session that may authorize the request; any session if `nil`.
+    ///   - decode: Reads the result from the response; if it throws, no session is started.
+    func signIn<Value: Sendable>(
+        _ endpoint: any Endpoint, authentication: AuthenticationRequirement, since epoch: Int?,
+        session: SessionID? = nil, monitor: TransferMonitor? = nil, account: @Sendable (Value) -> SessionAccount,
+        decode: @Sendable (NetworkResponse<RawResponse>) throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
-        // Before anything is sent: the server would have a guest, or a session, that nobody knows of.
+        // Checked before the request is sent, so that the server does not create a session that no client uses.
         guard let tokens else {
             monitor?.finish()
             throw .invalidRequest(
-                FailedCall(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 0),
-                RequestProblem("This client has no TokenManager to sign in to. Make it with init(tokens:)."))
+                CallDescription(unsent: endpoint),
+                reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
         }
         let raw = try await pipeline.perform(
             endpoint, accept: "application/json", authentication: authentication, session: session, monitor: monitor)
-        let (answer, call) = (raw.value.answer, raw.value.call)
-        let decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)
-        let value = try decoding.decode(type, from: raw)
-        let bundle: TokenBundle
+        let response = raw.value.response
+        let value = try decode(raw)
+        var bundle: TokenBundle
         do {
-            bundle = try tokens.refresher.tokens(inSignInAnswer: answer)
+            bundle = try tokens.refresher.tokens(inSignInResponse: response)
         } catch {
             let why = Redaction.redact(String(describing: error))
-            throw .decoding(call, DecodingFailure(type: "sign-in", codingPath: "", reason: why, answer: answer))
+            throw .decoding(
+                raw.value.call, ResponseDecodingError(type: "sign-in", codingPath: "", reason: why, response: response))
         }
         do {
-            let serverDate = answer.headers[.date].flatMap(HTTPDate.parse)
-            try await tokens.signIn(with: bundle, account: account(value), serverDate: serverDate, since: epoch)
+            bundle.serverDate = bundle.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
+            try await tokens.signIn(with: bundle, account: account(value), since: epoch)
         } catch {
-            throw NetworkError(error, for: call)
+            throw NetworkError(error, for: raw.value.call)
         }
         return value
     }
 }
 
 extension NetworkClient {
-    /// Sends a sign-in request with a response bound to it. See ``signIn(_:as:monitor:account:)``.
+    /// Sends a sign-in request whose response type is fixed. See ``signIn(_:as:monitor:account:)``.
     @discardableResult
     public func signIn<Request: APIRequest>(
         _ request: Request, monitor: TransferMonitor? = nil,

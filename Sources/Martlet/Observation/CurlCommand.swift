@@ -7,18 +7,18 @@ public import HTTPTypes
 #endif
 
 extension HTTPRequest {
-    /// The request as a command for `curl`, with every secret masked: put your own in before you run it.
+    /// The request as a `curl` command, with secrets masked: insert your own before you run it.
     ///
     /// ```swift
     /// print(request.curlCommand())
     /// // curl 'https://api.example.com/articles?page=2' --header 'Authorization: <redacted>'
     /// ```
     ///
-    /// Masked are the fields that ``NetworkObserver``s do not see either, and whatever looks like a secret in the path, the
-    /// query and the body. It is quoted for a POSIX shell, whatever characters there are in it.
+    /// The command masks the same header fields as ``NetworkObserver``, and everything in the path, the query and the
+    /// body that looks like a secret. It is quoted for a POSIX shell.
     /// - Parameters:
-    ///   - body: What it carries. A text is shown; for other bytes there is the name of a file for you to put them into.
-    ///   - textLimit: How many bytes a text may have to be shown.
+    ///   - body: The body. The command contains it if it is text, and otherwise names a file for you to fill.
+    ///   - textLimit: The largest text to include, in bytes.
     public func curlCommand(body: Data? = nil, textLimit: Int = 4096) -> String {
         let body = body.map {
             ObservedBody(contentType: headerFields[.contentType], length: Int64($0.count), bytes: $0)
@@ -27,55 +27,38 @@ extension HTTPRequest {
     }
 }
 
-extension ObservedAttempt {
-    /// The attempt as a command for `curl`, with every secret masked. See `HTTPRequest.curlCommand(body:textLimit:)`.
-    /// - Parameter textLimit: How many bytes the body may have to be shown.
+extension ObservedCall {
+    /// The request as a `curl` command, with secrets masked. See `HTTPRequest.curlCommand(body:textLimit:)`.
+    /// - Parameter textLimit: The largest body to include, in bytes.
     public func curlCommand(textLimit: Int = 4096) -> String {
         CurlCommand(request, body, textLimit: textLimit).text
     }
 }
 
-/// Writes every attempt as a command for `curl`, before it is sent: `config.observers = [.curl()]`.
-///
-/// Secrets are masked; see `HTTPRequest.curlCommand(body:textLimit:)`.
-public struct CurlObserver: NetworkObserver {
-    private let textLimit: Int
-    private let output: LogOutput
-
-    /// Writes every attempt as a command for `curl`.
+extension NetworkObserver where Self == LogObserver {
+    /// Writes each attempt as a `curl` command before it is sent: `config.observers = [.curl()]`.
+    ///
+    /// Secrets are masked; see `HTTPRequest.curlCommand(body:textLimit:)`.
     /// - Parameters:
-    ///   - output: Where commands go.
-    ///   - textLimit: How many bytes a body may have to be shown.
-    public init(to output: LogOutput = .standardError, textLimit: Int = 4096) {
-        self.output = output
-        self.textLimit = textLimit
-    }
-
-    /// Writes the command.
-    public func attemptWillStart(_ attempt: ObservedAttempt) {
-        output.write(attempt.curlCommand(textLimit: textLimit))
+    ///   - textLimit: The largest body to include, in bytes.
+    ///   - write: Writes a command. `nil` writes to standard error.
+    public static func curl(
+        textLimit: Int = 4096, write: (@Sendable (String) -> Void)? = nil
+    ) -> LogObserver {
+        let write = write ?? LogOutput.standardError.write
+        return LogObserver(writeCurl: { write($0.curlCommand(textLimit: textLimit)) }) { _ in }
     }
 }
 
-extension NetworkObserver where Self == CurlObserver {
-    /// Writes every attempt as a command for `curl`, with every secret masked.
-    /// - Parameters:
-    ///   - output: Where commands go.
-    ///   - textLimit: How many bytes a body may have to be shown.
-    public static func curl(to output: LogOutput = .standardError, textLimit: Int = 4096) -> CurlObserver {
-        CurlObserver(to: output, textLimit: textLimit)
-    }
-}
-
-/// The words of a command.
+/// The text of a `curl` command.
 struct CurlCommand {
     let text: String
 
-    /// - Parameter request: The request with its secrets masked.
+    /// - Parameter request: The request, with its secrets masked.
     init(_ request: HTTPRequest, _ body: ObservedBody?, textLimit: Int) {
         let url = (request.scheme.map { $0 + "://" } ?? "") + (request.authority ?? "") + (request.path ?? "")
         var words = ["curl"]
-        // To curl, brackets and braces stand for many URLs, and dots for folders.
+        // By default curl expands brackets and braces to several URLs, and removes dot segments.
         if url.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
         if url.contains("/.") { words.append("--path-as-is") }
         switch (request.method, body) {
@@ -88,7 +71,7 @@ struct CurlCommand {
             words += ["--header", field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"]
         }
         if let body {
-            // Otherwise curl takes it for a form.
+            // Without this, curl declares the body as a form.
             if request.headerFields[.contentType] == nil { words += ["--header", "Content-Type:"] }
             if let text = body.text(limit: textLimit) {
                 words += ["--data-raw", text]
@@ -105,8 +88,8 @@ struct CurlCommand {
         return type.hasPrefix("text/") ? "txt" : "bin"
     }
 
-    /// A word as a POSIX shell reads it (XCU, section 2.2.2): in single quotes everything stands for itself but the single
-    /// quote. No argument of a program can have a zero byte in it, so that it is left out.
+    /// Quotes a word for a POSIX shell (XCU, section 2.2.2). NUL is removed, because no program argument can contain
+    /// it.
     static func quote(_ word: String) -> String {
         let scalars = word.unicodeScalars.filter { $0 != "\0" }
         func isPlain(_ scalar: Unicode.Scalar) -> Bool {

@@ -1,44 +1,26 @@
-/// One line about a call or a session, for a log, with every secret masked.
-///
-/// Its parts are apart because logs treat them differently: what a person could be known by is in ``target`` and ``note``
-/// alone. ``description`` is all of it:
+/// One line about a call or a session, for a log, with secrets masked.
 ///
 /// ```
 /// GET /articles?page=2 200, 132 ms, 4.1 kB
-/// GET /me 200, 30 ms, 120 B, attempt 2 after a 401, with a renewed token
+/// GET /me 200, 30 ms, 120 B, attempt 2 after a 401, with a refreshed token
 /// GET /feed failed after 3 ms: the connection broke (reset by peer). Try again.
-/// session 1A2B3C4D/4 has a new token
+/// session 1A2B3C4D/4 has a new access token
 /// ```
 ///
-/// It is always one line, and has no control characters, whatever a server has put into its words.
-public struct LogLine: Sendable, Hashable {
-    /// How much it matters.
-    public enum Level: Int, Sendable, Hashable, Comparable, CaseIterable {
-        /// Only of interest to whoever looks for a fault in Martlet: a caller waits for a refresh.
-        case debug
-        /// Things go well: an attempt with a good answer, a new token.
-        case info
-        /// Things go wrong as they do, and may be put right by another attempt: a 401, a 404, a lost connection.
-        case notice
-        /// Things went wrong: a 500, a call that was given up, a session that the server has ended.
-        case error
+/// The parts are separate because only ``target`` and ``note`` can identify a person. ``description`` joins them. A
+/// line has no line breaks or control characters, whatever a server has sent.
+struct LogLine: Sendable, Hashable {
+    let level: LogObserver.Level
+    /// The method of a call, or `session`.
+    let subject: String
+    /// Path and query of a call. They can identify a person.
+    let target: String
+    /// The outcome, without data from the app or the server.
+    let outcome: String
+    /// Further text, such as an error or redirects. It can identify a person.
+    let note: String
 
-        /// By how much they matter.
-        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
-    }
-
-    /// How much it matters.
-    public let level: Level
-    /// The method of a call; `session` for what happens to a session.
-    public let subject: String
-    /// Path and query of a call. They may name a person.
-    public let target: String
-    /// What came of it, in Martlet's own words.
-    public let outcome: String
-    /// What others have to say on it: why it failed, where it was sent on to. It may name a person.
-    public let note: String
-
-    init(_ level: Level, _ subject: String, _ target: String, _ outcome: String, note: String = "") {
+    init(_ level: LogObserver.Level, _ subject: String, _ target: String, _ outcome: String, note: String = "") {
         self.level = level
         self.subject = subject
         self.target = target.onOneLine
@@ -48,15 +30,15 @@ public struct LogLine: Sendable, Hashable {
 }
 
 extension LogLine: CustomStringConvertible {
-    /// The line, without a line end.
-    public var description: String {
+    /// The line, without a line break.
+    var description: String {
         [subject, target, outcome].filter { !$0.isEmpty }.joined(separator: " ") + (note.isEmpty ? "" : ": \(note)")
     }
 
-    /// What may be shown to everybody.
+    /// The parts that cannot identify a person.
     var openText: String { "\(subject) \(outcome)" }
 
-    /// What a person could be known by; empty where there is nothing of the kind.
+    /// The parts that can identify a person; empty if there are none.
     var personalText: String { target + (note.isEmpty ? "" : ": \(note)") }
 
     /// The line in colours for a terminal (ECMA-48, section 8.3.117): the outcome by its level, the note faint.
@@ -75,8 +57,8 @@ extension LogLine: CustomStringConvertible {
 }
 
 extension String {
-    /// The text with a space for each line break, and with a mark for what would move a terminal's cursor, change its
-    /// colours, or let text run the other way.
+    /// The text with a space for each line break, and with a mark for each character that could move the cursor of a
+    /// terminal, change its colours or reverse the direction of text.
     fileprivate var onOneLine: String {
         func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
             switch scalar.properties.generalCategory {

@@ -2,24 +2,24 @@
     public import os
 
     extension NetworkObserver where Self == LogObserver {
-        /// Tells of every attempt in one line to the unified logging system.
+        /// Logs each attempt as one line to the unified logging system.
         ///
         /// ```swift
         /// config.observers = [.logger(Logger(subsystem: "com.example.app", category: "network"))]
         /// ```
         ///
-        /// Secrets are masked, as for any observer. What a person could be known by (``LogLine/target`` and ``LogLine/note``)
-        /// is private besides: it is shown where a debugger is attached, and elsewhere only a hash of it.
+        /// Secrets are masked. Paths, queries and error texts can identify a person and are private by default: the log
+        /// shows a hash of them, unless a debugger is attached.
         /// - Parameters:
-        ///   - logger: Takes the lines, each with the level of its own.
-        ///   - level: What matters less than this is left out.
-        ///   - showsTargets: Whether paths, queries and notes are shown to everybody who reads the log.
+        ///   - logger: Receives the lines, each with its own level.
+        ///   - level: Lines below this level are left out.
+        ///   - showsTargets: Whether paths, queries and error texts are public.
         public static func logger(
-            _ logger: Logger, level: LogLine.Level = .info, showsTargets: Bool = false
+            _ logger: Logger, level: LogObserver.Level = .info, showsTargets: Bool = false
         ) -> LogObserver {
             LogObserver(level: level) { line in
                 let level = line.level.osLogType
-                // Privacy is part of a message at compile time, so that there have to be two.
+                // The privacy of a message is fixed at compile time, so there are two messages.
                 if showsTargets || line.personalText.isEmpty {
                     logger.log(level: level, "\(line.description, privacy: .public)")
                 } else {
@@ -31,7 +31,7 @@
         }
     }
 
-    extension LogLine.Level {
+    extension LogObserver.Level {
         fileprivate var osLogType: OSLogType {
             switch self {
             case .debug: .debug

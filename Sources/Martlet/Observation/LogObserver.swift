@@ -4,150 +4,174 @@
     internal import Foundation
 #endif
 
-/// Tells of every attempt in one line: method, path, status, time, size, and if it is another one, why it was made.
+/// Logs each attempt as one line: method, path, status, time and size, and why it was repeated.
 ///
 /// ```swift
 /// var config = NetworkConfig()
 /// config.observers = [.console()]                            // to standard error
-/// config.observers = [.log { line in file.append("\(line)") }]
+/// config.observers = [.log { level, line in logger.log(line) }]
 /// ```
 ///
-/// Secrets are masked before an observer sees anything; see ``LogLine`` for what a line is made of. With
-/// ``follow(_:)`` it tells of a session as well.
+/// Secrets are masked. Call ``follow(_:)`` to log the events of a session as well.
 public final class LogObserver: NetworkObserver {
-    /// What is known of a call that is under way.
-    private struct Notes {
-        var startedAt = Duration.zero
-        var signature: SessionStamp?
-        var isRenewed = false
-        /// What the attempt before came to.
-        var cause: String?
-        var places: [String] = []
-        /// What the last line has told.
-        var told: Told?
+    /// How important a line is.
+    public enum Level: Int, Sendable, Hashable {
+        /// Details for finding a fault in Martlet itself, such as a caller that waits for a refresh.
+        case debug
+        /// Normal operation: a successful attempt, a new token.
+        case info
+        /// A failure that another attempt may fix: a 401, a 404, a lost connection.
+        case notice
+        /// A final failure: a 500, a call that failed for good, a session that the server has ended.
+        case error
     }
 
-    fileprivate enum Told: Equatable {
+    /// The previous attempts and the current one of a call that is under way.
+    private struct CallRecord {
+        var startedAt = Duration.zero
+        var stamp: SessionStamp?
+        var hasNewToken = false
+        /// Why the previous attempt failed.
+        var cause: String?
+        var redirects: [String] = []
+        /// The outcome in the call's last line.
+        var logged: Outcome?
+    }
+
+    /// How an attempt ended: with a status, or with an error of this text.
+    fileprivate enum Outcome: Equatable {
         case status(Int)
         case failure(String)
     }
 
-    private let level: LogLine.Level
+    private let level: Level
     private let write: @Sendable (LogLine) -> Void
-    private let calls = Locked<[UUID: Notes]>([:])
+    private let calls = Locked<[UUID: CallRecord]>([:])
 
-    /// Tells of every attempt in one line.
-    /// - Parameters:
-    ///   - level: What matters less than this is left out.
-    ///   - write: Takes a line. Calls come from any thread, and may overlap.
-    public init(level: LogLine.Level = .info, write: @escaping @Sendable (LogLine) -> Void) {
+    /// Writes each attempt as a `curl` command; `nil` for lines only.
+    private let writeCurl: (@Sendable (ObservedCall) -> Void)?
+
+    init(
+        level: Level = .info, writeCurl: (@Sendable (ObservedCall) -> Void)? = nil,
+        write: @escaping @Sendable (LogLine) -> Void
+    ) {
         self.level = level
+        self.writeCurl = writeCurl
         self.write = write
     }
 
-    func tell(_ line: LogLine) {
-        if line.level >= level { write(line) }
+    func log(_ line: LogLine) {
+        if line.level.rawValue >= level.rawValue { write(line) }
     }
 
-    /// Notes when the attempt begins, and with which token.
-    public func attemptWillStart(_ attempt: ObservedAttempt) {
+    /// Records the start of the attempt and its token.
+    public func attemptWillStart(_ call: ObservedCall) {
+        writeCurl?(call)
         calls.withLock { calls in
-            var notes = calls[attempt.callID] ?? Notes()
-            notes.isRenewed = notes.signature != nil && attempt.signature != notes.signature
-            notes.startedAt = attempt.elapsed
-            notes.signature = attempt.signature
-            notes.places = []
-            calls[attempt.callID] = notes
+            var callRecord = calls[call.id] ?? CallRecord()
+            callRecord.hasNewToken = callRecord.stamp != nil && call.stamp != callRecord.stamp
+            callRecord.startedAt = call.elapsed
+            callRecord.stamp = call.stamp
+            callRecord.redirects = []
+            calls[call.id] = callRecord
         }
     }
 
-    /// Notes where it goes.
-    public func attemptWillRedirect(_ attempt: ObservedAttempt, to url: String) {
-        calls.withLock { $0[attempt.callID]?.places.append(url) }
+    /// Records the redirect.
+    public func attemptWillRedirect(_ call: ObservedCall, to url: String) {
+        calls.withLock { $0[call.id]?.redirects.append(url) }
     }
 
-    /// Tells of an answer.
-    public func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int) {
-        let notes = note(.status(status), of: attempt)
-        let level: LogLine.Level = status < 400 ? .info : status < 500 ? .notice : .error
-        let took = LogLine.text(of: attempt.elapsed - notes.startedAt)
-        tell(
+    /// Logs the response.
+    public func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) {
+        let callRecord = record(.status(status), of: call)
+        let level: Level = status < 400 ? .info : status < 500 ? .notice : .error
+        let time = LogLine.text(of: call.elapsed - callRecord.startedAt)
+        log(
             LogLine(
-                level, attempt.request.method.rawValue, attempt.request.path ?? "",
-                "\(status), \(took), \(LogLine.text(ofBytes: bytes))" + history(of: attempt, notes),
-                note: notes.places.isEmpty ? "" : "by way of \(notes.places.joined(separator: ", "))"))
+                level, call.request.method.rawValue, call.request.path ?? "",
+                "\(status), \(time), \(LogLine.text(ofBytes: bytes))" + history(of: call, callRecord),
+                note: callRecord.redirects.isEmpty ? "" : "via \(callRecord.redirects.joined(separator: ", "))"))
     }
 
-    /// Tells of an attempt that got no answer.
-    public func attemptDidFail(_ attempt: ObservedAttempt, error: NetworkError) {
-        let notes = note(.failure(error.explanation), of: attempt)
-        let what = error.isCancelled ? "cancelled" : "failed"
-        let took = LogLine.text(of: attempt.elapsed - notes.startedAt)
-        tell(
+    /// Logs the failure.
+    public func attemptDidFail(_ call: ObservedCall, error: NetworkError) {
+        let callRecord = record(.failure(error.explanation), of: call)
+        let outcome = error.isCancelled ? "cancelled" : "failed"
+        let time = LogLine.text(of: call.elapsed - callRecord.startedAt)
+        log(
             LogLine(
-                error.isCancelled ? .info : .notice, attempt.request.method.rawValue, attempt.request.path ?? "",
-                "\(what) after \(took)" + history(of: attempt, notes),
+                error.isCancelled ? .info : .notice, call.request.method.rawValue, call.request.path ?? "",
+                "\(outcome) after \(time)" + history(of: call, callRecord),
                 note: error.isCancelled ? "" : error.explanation))
     }
 
-    /// Notes why there is another attempt.
+    /// Records why there is another attempt.
     public func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
         let wait = delay > .zero ? " and \(LogLine.text(of: delay))" : ""
         calls.withLock { $0[call.id]?.cause = error.cause + wait }
     }
 
-    /// Tells why a call was given up, where the last line does not.
-    public func callDidFinish(_ call: FinishedCall) {
-        let told = calls.withLock { $0.removeValue(forKey: call.id)?.told }
-        guard case .failure(let error) = call.result, !error.isTold(by: told) else { return }
+    /// Logs why the call failed, unless the line of its last attempt says the same.
+    public func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
+        let logged = calls.withLock { $0.removeValue(forKey: call.id)?.logged }
+        guard case .failure(let error) = result, !error.isCovered(by: logged) else { return }
         let outcome =
-            call.attempts == 0
-            ? "not sent" : "given up after \(call.attempts) attempt\(call.attempts == 1 ? "" : "s")"
-        tell(
+            call.attempt == 0
+            ? "not sent" : "failed for good after \(call.attempt) attempt\(call.attempt == 1 ? "" : "s")"
+        log(
             LogLine(
                 error.isCancelled ? .info : .error, call.request.method.rawValue, call.request.path ?? "",
-                "\(outcome), \(LogLine.text(of: call.duration))", note: error.explanation))
+                "\(outcome), \(LogLine.text(of: call.elapsed))", note: error.explanation))
     }
 
-    private func note(_ told: Told, of attempt: ObservedAttempt) -> Notes {
+    private func record(_ outcome: Outcome, of call: ObservedCall) -> CallRecord {
         calls.withLock { calls in
-            calls[attempt.callID]?.told = told
-            return calls[attempt.callID] ?? Notes()
+            calls[call.id]?.logged = outcome
+            return calls[call.id] ?? CallRecord()
         }
     }
 
-    /// Why there is this attempt, if it is not the first.
-    private func history(of attempt: ObservedAttempt, _ notes: Notes) -> String {
-        guard attempt.number > 1 else { return "" }
-        return ", attempt \(attempt.number)" + (notes.cause.map { " after \($0)" } ?? "")
-            + (notes.isRenewed ? ", with a renewed token" : "")
+    /// Why the attempt was made; empty for the first attempt.
+    private func history(of call: ObservedCall, _ callRecord: CallRecord) -> String {
+        guard call.attempt > 1 else { return "" }
+        return ", attempt \(call.attempt)" + (callRecord.cause.map { " after \($0)" } ?? "")
+            + (callRecord.hasNewToken ? ", with a refreshed token" : "")
     }
 }
 
 extension NetworkObserver where Self == LogObserver {
-    /// Tells of every attempt in one line, which `write` takes: to a file, to a logging library.
+    /// Logs each attempt as one line of text to a closure: to a file, or to a logging library.
     /// - Parameters:
-    ///   - level: What matters less than this is left out.
-    ///   - write: Takes a line. Calls come from any thread, and may overlap.
+    ///   - level: Lines below this level are left out.
+    ///   - write: Writes a line. The closure is called from any thread, also concurrently.
     public static func log(
-        level: LogLine.Level = .info, write: @escaping @Sendable (LogLine) -> Void
-    ) -> LogObserver { LogObserver(level: level, write: write) }
-
-    /// Tells of every attempt in one line, in colours where the output is a terminal.
-    /// - Parameters:
-    ///   - output: Where lines go.
-    ///   - level: What matters less than this is left out.
-    public static func console(
-        to output: LogOutput = .standardError, level: LogLine.Level = .info
+        level: LogObserver.Level = .info, write: @escaping @Sendable (LogObserver.Level, String) -> Void
     ) -> LogObserver {
+        LogObserver(level: level) { line in write(line.level, line.description) }
+    }
+
+    /// Logs each attempt as one line to standard error, in colours if that is a terminal.
+    ///
+    /// There are no colours in Xcode's console, on devices, or if the environment has a `NO_COLOR` that is not empty.
+    /// - Parameters:
+    ///   - level: Lines below this level are left out.
+    ///   - usesStandardOutput: Whether lines go to standard output instead.
+    public static func console(
+        level: LogObserver.Level = .info, usesStandardOutput: Bool = false
+    ) -> LogObserver {
+        .console(to: usesStandardOutput ? .standardOutput : .standardError, level: level)
+    }
+
+    static func console(to output: LogOutput, level: LogObserver.Level = .info) -> LogObserver {
         LogObserver(level: level) { line in output.write(output.showsColours ? line.coloured : line.description) }
     }
 }
 
 extension NetworkError {
-    /// What an attempt came to, in two or three words.
+    /// Why an attempt failed, in two or three words.
     fileprivate var cause: String {
-        if let answer { return "a \(answer.status)" }
+        if let response { return "a \(response.status)" }
         return switch self {
         case .offline: "being offline"
         case .cannotConnect: "no connection"
@@ -157,12 +181,12 @@ extension NetworkError {
         }
     }
 
-    /// Whether a line about the last attempt has said as much.
-    fileprivate func isTold(by told: LogObserver.Told?) -> Bool {
-        switch (self, told) {
+    /// Whether the line of the last attempt says the same.
+    fileprivate func isCovered(by logged: LogObserver.Outcome?) -> Bool {
+        switch (self, logged) {
         case (.unacceptableStatus, .status(let status)), (.api, .status(let status)),
             (.unauthorized, .status(let status)):
-            answer?.status == status
+            response?.status == status
         case (_, .failure(let text)): text == explanation
         default: false
         }

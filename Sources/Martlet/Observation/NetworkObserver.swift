@@ -6,93 +6,81 @@ public import HTTPTypes
     public import Foundation
 #endif
 
-/// Sees what calls do and changes nothing. What it is shown has every secret masked already.
+/// Watches calls without changing them, for logs and metrics. All secrets are masked before an observer sees them.
 ///
-/// Methods are called in the order of the call's life, on whatever thread the call runs; keep them short. Each has a
-/// default that does nothing. See ``RequestInterceptor`` for how they interleave with interceptors.
+/// The client calls the methods in the order of the call's life, on the thread that runs the call, and waits for them:
+/// keep them short. Each method has a default that does nothing. ``RequestInterceptor`` lists how they interleave with
+/// the hooks of interceptors.
 public protocol NetworkObserver: Sendable {
-    /// A call begins: its request is built and prepared, not yet adapted.
+    /// A call starts. Its request is built and prepared, and has no token yet.
     func callWillStart(_ call: ObservedCall)
-    /// An attempt goes to the transport, adapted and signed.
-    func attemptWillStart(_ attempt: ObservedAttempt)
-    /// The server sent the client elsewhere, and it follows.
-    func attemptWillRedirect(_ attempt: ObservedAttempt, to url: String)
-    /// An attempt got an answer, of whatever status.
-    /// - Parameters:
-    ///   - attempt: The attempt.
-    ///   - status: The status code.
-    ///   - bytes: How much of its body was read; zero for an answer that is streamed.
-    func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int)
-    /// An attempt got no answer.
-    func attemptDidFail(_ attempt: ObservedAttempt, error: NetworkError)
-    /// Another attempt will be made.
+    /// The client hands an attempt to the transport, with its token.
+    func attemptWillStart(_ call: ObservedCall)
+    /// The client follows a redirect to `url`.
+    func attemptWillRedirect(_ call: ObservedCall, to url: String)
+    /// An attempt received a response, whatever its status.
     /// - Parameters:
     ///   - call: The call.
-    ///   - delay: How long it waits before; zero for at once.
-    ///   - error: Why the attempt before failed.
+    ///   - status: The status code.
+    ///   - bytes: The number of body bytes read; zero for a response that is streamed.
+    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int)
+    /// An attempt failed without a response.
+    func attemptDidFail(_ call: ObservedCall, error: NetworkError)
+    /// The client will make another attempt.
+    /// - Parameters:
+    ///   - call: The call, with the attempt that failed.
+    ///   - delay: The wait before the next attempt; zero for none.
+    ///   - error: Why the attempt failed.
     func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError)
-    /// The call is over: its answer is in, not yet processed or decoded, or it has failed.
-    func callDidFinish(_ call: FinishedCall)
+    /// A call ends. Its response has not been processed or decoded yet.
+    /// - Parameters:
+    ///   - call: The call. ``ObservedCall/attempt`` is the number of attempts that were sent.
+    ///   - result: The status of the response, or the error.
+    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>)
 }
 
 extension NetworkObserver {
     /// Does nothing.
     public func callWillStart(_ call: ObservedCall) {}
     /// Does nothing.
-    public func attemptWillStart(_ attempt: ObservedAttempt) {}
+    public func attemptWillStart(_ call: ObservedCall) {}
     /// Does nothing.
-    public func attemptWillRedirect(_ attempt: ObservedAttempt, to url: String) {}
+    public func attemptWillRedirect(_ call: ObservedCall, to url: String) {}
     /// Does nothing.
-    public func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int) {}
+    public func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) {}
     /// Does nothing.
-    public func attemptDidFail(_ attempt: ObservedAttempt, error: NetworkError) {}
+    public func attemptDidFail(_ call: ObservedCall, error: NetworkError) {}
     /// Does nothing.
     public func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {}
     /// Does nothing.
-    public func callDidFinish(_ call: FinishedCall) {}
+    public func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {}
 }
 
-/// A call as an observer sees it.
+/// A call at one moment of its life, as a ``NetworkObserver`` sees it.
 public struct ObservedCall: Sendable, Hashable {
-    /// Tells this call from all others of the process.
+    /// Identifies the call within the process.
     public let id: UUID
-    /// The request with its secrets masked.
+    /// The request with its secrets masked: as prepared, or as sent in hooks of an attempt that starts or is
+    /// redirected.
     public let request: HTTPRequest
-}
-
-/// One attempt of a call as an observer sees it.
-public struct ObservedAttempt: Sendable, Hashable {
-    /// The call it belongs to.
-    public let callID: UUID
-    /// Its number, from 1.
-    public let number: Int
-    /// The request as it goes out, with its secrets masked.
-    public let request: HTTPRequest
-    /// What it carries; `nil` where it carries nothing.
-    public let body: ObservedBody?
-    /// Which session and rotation signed it; `nil` where it goes out unsigned.
-    public let signature: SessionStamp?
-    /// How long the call has been under way.
+    /// The number of the attempt, from 1; 0 before the first.
+    public let attempt: Int
+    /// The session and rotation of the attempt's token; `nil` if it has no token.
+    public let stamp: SessionStamp?
+    /// The time since the start of the call.
     public let elapsed: Duration
-}
+    let body: ObservedBody?
 
-/// A call that is over, as an observer sees it.
-public struct FinishedCall: Sendable {
-    /// Which call.
-    public let id: UUID
-    /// The request with its secrets masked.
-    public let request: HTTPRequest
-    /// How many attempts it took.
-    public let attempts: Int
-    /// How long it took.
-    public let duration: Duration
-    /// The status of the answer, or why there is none.
-    public let result: Result<Int, NetworkError>
+    /// The body of the request as text, with secrets masked.
+    /// - Parameter limit: The largest body to return, in bytes.
+    /// - Returns: `nil` if there is no body, or if it is longer, not text, or streamed.
+    public func bodyText(limit: Int = 4096) -> String? {
+        body?.text(limit: limit)
+    }
 }
 
 extension HTTPRequest {
-    /// The request with everything masked that must not be seen: sensitive fields, what is one in another field, the user
-    /// before the host, and what looks like a secret in its path and query.
+    /// The request with secrets masked in its header fields, authority, path and query.
     var redacted: HTTPRequest {
         var copy = self
         copy.headerFields = HTTPFields(

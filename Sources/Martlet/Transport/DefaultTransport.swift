@@ -1,11 +1,11 @@
 #if os(Linux) && AsyncHTTPClient
     extension Transport where Self == AsyncHTTPClientTransport {
-        /// The transport that suits the platform: `AsyncHTTPClientTransport.shared`.
+        /// The default transport of the platform: `AsyncHTTPClientTransport.shared`.
         public static var platformDefault: AsyncHTTPClientTransport { .shared }
     }
 #else
     extension Transport where Self == URLSessionTransport {
-        /// The transport that suits the platform: `URLSessionTransport.shared`.
+        /// The default transport of the platform: `URLSessionTransport.shared`.
         public static var platformDefault: URLSessionTransport { .shared }
     }
 #endif

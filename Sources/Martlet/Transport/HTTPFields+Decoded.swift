@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
 extension HTTPFields {
-    /// Takes away what is not so of a body that has been decoded: its encoding, its length, and the digests, which are of what
-    /// came (RFC 9530, sections 2 and 3).
+    /// Removes the fields that no longer apply to a decoded body: its encoding, its length and its digests, which are
+    /// those of the encoded body (RFC 9530, sections 2 and 3).
     mutating func dropFieldsOfEncodedBody() {
         self[.contentEncoding] = nil
         self[.contentLength] = nil

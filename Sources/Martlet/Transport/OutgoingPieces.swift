@@ -4,11 +4,12 @@
     internal import Foundation
 #endif
 
-/// One pass over an outgoing body, in pieces of bounded size and checked against its declared length.
+/// One pass over a request body, in chunks of limited size and checked against the declared length.
 ///
-/// A stream that ends early or runs on would leave the server waiting, or hand it bytes that look like the next request.
+/// If a stream ended early, the server would wait for the rest. If it had more bytes, the server would read them as the
+/// next request.
 struct OutgoingPieces {
-    /// The largest piece handed out: what a transport holds of a body at a time stays bounded.
+    /// The largest chunk, which limits the memory that a transport uses for a body.
     static let maximumPieceSize = 256 * 1024
 
     private let nextChunk: ByteStream.NextChunk
@@ -28,15 +29,15 @@ struct OutgoingPieces {
         self.length = body.length
     }
 
-    /// The next piece, never empty, or `nil` at the end.
-    /// - Throws: ``TransportError/bodyFailed(_:)`` with what the stream threw, ``TransportError/invalidRequest(_:)``
-    ///   where the length is not the declared one, `CancellationError`.
+    /// The next chunk, which is never empty, or `nil` at the end.
+    /// - Throws: ``TransportError/bodyFailed(_:)`` with the stream's error, ``TransportError/invalidRequest(_:)`` if
+    ///   the length is not the declared one, or `CancellationError`.
     mutating func next() async throws -> Data? {
         while rest.isEmpty {
             guard let chunk = try await pull() else {
                 guard let length, length != sent else { return nil }
                 throw TransportError.invalidRequest(
-                    "the body's stream ended after \(sent) of \(length) declared bytes")
+                    "the stream of the body ended after \(sent) of \(length) declared bytes")
             }
             rest = chunk
         }
@@ -44,7 +45,7 @@ struct OutgoingPieces {
         rest = rest.dropFirst(piece.count)
         sent += Int64(piece.count)
         if let length, sent > length {
-            throw TransportError.invalidRequest("the body's stream has more than the \(length) declared bytes")
+            throw TransportError.invalidRequest("the stream of the body has more than the \(length) declared bytes")
         }
         return piece
     }

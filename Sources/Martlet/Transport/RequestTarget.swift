@@ -1,16 +1,16 @@
 internal import HTTPTypes
 
 extension HTTPRequest {
-    /// Where the request goes, as one URL.
+    /// The URL of the request.
     ///
-    /// The parts are joined as they are: they were validated and percent-encoded when the request was made, and taking
-    /// them apart again would be one of the dearest steps of a request.
+    /// The parts are joined unchanged. They were validated and encoded when the request was built, and parsing them
+    /// again would be one of the most expensive steps of a request.
     func target() throws(TransportError) -> String {
         guard let scheme, scheme == "https" || scheme == "http" else {
             throw .invalidRequest("its scheme is neither https nor http")
         }
         guard let authority, !authority.isEmpty, !authority.utf8.contains(where: Self.endsAuthority) else {
-            throw .invalidRequest("it names no host")
+            throw .invalidRequest("it has no host")
         }
         let path = path ?? "/"
         guard path.utf8.first == UInt8(ascii: "/") else {
@@ -25,7 +25,7 @@ extension HTTPRequest {
         return target
     }
 
-    /// What would end the authority within a URL, and `@`, which would make another host of its rest.
+    /// Whether a byte would end the authority of a URL or, like `@`, change its host.
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@"), UInt8(ascii: "\\"): true

@@ -1,19 +1,13 @@
 #if canImport(FoundationNetworking) && (!os(Linux) || URLSession || !AsyncHTTPClient)
     internal import Foundation
-    #if canImport(Glibc)
-        internal import Glibc
-    #elseif canImport(Musl)
-        internal import Musl
-    #elseif canImport(Android)
-        internal import Android
-    #endif
+    internal import MartletLibc
 
-    /// A body on the disk, for FoundationNetworking, which takes a large one only as a file with a name.
+    /// A request body in a temporary file. FoundationNetworking accepts a large body only as a file with a name.
     ///
-    /// Not as `/proc/self/fd/N`: its length would be that of the link. So the file has no name while it is written, gets
-    /// one when it is whole, and loses it when FoundationNetworking has opened it. Where the file system has no unnamed
-    /// files it has its name from the start. Only this user can read it, and the next one that is made clears away what a
-    /// killed process has left.
+    /// The file is anonymous while it is written, gets a name when it is complete, and loses it when
+    /// FoundationNetworking has opened it. (FoundationNetworking would take the length of a path such as
+    /// `/proc/self/fd/N` from the link.) On file systems without anonymous files it has a name from the start. Only the
+    /// current user can read it, and the next spooled body removes the stale files of killed processes.
     final class SpooledBody: Sendable {
         private static let prefix = "martlet-upload-"
 
@@ -22,41 +16,41 @@
         private let hasName: Locked<Bool>
         private let size = Locked(0)
 
-        /// How many bytes it has.
+        /// The number of bytes.
         var count: Int { size.withLock { $0 } }
 
-        /// Reads all of a body.
+        /// Writes a complete body to a file.
         /// - Parameters:
-        ///   - start: What has been read of it already.
+        ///   - start: The part that has already been read.
         ///   - pieces: The rest.
-        ///   - progress: Called after each piece.
+        ///   - progress: Called after each chunk.
         static func make(
             _ start: Data, then pieces: consuming OutgoingPieces, progress: () -> Void
         ) async throws -> SpooledBody {
             let folder = FileManager.default.temporaryDirectory.path
-            let body = try await onDisk { () throws(FileProblem) in try SpooledBody(in: folder) }
-            try await onDisk { () throws(FileProblem) in try body.append(start) }
+            let body = try await onDisk { () throws(FileError) in try SpooledBody(in: folder) }
+            try await onDisk { () throws(FileError) in try body.append(start) }
             while let piece = try await pieces.next() {
-                try await onDisk { () throws(FileProblem) in try body.append(piece) }
+                try await onDisk { () throws(FileError) in try body.append(piece) }
                 progress()
             }
-            try await onDisk { () throws(FileProblem) in try body.giveName() }
+            try await onDisk { () throws(FileError) in try body.giveName() }
             return body
         }
 
-        private init(in folder: String) throws(FileProblem) {
-            Leftovers.remove(from: folder) { $0.hasPrefix(Self.prefix) }
+        private init(in folder: String) throws(FileError) {
+            StaleFiles.remove(from: folder) { $0.hasPrefix(Self.prefix) }
             func newPath() -> String { "\(folder)/\(Self.prefix)\(UUID().uuidString)" }
-            if let unnamed = UnnamedFile.make(in: folder, mode: 0o600) {
-                // For the time in which it has a name.
-                _ = Leftovers.claim(unnamed)
+            if let unnamed = AnonymousFile.make(in: folder, mode: 0o600) {
+                // The lock keeps the file from counting as stale while it has a name.
+                _ = StaleFiles.claim(unnamed)
                 self.path = newPath()
                 self.descriptor = unnamed
                 self.hasName = Locked(false)
                 return
             }
-            guard let new = Leftovers.makeFile(mode: 0o600, named: newPath) else {
-                throw FileProblem(writing: newPath(), in: folder, errno: errno)
+            guard let new = StaleFiles.makeFile(mode: 0o600, named: newPath) else {
+                throw FileError(writing: newPath(), in: folder, errno: errno)
             }
             self.path = new.path
             self.descriptor = new.descriptor
@@ -68,24 +62,24 @@
             close(descriptor)
         }
 
-        /// Whoever has opened it needs its name no more.
+        /// Removes the name of the file. Called when FoundationNetworking has opened it.
         func removeName() {
             hasName.withLock { hasName in
-                // If it cannot be removed, nobody is left who could do better.
+                // A failure is ignored: the next spooled body removes the stale file.
                 if hasName { unlink(path) }
                 hasName = false
             }
         }
 
-        private func giveName() throws(FileProblem) {
+        private func giveName() throws(FileError) {
             let isNamed = hasName.withLock { hasName in
-                hasName = hasName || UnnamedFile.giveName(path, to: descriptor)
+                hasName = hasName || AnonymousFile.giveName(path, to: descriptor)
                 return hasName
             }
             guard isNamed else { throw problem() }
         }
 
-        private func append(_ piece: Data) throws(FileProblem) {
+        private func append(_ piece: Data) throws(FileError) {
             let end = size.withLock { size in
                 defer { size += piece.count }
                 return size
@@ -93,12 +87,12 @@
             guard piece.write(to: descriptor, at: Int64(end)) else { throw problem() }
         }
 
-        private func problem() -> FileProblem {
-            FileProblem(writing: path, in: FileManager.default.temporaryDirectory.path, errno: errno)
+        private func problem() -> FileError {
+            FileError(writing: path, in: FileManager.default.temporaryDirectory.path, errno: errno)
         }
 
         private static func onDisk<Result: Sendable>(
-            _ work: @escaping @Sendable () throws(FileProblem) -> Result
+            _ work: @escaping @Sendable () throws(FileError) -> Result
         ) async throws -> Result {
             do {
                 return try await FileQueue.run(work)

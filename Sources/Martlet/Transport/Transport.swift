@@ -1,89 +1,80 @@
 public import HTTPTypes
 
-/// Sends one request and streams one answer. All policy stands elsewhere.
+/// Sends one request and streams its response. Everything else, such as redirects and retries, is up to the client.
 ///
-/// A transport follows no redirects, retries nothing, keeps no cookies, answers no authentication challenge and caches
-/// nothing: the client does what is right, the same on every platform. A 401 comes back as an answer, whatever
-/// `WWW-Authenticate` says. It does decode `Content-Encoding`.
+/// A transport must not follow redirects, retry, keep cookies, cache, or respond to authentication challenges: the
+/// client does that, the same on every platform. It returns a 401 as a response, whatever `WWW-Authenticate` says. It
+/// decodes `Content-Encoding`.
 ///
-/// A test's transport is a few lines:
+/// A transport for a test takes a few lines:
 ///
 /// ```swift
 /// struct Teapot: Transport {
-///     func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
-///         TransportResponse(head: HTTPResponse(status: .init(code: 418)), body: ByteStream(Data()))
+///     func send(
+///         _ request: HTTPRequest, body: OutgoingBody?
+///     ) async throws -> (head: HTTPResponse, body: ByteStream) {
+///         (HTTPResponse(status: .init(code: 418)), ByteStream(Data()))
 ///     }
 /// }
 /// ```
 public protocol Transport: Sendable {
-    /// Sends the request and returns once the head of the answer is there.
+    /// Sends the request, and returns when the head of the response has arrived.
     ///
-    /// Cancelling the task ends the exchange, while sending, waiting or reading. A body that is dropped unread is
-    /// cancelled too, so that no connection leaks.
+    /// Cancelling the task ends the exchange, whether it is sending, waiting or reading. If the body of the response is
+    /// released before it has been read, the exchange ends as well, so that no connection leaks.
     /// - Parameters:
-    ///   - request: What to send; scheme and authority are set. `Content-Type` is set where there is a body;
-    ///     `Content-Length` and `Host` are the transport's to set.
-    ///   - body: What it carries.
+    ///   - request: The request, with scheme and authority. `Content-Type` is set if there is a body; the transport
+    ///     sets `Content-Length` and `Host`.
+    ///   - body: The body.
     /// - Throws: ``TransportError``, or `CancellationError`.
-    func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse
+    func send(
+        _ request: HTTPRequest, body: OutgoingBody?
+    ) async throws -> (head: HTTPResponse, body: ByteStream)
 
-    /// A transport like this one whose requests never queue behind this one's, for the refresh of tokens.
+    /// A transport with the same settings whose requests never wait for requests of this one. It is used for token
+    /// refreshes.
     ///
-    /// The default is the transport itself, right for one that has no limit of its own.
-    func makeLane() -> any Transport
+    /// The default is the transport itself, which is right if it does not limit its connections.
+    func makeIsolatedTransport() -> any Transport
 
-    /// How many requests to an origin can be on their way at once, as far as is known now; `nil` for any number.
+    /// How many requests to an origin can be under way at once, as far as is known; `nil` if there is no limit.
     ///
-    /// More would wait for a connection within the transport, where nothing can be done about them: the client keeps
-    /// them back instead, so that they are signed with the newest token when their turn comes.
+    /// The client holds further requests back. They would otherwise wait for a connection within the transport, and be
+    /// sent with a token that has expired meanwhile.
     func parallelRequests(to origin: Origin) -> Int?
 
-    /// Whether a request with `Expect: 100-continue` waits for the server before its body goes out (RFC 9110, section
-    /// 10.1.1), so that a refusal costs no body.
+    /// Whether a request with `Expect: 100-continue` waits for the server before it sends the body (RFC 9110, section
+    /// 10.1.1), so that a rejected request does not cost an upload.
     var waitsForContinue: Bool { get }
 }
 
 extension Transport {
     /// The transport itself.
-    public func makeLane() -> any Transport { self }
+    public func makeIsolatedTransport() -> any Transport { self }
 
-    /// Any number.
+    /// No limit.
     public func parallelRequests(to origin: Origin) -> Int? { nil }
 
-    /// It does not.
+    /// It does not wait.
     public var waitsForContinue: Bool { false }
 }
 
-/// The answer to one request.
-public struct TransportResponse: Sendable {
-    /// Status and header fields.
-    public var head: HTTPResponse
-    /// The body; one pass. Reading it keeps back-pressure: what is not read is not fetched.
-    public var body: ByteStream
-
-    /// The answer to one request.
-    public init(head: HTTPResponse, body: ByteStream) {
-        self.head = head
-        self.body = body
-    }
-}
-
-/// Why a request got no answer.
+/// Why a request got no response.
 public enum TransportError: Error, Sendable {
-    /// This device has no network.
+    /// The device has no network.
     case offline
-    /// The server was not reached: unknown host, refused, unreachable.
+    /// The server could not be reached: unknown host, connection refused, host unreachable.
     case cannotConnect(String)
-    /// The connection broke after it was made.
+    /// The connection broke after it was established.
     case connectionLost(String)
     /// Connecting or waiting took longer than the transport allows.
     case timedOut
     /// TLS failed.
     case tlsFailed(String)
-    /// What came back is not HTTP as it should be.
+    /// The response is not valid HTTP.
     case invalidResponse(String)
-    /// The request itself cannot be sent: a bad URL, a field that HTTP does not allow.
+    /// The request cannot be sent, because of an invalid URL or header field.
     case invalidRequest(String)
-    /// The body's own stream threw.
+    /// The stream of the request body threw an error.
     case bodyFailed(any Error)
 }

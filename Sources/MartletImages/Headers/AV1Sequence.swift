@@ -1,19 +1,19 @@
-/// What a sequence header of AV1 says (AV1 Bitstream & Decoding Process Specification, 5.5), as far as it is needed to know how
-/// large frames are.
+/// The fields of an AV1 sequence header that determine the size of frames (AV1 Bitstream & Decoding Process
+/// Specification, 5.5).
 struct AV1Sequence {
-    /// How large frames are that do not say something else.
+    /// The size of frames that do not override it.
     let size: PixelSize
 
-    /// Whether the frame headers have next to nothing, as those of single pictures can.
+    /// Whether frame headers are reduced, as still pictures allow (`reduced_still_picture_header`).
     private let isReduced: Bool
-    /// How many bits frames have for the time when they are shown, and for their number.
+    /// The lengths in bits of a frame's presentation time and of its frame number.
     private let timeLength: Int
     private var numberLength = 0
-    /// 0 or 1 for all frames, 2 where each of them says it.
+    /// 0 or 1 for all frames; 2 if each frame header contains the value.
     private var screenTools = 2
     private var wholeVectors = 2
 
-    /// - Returns: `nil` where the bytes end before all of that was said.
+    /// - Returns: `nil` if the bytes end within these fields.
     init?(_ bytes: ByteView) {
         var reader = BitReader((0..<min(bytes.count, 1024)).compactMap { bytes[$0] })
         guard reader.skip(4), let reduced = reader.next(1),
@@ -27,8 +27,8 @@ struct AV1Sequence {
         guard isReduced || readTools(&reader) else { return nil }
     }
 
-    /// What films have before the size.
-    /// - Returns: How many bits their frames have for the time when they are shown.
+    /// Skips the fields before the size that only videos have.
+    /// - Returns: The length in bits of a frame's presentation time.
     private static func skipTiming(_ reader: inout BitReader) -> Int? {
         var delayLength: Int?
         var timeLength = 0
@@ -56,7 +56,7 @@ struct AV1Sequence {
         return timeLength
     }
 
-    /// What stands behind the size and says what frame headers have.
+    /// Reads the fields after the size that determine the layout of frame headers.
     private mutating func readTools(_ reader: inout BitReader) -> Bool {
         guard let hasNumbers = reader.next(1) else { return false }
         if hasNumbers == 1 {
@@ -76,14 +76,14 @@ struct AV1Sequence {
         return isOpen == 1 ? 2 : reader.next(1)
     }
 
-    /// Whether a frame is as large as the sequence says, by its header (5.9.2). Where it says a size of its own, not all decoders
-    /// mind one that is larger.
+    /// Whether a frame has the size of the sequence, by its header (5.9.2). Frames with a size of their own are
+    /// rejected, because not all decoders check that it is not larger.
     func sizes(_ frame: ByteView) -> Bool {
         guard !isReduced else { return true }
         var reader = BitReader((0..<min(frame.count, 32)).compactMap { frame[$0] })
         guard let isShownAgain = reader.next(1) else { return false }
         if isShownAgain == 1 { return true }
-        // A switch frame, 3, always has a size.
+        // Type 3, a switch frame, always has a size of its own.
         guard let type = reader.next(2), type < 3, let isShown = reader.next(1),
             reader.skip(isShown == 1 ? timeLength : 1), isShown == 1 && type == 0 || reader.skip(1), reader.skip(1),
             let tools = screenTools == 2 ? reader.next(1) : screenTools,

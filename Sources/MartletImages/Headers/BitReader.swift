@@ -1,30 +1,30 @@
-/// Reads numbers that are no whole bytes, the highest bit first.
+/// Reads numbers of any number of bits, highest bit first.
 struct BitReader {
     private let bytes: [UInt8]
-    private var place = 0
+    private var position = 0
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The next number of so many bits, at most 32.
+    /// Reads the next number of `count` bits, at most 32; `nil` if the bytes end before.
     mutating func next(_ count: Int) -> Int? {
-        guard count <= bytes.count * 8 - place else { return nil }
+        guard count <= bytes.count * 8 - position else { return nil }
         var value: UInt64 = 0
         for _ in 0..<count {
-            value = value << 1 | UInt64(bytes[place >> 3] >> UInt8(7 - place & 7) & 1)
-            place += 1
+            value = value << 1 | UInt64(bytes[position >> 3] >> UInt8(7 - position & 7) & 1)
+            position += 1
         }
         return Int(Int32(clamping: value))
     }
 
     mutating func skip(_ count: Int) -> Bool {
-        guard count <= bytes.count * 8 - place else { return false }
-        place += count
+        guard count <= bytes.count * 8 - position else { return false }
+        position += count
         return true
     }
 
-    /// An Exp-Golomb code: as many bits as there were zeros before the first one (ITU-T H.265, 9.2).
+    /// Reads an Exp-Golomb code (ITU-T H.265, 9.2).
     mutating func nextGolomb() -> Int? {
         var zeros = 0
         while true {

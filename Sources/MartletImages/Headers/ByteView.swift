@@ -4,11 +4,11 @@
     internal import Foundation
 #endif
 
-/// Bytes that were not made to be trusted: what lies beyond their end is `nil`.
+/// A bounds-checked view of untrusted bytes. Reads beyond the end return `nil`.
 struct ByteView {
     private let bytes: UnsafeRawBufferPointer
 
-    /// - Parameter bytes: They have to stay for as long as the view is used.
+    /// - Parameter bytes: The bytes. They must stay valid as long as the view is in use.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
@@ -16,11 +16,11 @@ struct ByteView {
     var count: Int { bytes.count }
     var start: UnsafePointer<UInt8>? { bytes.assumingMemoryBound(to: UInt8.self).baseAddress }
 
-    subscript(place: Int) -> UInt8? {
-        bytes.indices.contains(place) ? bytes[place] : nil
+    subscript(offset: Int) -> UInt8? {
+        bytes.indices.contains(offset) ? bytes[offset] : nil
     }
 
-    /// A part, cut off at the end where it would go beyond.
+    /// Returns a part, truncated at the end of the view.
     func part(from start: Int, count: Int) -> ByteView {
         let lower = min(max(start, 0), bytes.count)
         let upper = lower + min(max(count, 0), bytes.count - lower)
@@ -29,30 +29,30 @@ struct ByteView {
 
     func part(from start: Int) -> ByteView { part(from: start, count: bytes.count) }
 
-    /// A number of so many bytes; 2^31 - 1 where it is larger, as no number that means something here is, so that watches
-    /// with 32 bits read the same.
-    func number(at place: Int, bytes length: Int, isLittleEndian: Bool = false) -> Int? {
-        guard place >= 0, place <= count - length else { return nil }
+    /// Reads a number of `length` bytes, clamped to 2^31 - 1, so that platforms with a 32-bit `Int` read the same. No
+    /// valid number in a header is larger.
+    func number(at offset: Int, bytes length: Int, isLittleEndian: Bool = false) -> Int? {
+        guard offset >= 0, offset <= count - length else { return nil }
         var value: UInt64 = 0
-        for offset in 0..<length {
-            value = value << 8 | UInt64(bytes[place + (isLittleEndian ? length - 1 - offset : offset)])
+        for index in 0..<length {
+            value = value << 8 | UInt64(bytes[offset + (isLittleEndian ? length - 1 - index : index)])
         }
         return Int(Int32(clamping: value))
     }
 
-    /// Whether the text stands there, in ASCII.
-    func has(_ text: StaticString, at place: Int = 0) -> Bool {
+    /// Whether the bytes at an offset are this ASCII text.
+    func has(_ text: StaticString, at offset: Int = 0) -> Bool {
         let length = text.utf8CodeUnitCount
-        guard place >= 0, place <= count - length else { return false }
+        guard offset >= 0, offset <= count - length else { return false }
         return text.withUTF8Buffer { text in
-            (0..<length).allSatisfy { bytes[place + $0] == text[$0] }
+            (0..<length).allSatisfy { bytes[offset + $0] == text[$0] }
         }
     }
 
-    /// A text of four letters: the name of a chunk.
-    func name(at place: Int) -> String? {
-        guard place >= 0, place <= count - 4 else { return nil }
-        return String(decoding: bytes[place..<place + 4], as: UTF8.self)
+    /// Reads the four-character name of a chunk or box.
+    func name(at offset: Int) -> String? {
+        guard offset >= 0, offset <= count - 4 else { return nil }
+        return String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
     }
 
     var data: Data { Data(bytes) }

@@ -4,11 +4,11 @@
     internal import Foundation
 #endif
 
-/// What HEIF files say of themselves (ISO/IEC 14496-12, section 8.11; ISO/IEC 23008-12, annex A).
+/// Reads EXIF, code points and coded sizes of HEIF files (ISO/IEC 14496-12, section 8.11; ISO/IEC 23008-12, annex A).
 ///
-/// The libraries that decode them tell the rest; each has another way to the metadata, or none.
+/// The codecs read everything else. Their APIs for these metadata differ or are missing.
 enum HEIFHeaders {
-    /// More is not believed; the parts of an item may be the same bytes again and again.
+    /// The maximum size of EXIF metadata. The parts of an item may repeat the same bytes, so a small file could expand.
     private static let maximumSize = 1 << 20
 
     /// The TIFF structure of the first item with EXIF metadata.
@@ -19,7 +19,7 @@ enum HEIFHeaders {
             else { return nil }
             return block.withUnsafeBytes { block in
                 let block = ByteView(block)
-                // Before it stands how many bytes there are to skip, such as the marker that JPEG has.
+                // The first four bytes are the number of bytes to skip, such as the marker of a JPEG segment.
                 guard let skipped = block.number(at: 0, bytes: 4) else { return nil }
                 let tiff = block.part(from: 4 + min(skipped, block.count))
                 return tiff.has("II") || tiff.has("MM") ? tiff.data : nil
@@ -27,8 +27,8 @@ enum HEIFHeaders {
         }
     }
 
-    /// What colours its picture has by code points (ISO/IEC 14496-12, section 12.1.5).
-    /// - Returns: `nil` where it says nothing, nothing that is known, or has an ICC profile, which tells more.
+    /// The color space of the primary picture as code points (ISO/IEC 14496-12, section 12.1.5).
+    /// - Returns: `nil` if there are none, if they are unknown, or if there is an ICC profile, which takes precedence.
     static func codePoints(in file: Data) -> CodePoints? {
         file.withUnsafeBytes { bytes in
             guard let items = HEIFItems(ByteView(bytes)), let primary = items.primary else { return nil }
@@ -38,15 +38,14 @@ enum HEIFHeaders {
         }
     }
 
-    /// The largest size that anything in the file is coded in: the pictures, the parts and canvases they are put together
-    /// from, whatever the file says it shows of them.
+    /// The largest coded size in the file: of pictures, and of the tiles and canvases that they consist of.
     ///
-    /// libheif looks at what is shown, and its decoders take memory for what is coded.
+    /// libheif checks only the displayed size, but its decoders allocate memory for the coded size.
     static func codedSize(in file: Data, as kind: ImageKind) throws(ImageError) -> PixelSize {
         let size: Result<PixelSize, ImageError> = file.withUnsafeBytes { bytes in
             Result { () throws(ImageError) -> PixelSize in
                 guard let items = HEIFItems(ByteView(bytes)) else {
-                    throw .damaged(kind, reason: "its parts cannot be told from each other")
+                    throw .damaged(kind, reason: "its list of items cannot be read")
                 }
                 return try codedSize(of: items, file.count, kind)
             }
@@ -64,11 +63,12 @@ enum HEIFHeaders {
             guard let size = size(in: property) else { throw .damaged(kind, reason: "it has no size") }
             largest = largest.orLarger(size)
         }
-        // Parts may share bytes, as tiles do that look the same: all together are not several times a large file.
+        // Items may share bytes, as identical tiles do. Limit the total, so that a large file is not read many times.
         var left = max(2 * count, 1 << 24)
         for item in items.items {
             if ["avc1", "vvc1", "j2k1", "unci", "mski", "tili"].contains(item.type) {
-                throw .unsupported(kind, advice: "Parts of it are coded as \(item.type). Convert it to JPEG or PNG.")
+                throw .unsupported(
+                    kind, advice: "It contains parts in the format \(item.type). Convert it to JPEG or PNG.")
             }
             guard ["hvc1", "av01", "jpeg", "grid", "iovl"].contains(item.type) else { continue }
             guard let bytes = items.bytes(of: item.number, atMost: left),
@@ -80,12 +80,12 @@ enum HEIFHeaders {
         return largest
     }
 
-    /// The size that a property says; 0 x 0 where it is about something else, `nil` where it cannot be read.
+    /// The size in a property; 0 x 0 if the property contains none, `nil` if it cannot be read.
     private static func size(in property: HEIFBox) -> PixelSize? {
         switch property.name {
         case "ispe": size(in: property.content, at: 4, bytes: 4)
         case "hvcC": HEVCHeaders.size(inConfiguration: property.content)
-        // The head of JPEGs whose items have the rest.
+        // The header of JPEGs whose items contain only the rest.
         case "jpgC": nil
         case "av1C": AV1Headers.size(inConfiguration: property.content)
         default: .zero
@@ -98,15 +98,16 @@ enum HEIFHeaders {
         case "av01": return AV1Headers.size(in: bytes)
         case "jpeg": return (try? JPEGHeaders.describe(bytes))?.size
         default:
-            // Tiles: a version, flags, and the numbers of rows and columns. An overlay: a version, flags and a colour.
+            // A grid starts with a version, flags and the numbers of rows and columns; an overlay with a version, flags
+            // and a color.
             guard let flags = bytes[1] else { return nil }
             return size(in: bytes, at: type == "grid" ? 4 : 10, bytes: flags & 1 == 0 ? 2 : 4)
         }
     }
 
-    private static func size(in bytes: ByteView, at place: Int, bytes length: Int) -> PixelSize? {
-        guard let width = bytes.number(at: place, bytes: length),
-            let height = bytes.number(at: place + length, bytes: length)
+    private static func size(in bytes: ByteView, at offset: Int, bytes length: Int) -> PixelSize? {
+        guard let width = bytes.number(at: offset, bytes: length),
+            let height = bytes.number(at: offset + length, bytes: length)
         else { return nil }
         return PixelSize(width: width, height: height)
     }

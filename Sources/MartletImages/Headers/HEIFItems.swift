@@ -4,33 +4,33 @@
     internal import Foundation
 #endif
 
-/// One of the boxes that HEIF files are made of (ISO/IEC 14496-12, section 4.2).
+/// A box of a HEIF file (ISO/IEC 14496-12, section 4.2).
 struct HEIFBox {
     let name: String
     let content: ByteView
 
-    /// More boxes, items, and parts of an item than any picture has would take memory and time for nothing.
+    /// The maximum number of boxes, items, and parts of an item, to limit memory and time for malicious files.
     static let maximumCount = 20_000
 
-    /// All boxes one after the other, the last one cut off where it goes beyond the end.
-    /// - Returns: `nil` where they are not built as boxes are.
+    /// Reads consecutive boxes. The last one is truncated if it extends beyond the end.
+    /// - Returns: `nil` if the structure is invalid.
     static func all(in bytes: ByteView) -> [HEIFBox]? {
         var result: [HEIFBox] = []
-        var place = 0
-        while let short = bytes.number(at: place, bytes: 4), let name = bytes.name(at: place + 4) {
+        var position = 0
+        while let short = bytes.number(at: position, bytes: 4), let name = bytes.name(at: position + 4) {
             var (head, size) = (8, short)
             if short == 1 {
-                // The size itself does not fit into four bytes.
-                guard let large = bytes.number(at: place + 8, bytes: 8) else { return nil }
+                // The size has eight bytes.
+                guard let large = bytes.number(at: position + 8, bytes: 8) else { return nil }
                 (head, size) = (16, large)
             } else if short == 0 {
-                size = bytes.count - place
+                size = bytes.count - position
             }
             guard size >= head, result.count < maximumCount else { return nil }
-            result.append(HEIFBox(name: name, content: bytes.part(from: place + head, count: size - head)))
-            // Beyond the end there is nothing more to be read; a sum could go beyond what an integer holds.
-            guard size <= bytes.count - place else { break }
-            place += size
+            result.append(HEIFBox(name: name, content: bytes.part(from: position + head, count: size - head)))
+            // A box that extends beyond the end is the last one. Stop before the addition below can overflow.
+            guard size <= bytes.count - position else { break }
+            position += size
         }
         return result
     }
@@ -38,34 +38,37 @@ struct HEIFBox {
 
 /// The items of a HEIF file: pictures, their parts, and metadata (ISO/IEC 14496-12, section 8.11).
 struct HEIFItems {
+    /// An item, as the table `iinf` lists it.
     struct Item {
         let number: Int
-        /// What it is coded as: `hvc1` for HEVC; `jpeg` also where its media type says so.
+        /// The coding format: `hvc1` for HEVC, `jpeg` also for items with the media type `image/jpeg`.
         let type: String
     }
 
     let items: [Item]
-    /// What is said of pictures (ISO/IEC 23008-12, section 6.5), of whichever of them.
+    /// The properties of all items (ISO/IEC 23008-12, section 6.5).
     let properties: [HEIFBox]
-    /// The picture that the file is about; `nil` where it does not say for certain.
+    /// The number of the primary item; `nil` if it is missing or ambiguous.
     let primary: Int?
 
-    /// Which item has which of the properties.
+    /// The tables that assign properties to items.
     private let associations: [ByteView]
     private let file: ByteView
+    /// The content of the `idat` box, which may hold the data of items.
     private let inside: ByteView?
-    private var places: [Int: Place] = [:]
+    private var locations: [Int: Location] = [:]
 
-    /// Where an item's parts are listed.
-    private struct Place {
+    /// The location of an item's parts.
+    private struct Location {
         let isInFile: Bool
         let base: Int
         let count: Int
-        /// Stands before the first part.
+        /// A reader at the first part of the item's list.
         let reader: Reader
         let sizes: Sizes
     }
 
+    /// The sizes, in bytes, of the fields in the table of locations.
     private struct Sizes {
         let offset: Int
         let length: Int
@@ -74,8 +77,8 @@ struct HEIFItems {
 
         var part: Int { offset + length + index }
 
-        /// - Returns: `nil` for sizes of numbers that no standard allows, or that libheif's versions do not agree about: up to
-        ///   1.15, version 1 of the table has no indices for it.
+        /// - Returns: `nil` for field sizes that the standard does not allow, or that libheif versions read
+        ///   differently: up to 1.15, libheif ignores the index in version 1 of the table.
         init?(_ first: Int, _ second: Int, version: UInt8) {
             offset = first >> 4
             length = first & 15
@@ -88,8 +91,8 @@ struct HEIFItems {
         }
     }
 
-    /// - Returns: `nil` where the items cannot be told, or not for certain: one of the tables is there twice, or a box that
-    ///   comes before all of them.
+    /// - Returns: `nil` if the items cannot be read or are ambiguous: a table occurs twice, or there is a `mini` box,
+    ///   which takes precedence.
     init?(_ file: ByteView) {
         guard let top = HEIFBox.all(in: file), !top.contains(where: { $0.name == "mini" }),
             let meta = Self.only("meta", of: top), let boxes = HEIFBox.all(in: meta.part(from: 4)),
@@ -102,7 +105,7 @@ struct HEIFItems {
         associations = properties.associations
         primary = Self.only("pitm", of: boxes).flatMap { $0.number(at: 4, bytes: $0[0] == 0 ? 2 : 4) }
         inside = Self.only("idat", of: boxes)
-        guard readPlaces(table) else { return nil }
+        guard readLocations(table) else { return nil }
     }
 
     private static func only(_ name: String, of boxes: [HEIFBox]) -> ByteView? {
@@ -115,7 +118,7 @@ struct HEIFItems {
             let entries = HEIFBox.all(in: infos.part(from: version == 0 ? 6 : 8))
         else { return nil }
         var result: [Item] = []
-        // Older versions have no types: theirs are no pictures.
+        // Entries of older versions have no type, so they are not pictures.
         for entry in entries where entry.name == "infe" && entry.content[0] ?? 0 >= 2 {
             guard let item = item(entry.content) else { return nil }
             result.append(item)
@@ -124,15 +127,15 @@ struct HEIFItems {
     }
 
     private static func item(_ content: ByteView) -> Item? {
-        var reader = Reader(bytes: content, place: 4)
+        var reader = Reader(bytes: content, position: 4)
         guard let number = reader.next(content[0] == 2 ? 2 : 4), reader.next(2) != nil,
-            let type = content.name(at: reader.place)
+            let type = content.name(at: reader.position)
         else { return nil }
         guard type == "mime" else { return Item(number: number, type: type) }
-        // Behind its name.
-        var place = reader.place + 4
-        while let byte = content[place], byte != 0 { place += 1 }
-        let isJPEG = content.has("image/jpeg", at: place + 1) && content[place + 11] ?? 0 == 0
+        // Skip the item's name.
+        var position = reader.position + 4
+        while let byte = content[position], byte != 0 { position += 1 }
+        let isJPEG = content.has("image/jpeg", at: position + 1) && content[position + 11] ?? 0 == 0
         return Item(number: number, type: isJPEG ? "jpeg" : type)
     }
 
@@ -144,9 +147,9 @@ struct HEIFItems {
         return (properties, parts.filter { $0.name == "ipma" }.map(\.content))
     }
 
-    private mutating func readPlaces(_ table: ByteView) -> Bool {
+    private mutating func readLocations(_ table: ByteView) -> Bool {
         guard let version = table[0], version <= 2 else { return false }
-        var reader = Reader(bytes: table, place: 4)
+        var reader = Reader(bytes: table, position: 4)
         guard let first = reader.next(1), let second = reader.next(1),
             let sizes = Sizes(first, second, version: version)
         else { return false }
@@ -156,17 +159,17 @@ struct HEIFItems {
             guard let number = reader.next(numberSize), let method = version == 0 ? 0 : reader.next(2),
                 reader.next(2) != nil, let base = reader.next(sizes.base), let count = reader.next(2)
             else { return false }
-            // Derived from other items is 2, and no library reads that.
-            if places[number] == nil, method & 15 <= 1 {
-                places[number] = Place(
+            // Method 2, derived from other items, is not supported by any library.
+            if locations[number] == nil, method & 15 <= 1 {
+                locations[number] = Location(
                     isInFile: method & 15 == 0, base: base, count: count, reader: reader, sizes: sizes)
             }
-            reader.place += count * sizes.part
+            reader.position += count * sizes.part
         }
         return true
     }
 
-    /// What is said of an item (ISO/IEC 23008-12, section 9.3.2): nothing where that cannot be told.
+    /// The properties of an item (ISO/IEC 23008-12, section 9.3.2); empty if they cannot be read.
     func properties(of number: Int) -> [HEIFBox] {
         for table in associations {
             if let found = properties(of: number, in: table) { return found }
@@ -176,18 +179,18 @@ struct HEIFItems {
 
     private func properties(of number: Int, in table: ByteView) -> [HEIFBox]? {
         guard let version = table[0], let flags = table[3] else { return nil }
-        var reader = Reader(bytes: table, place: 4)
+        var reader = Reader(bytes: table, position: 4)
         guard let count = reader.next(4), count <= HEIFBox.maximumCount else { return nil }
-        // With a bit before the number that says whether who does not know the property may go on.
+        // The highest bit says whether readers must understand the property.
         let (size, mask) = flags & 1 == 0 ? (1, 0x7F) : (2, 0x7FFF)
         for _ in 0..<count {
             guard let item = reader.next(version == 0 ? 2 : 4), let count = reader.next(1) else { return nil }
             guard item == number else {
-                reader.place += count * size
+                reader.position += count * size
                 continue
             }
             return (0..<count).compactMap { _ in
-                // Counted from 1; 0 is none.
+                // Indices start at 1; 0 means none.
                 guard let index = reader.next(size).map({ ($0 & mask) - 1 }), properties.indices.contains(index) else {
                     return nil
                 }
@@ -197,20 +200,20 @@ struct HEIFItems {
         return nil
     }
 
-    /// The bytes of an item; none where it has no place.
-    /// - Returns: `nil` where they are more than wanted, or not all in this file, or nobody can tell where they are: whether a
-    ///   part without a length is all the rest or nothing, libraries do not agree.
+    /// The bytes of an item; empty if it has no location.
+    /// - Returns: `nil` if there are more than `limit`, if they are not all in this file, or if a part has no length,
+    ///   which libraries interpret differently.
     func bytes(of number: Int, atMost limit: Int) -> Data? {
-        guard let place = places[number] else { return Data() }
-        // In the file, or in what the table's box holds.
-        guard let source = place.isInFile ? file : inside, place.count <= 256 else { return nil }
-        var reader = place.reader
+        guard let location = locations[number] else { return Data() }
+        // The data is in the file itself or in the `idat` box.
+        guard let source = location.isInFile ? file : inside, location.count <= 256 else { return nil }
+        var reader = location.reader
         var result = Data()
-        for _ in 0..<place.count {
-            guard reader.next(place.sizes.index) != nil, let offset = reader.next(place.sizes.offset),
-                let length = reader.next(place.sizes.length)
+        for _ in 0..<location.count {
+            guard reader.next(location.sizes.index) != nil, let offset = reader.next(location.sizes.offset),
+                let length = reader.next(location.sizes.length)
             else { return nil }
-            let (start, overflows) = place.base.addingReportingOverflow(offset)
+            let (start, overflows) = location.base.addingReportingOverflow(offset)
             guard !overflows, start <= source.count, length > 0, length <= source.count - start,
                 length <= limit - result.count
             else { return nil }
@@ -219,16 +222,17 @@ struct HEIFItems {
         return result
     }
 
-    /// Reads one number after the other.
+    /// Reads consecutive numbers.
     private struct Reader {
         let bytes: ByteView
-        var place: Int
+        var position: Int
 
-        /// The next number of so many bytes, at most eight; 0 of none.
-        /// - Returns: `nil` also for one that is not read as it stands there: two of them would be the same.
+        /// Reads the next number of `length` bytes, at most eight; 0 if `length` is 0.
+        /// - Returns: `nil` at the end, and for numbers that `ByteView` clamps, because different ones would read the
+        ///   same.
         mutating func next(_ length: Int) -> Int? {
-            guard let number = bytes.number(at: place, bytes: length), number < Int(Int32.max) else { return nil }
-            place += length
+            guard let number = bytes.number(at: position, bytes: length), number < Int(Int32.max) else { return nil }
+            position += length
             return number
         }
     }

@@ -4,9 +4,9 @@
     internal import Foundation
 #endif
 
-/// What is read from the headers of pictures, without any codec.
+/// Reads the headers of pictures without a codec.
 enum Headers {
-    /// Describes a picture.
+    /// Reads the properties of a picture.
     /// - Returns: `nil` for kinds that only a codec can read.
     static func describe(_ bytes: Data, as kind: ImageKind) throws(ImageError) -> ImageDescription? {
         let result: Result<ImageDescription?, ImageError> = bytes.withUnsafeBytes { buffer in

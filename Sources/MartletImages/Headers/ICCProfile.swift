@@ -4,16 +4,16 @@
     internal import Foundation
 #endif
 
-/// What must be known of ICC profiles without a colour library (ICC.1:2022): whether one is that of sRGB.
+/// Detects sRGB profiles without a color library (ICC.1:2022).
 enum ICCProfile {
-    /// Whether colours of the profile are those of sRGB: its primaries and its curve are, whatever its name.
+    /// Whether a profile has the primaries and the curve of sRGB, regardless of its name.
     static func isSRGB(_ profile: Data) -> Bool {
         profile.withUnsafeBytes { bytes in
             let view = ByteView(bytes)
             guard view.name(at: 16) == "RGB ", view.name(at: 36) == "acsp" else { return false }
-            // Tables of colours come before primaries, and are not looked into.
+            // A color lookup table takes precedence over primaries. Treat a profile that has one as not sRGB.
             guard tag("A2B0", in: view) == nil else { return false }
-            // Adapted to D50.
+            // The primaries of sRGB, adapted to D50.
             let primaries: [(String, [Double])] = [
                 ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]),
                 ("bXYZ", [0.1431, 0.0606, 0.7141]),
@@ -42,11 +42,11 @@ enum ICCProfile {
         }
     }
 
-    /// Whether a curve is that of sRGB: by its parameters, or by its table at a quarter, half and three quarters of the way.
+    /// Whether a curve is that of sRGB, by its parameters or by three samples of its table.
     private static func isSRGBCurve(_ tag: ByteView?) -> Bool {
         guard let tag else { return false }
         if tag.name(at: 0) == "para" {
-            // A line and then a power of 2.4.
+            // A linear segment, then an exponent of 2.4.
             let parameters = [2.4, 0.9479, 0.0521, 0.0774, 0.0404]
             return tag.number(at: 8, bytes: 2) == 3
                 && parameters.enumerated().allSatisfy { index, expected in
@@ -57,14 +57,14 @@ enum ICCProfile {
             return false
         }
         return [(0.25, 0.0509), (0.5, 0.2140), (0.75, 0.5225)].allSatisfy { x, expected in
-            let place = Int((x * Double(count - 1)).rounded())
-            guard let value = tag.number(at: 12 + place * 2, bytes: 2) else { return false }
+            let offset = Int((x * Double(count - 1)).rounded())
+            guard let value = tag.number(at: 12 + offset * 2, bytes: 2) else { return false }
             return abs(Double(value) / 65_535 - expected) < 0.004
         }
     }
 
-    /// A number in 1/65536.
-    private static func fixed(at place: Int, in tag: ByteView) -> Double? {
-        tag.number(at: place, bytes: 4).map { Double(Int32(truncatingIfNeeded: $0)) / 65_536 }
+    /// Reads a fixed-point number (s15Fixed16).
+    private static func fixed(at offset: Int, in tag: ByteView) -> Double? {
+        tag.number(at: offset, bytes: 4).map { Double(Int32(truncatingIfNeeded: $0)) / 65_536 }
     }
 }

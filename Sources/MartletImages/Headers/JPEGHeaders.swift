@@ -6,13 +6,13 @@ internal import CMartletImages
     internal import Foundation
 #endif
 
-/// The segments of a JPEG (ISO/IEC 10918-1, annex B).
+/// Reads the segments of a JPEG (ISO/IEC 10918-1, annex B).
 struct JPEGHeaders {
     private let bytes: ByteView
     private var description = ImageDescription(kind: .jpeg, size: PixelSize(width: 0, height: 0))
     private var hasFrame = false
     private var isColoured = true
-    /// Pieces of the ICC profile by their number (ICC.1, annex B.4).
+    /// The parts of the ICC profile by number (ICC.1, annex B.4).
     private var profile: [Int: Data] = [:]
 
     private init(_ bytes: ByteView) {
@@ -23,49 +23,50 @@ struct JPEGHeaders {
         var headers = JPEGHeaders(bytes)
         let end = headers.walk()
         guard headers.hasFrame else { throw .damaged(.jpeg, reason: "it has no size") }
-        // What follows the end is no part of the picture: the clip of a moving photo, a depth map, padding.
+        // Data after the end is not part of the picture: the video of a motion photo, a depth map, padding.
         if end != bytes.count { headers.description.hasOtherMetadata = true }
         headers.finish()
         return headers.description
     }
 
-    /// Goes through all segments.
-    /// - Returns: Where the picture ends; `nil` where it does not.
+    /// Reads all segments.
+    /// - Returns: The offset of the picture's end; `nil` if it has no end marker.
     private mutating func walk() -> Int? {
-        var place = 2
-        while let byte = bytes[place] {
-            guard byte == 0xFF, let marker = bytes[place + 1] else { return nil }
+        var offset = 2
+        while let byte = bytes[offset] {
+            guard byte == 0xFF, let marker = bytes[offset + 1] else { return nil }
             switch marker {
             case 0xFF:
                 // A fill byte.
-                place += 1
+                offset += 1
                 continue
-            case 0xD9: return place + 2
+            case 0xD9: return offset + 2
             case 0x00, 0x01, 0xD0...0xD8:
-                // No segments, so that nothing can hide behind a length. 0 is no marker at all.
+                // Markers without a length, so they cannot contain metadata. Apart from restart markers they are not
+                // expected here, so the file may contain other data.
                 if !(0xD0...0xD7).contains(marker) { description.hasOtherMetadata = true }
-                place += 2
+                offset += 2
                 continue
             default: break
             }
-            guard let length = bytes.number(at: place + 2, bytes: 2), length >= 2 else { return nil }
-            take(marker, bytes.part(from: place + 4, count: length - 2))
-            place += 2 + length
-            if marker == 0xDA { place = endOfScan(place) }
+            guard let length = bytes.number(at: offset + 2, bytes: 2), length >= 2 else { return nil }
+            take(marker, bytes.part(from: offset + 4, count: length - 2))
+            offset += 2 + length
+            if marker == 0xDA { offset = endOfScan(offset) }
         }
         return nil
     }
 
-    /// Where the next marker after entropy-coded bytes is.
+    /// The offset of the next marker after entropy-coded data.
     private func endOfScan(_ start: Int) -> Int {
-        var place = start
+        var offset = start
         guard let first = bytes.start else { return start }
-        while place < bytes.count {
-            place = martlet_find(first, place, bytes.count, 0xFF)
-            guard let next = bytes[place + 1] else { return bytes.count }
-            // A stuffed byte, or a restart in the middle of it.
-            guard next == 0 || (0xD0...0xD7).contains(next) else { return place }
-            place += 2
+        while offset < bytes.count {
+            offset = martlet_find(first, offset, bytes.count, 0xFF)
+            guard let next = bytes[offset + 1] else { return bytes.count }
+            // A stuffed byte, or a restart marker within the data.
+            guard next == 0 || (0xD0...0xD7).contains(next) else { return offset }
+            offset += 2
         }
         return bytes.count
     }
@@ -73,38 +74,39 @@ struct JPEGHeaders {
     private mutating func take(_ marker: UInt8, _ content: ByteView) {
         switch marker {
         case 0xC0...0xC2: takeFrame(content, isCommon: content[0] == 8)
-        // Without loss, in steps, or with arithmetic coding: what few decoders read must not go out as it is.
+        // Lossless, hierarchical or arithmetic coding: few decoders read these, so the picture must not pass through
+        // unchanged.
         case 0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF: takeFrame(content, isCommon: false)
         case 0xC4, 0xDA, 0xDB, 0xDD: if !Self.isWhole(marker, content) { description.hasOtherMetadata = true }
         case 0xE0 where content.has("JFIF\0"):
-            // Longer where it has a preview.
+            // The segment is longer if it contains a thumbnail.
             if content.count != 14 { description.hasOtherMetadata = true }
         case 0xE1 where content.has("Exif\0") && description.exif == nil: description.exif = content.part(from: 6).data
         case 0xE2 where content.has("ICC_PROFILE\0"):
             if let number = content[12] { profile[Int(number)] = content.part(from: 14).data }
         case 0xEE where content.has("Adobe") && content.count == 12: break
-        // Decoders skip what they do not know: anything can be in it.
+        // Decoders skip unknown segments, so they can contain anything.
         default: description.hasOtherMetadata = true
         }
     }
 
-    /// Whether tables, a scan's header, or the distance of restarts are all that the segment holds.
+    /// Whether the segment contains only its tables, scan header or restart interval.
     private static func isWhole(_ marker: UInt8, _ content: ByteView) -> Bool {
         switch marker {
         case 0xDA: return content[0].map { content.count == 4 + 2 * Int($0) } ?? false
         case 0xDD: return content.count == 2
         default:
-            var place = 0
-            while let first = content[place] {
+            var offset = 0
+            while let first = content[offset] {
                 if marker == 0xDB {
-                    // 64 values of 8 or 16 bits.
-                    place += first >> 4 == 0 ? 65 : 129
+                    // A quantization table: 64 values of 8 or 16 bits.
+                    offset += first >> 4 == 0 ? 65 : 129
                 } else {
-                    // How many codes there are of each of 16 lengths, and a byte for each.
-                    place += 17 + (1...16).reduce(0) { $0 + Int(content[place + $1] ?? 0) }
+                    // A Huffman table: the number of codes for each of 16 lengths, and one byte per code.
+                    offset += 17 + (1...16).reduce(0) { $0 + Int(content[offset + $1] ?? 0) }
                 }
             }
-            return place == content.count
+            return offset == content.count
         }
     }
 

@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// The chunks of a PNG (ISO/IEC 15948, section 11).
+/// Reads the chunks of a PNG (ISO/IEC 15948, section 11).
 enum PNGHeaders {
     static func describe(_ bytes: ByteView) throws(ImageError) -> ImageDescription {
         guard bytes.name(at: 12) == "IHDR", let width = bytes.number(at: 16, bytes: 4),
@@ -16,21 +16,21 @@ enum PNGHeaders {
         var hasProfile = false
         var colours = 0
         var names: Set<String> = []
-        var place = 8
-        while let length = bytes.number(at: place, bytes: 4), let name = bytes.name(at: place + 4) {
-            let content = bytes.part(from: place + 8, count: length)
-            place += 12 + min(length, bytes.count)
+        var offset = 8
+        while let length = bytes.number(at: offset, bytes: 4), let name = bytes.name(at: offset + 4) {
+            let content = bytes.part(from: offset + 8, count: length)
+            offset += 12 + min(length, bytes.count)
             if name == "PLTE" { colours = length / 3 }
-            // Decoders skip what is longer than it can be, or there once more: anything can be in it.
+            // Decoders skip chunks that have a wrong length or are repeated, so such chunks can contain anything.
             let isFirst = names.insert(name).inserted || name == "IDAT"
             if !isFirst || !canHave(length, name, type, colours) { description.hasOtherMetadata = true }
             switch name {
             case "IHDR", "PLTE", "IDAT", "sBIT", "bKGD", "pHYs", "hIST": break
             case "IEND":
-                if place != bytes.count { description.hasOtherMetadata = true }
-                // The first of these that is there counts: code points, a profile, sRGB, gamma and primaries.
+                if offset != bytes.count { description.hasOtherMetadata = true }
+                // In order of precedence: code points, profile, sRGB, gamma and primaries.
                 if let codePoints = description.codePoints {
-                    // Who does not know code points sees the rest, which may say something else.
+                    // Decoders that do not know code points use the rest, which may differ.
                     if !description.isSRGB { description.hasOtherMetadata = true }
                     description.isSRGB = codePoints == .sRGB
                 } else if saysSRGB, !hasProfile {
@@ -41,13 +41,13 @@ enum PNGHeaders {
             case "tRNS": description.hasAlpha = true
             case "sRGB": saysSRGB = true
             case "iCCP":
-                // It is packed: the codec looks into it.
+                // The profile is compressed; the codec reads it.
                 description.isSRGB = false
                 hasProfile = true
             case "gAMA", "cHRM": if !isOfSRGB(name, content) { description.isSRGB = false }
             case "cICP" where description.codePoints == nil:
                 description.codePoints = CodePoints(content)
-                // What is not known here may be known where the picture goes, and must not say something else there.
+                // The receiver may know code points that are unknown here, and would show other colors.
                 if description.codePoints == nil { description.hasOtherMetadata = true }
             case "eXIf" where description.exif == nil: description.exif = content.data
             case "acTL":
@@ -59,10 +59,10 @@ enum PNGHeaders {
         throw .damaged(.png, reason: "it ends early")
     }
 
-    /// Whether a chunk with what is needed to show the pixels can have so many bytes.
+    /// Whether a chunk that is needed to show the pixels can have this length.
     /// - Parameters:
-    ///   - type: What pixels are made of: 3 for a palette, else 2 for colour and 4 for alpha.
-    ///   - colours: How many there are in the palette.
+    ///   - type: The color type: 3 for a palette, otherwise the sum of 2 for color and 4 for alpha.
+    ///   - colours: The number of colors in the palette.
     private static func canHave(_ length: Int, _ name: String, _ type: UInt8, _ colours: Int) -> Bool {
         let isColoured = type & 2 != 0
         let hasPalette = type == 3
@@ -83,9 +83,9 @@ enum PNGHeaders {
         }
     }
 
-    /// Whether a gamma, or primaries, are those of sRGB.
+    /// Whether a gamma or primaries are those of sRGB.
     private static func isOfSRGB(_ name: String, _ content: ByteView) -> Bool {
-        // 1/2.2, as those write who have sRGB.
+        // 1/2.2, which encoders write for sRGB.
         if name == "gAMA" { return content.number(at: 0, bytes: 4) == 45455 }
         let sRGB = [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000]
         return sRGB.enumerated().allSatisfy { index, value in

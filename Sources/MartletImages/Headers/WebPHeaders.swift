@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// The chunks of a WebP (RFC 9649).
+/// Reads the chunks of a WebP (RFC 9649).
 enum WebPHeaders {
     static func describe(_ bytes: ByteView) throws(ImageError) -> ImageDescription {
         var description = ImageDescription(kind: .webP, size: PixelSize(width: 0, height: 0))
@@ -12,11 +12,12 @@ enum WebPHeaders {
             throw .damaged(.webP, reason: "it ends early")
         }
         if announced != bytes.count - 8 { description.hasOtherMetadata = true }
-        var place = 12
-        while let name = bytes.name(at: place), let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true)
+        var offset = 12
+        while let name = bytes.name(at: offset),
+            let length = bytes.number(at: offset + 4, bytes: 4, isLittleEndian: true)
         {
-            take(name, bytes.part(from: place + 8, count: length), &description)
-            place += 8 + min(length, bytes.count) + length % 2
+            take(name, bytes.part(from: offset + 8, count: length), &description)
+            offset += 8 + min(length, bytes.count) + length % 2
         }
         guard description.size.width > 0, description.size.height > 0 else {
             throw .damaged(.webP, reason: "it has no size")
@@ -33,7 +34,7 @@ enum WebPHeaders {
                 description.hasAlpha = frame.hasAlpha
             }
         case "VP8X" where description.size.width == 0:
-            // Only before all others: libwebp reads a bitstream that comes first as the whole picture.
+            // This chunk counts only if it is first: libwebp treats a bitstream that comes first as the whole picture.
             guard let flags = content[0], let width = content.number(at: 4, bytes: 3, isLittleEndian: true),
                 let height = content.number(at: 7, bytes: 3, isLittleEndian: true)
             else { return }
@@ -49,18 +50,18 @@ enum WebPHeaders {
             guard !description.isAnimated, let width = content.number(at: 6, bytes: 3, isLittleEndian: true),
                 let height = content.number(at: 9, bytes: 3, isLittleEndian: true)
             else { return }
-            // The first frame is what will be decoded.
+            // Only the first frame is decoded.
             description.isAnimated = true
             description.hasOtherMetadata = true
             description.size = PixelSize(width: width + 1, height: height + 1)
         case "EXIF" where description.exif == nil:
-            // Some write JPEG's marker in front.
+            // Some encoders prepend the marker of a JPEG segment.
             description.exif = content.part(from: content.has("Exif\0\0") ? 6 : 0).data
         default: description.hasOtherMetadata = true
         }
     }
 
-    /// What the head of a bitstream says.
+    /// Reads the size and the alpha flag from the header of a bitstream.
     static func frame(_ name: String, _ content: ByteView) -> (size: PixelSize, hasAlpha: Bool)? {
         if name == "VP8 " {
             guard let width = content.number(at: 6, bytes: 2, isLittleEndian: true),
@@ -72,16 +73,16 @@ enum WebPHeaders {
         return (PixelSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1), bits >> 28 & 1 == 1)
     }
 
-    /// The first frame of an animation as a WebP of its own, without its place on the canvas.
+    /// Extracts the first frame of an animation as a separate WebP, without its offset on the canvas.
     static func firstFrame(of file: Data) -> Data? {
         file.withUnsafeBytes { buffer in
             let bytes = ByteView(buffer)
-            var place = 12
-            while let name = bytes.name(at: place),
-                let length = bytes.number(at: place + 4, bytes: 4, isLittleEndian: true)
+            var offset = 12
+            while let name = bytes.name(at: offset),
+                let length = bytes.number(at: offset + 4, bytes: 4, isLittleEndian: true)
             {
-                if name == "ANMF" { return still(bytes.part(from: place + 8, count: length)) }
-                place += 8 + min(length, bytes.count) + length % 2
+                if name == "ANMF" { return still(bytes.part(from: offset + 8, count: length)) }
+                offset += 8 + min(length, bytes.count) + length % 2
             }
             return nil
         }
@@ -91,7 +92,7 @@ enum WebPHeaders {
         let chunks = frame.part(from: 16)
         guard let size = chunks.count > 8 ? frame.part(from: 6, count: 6).data : nil else { return nil }
         var body = Data()
-        // Alpha beside a lossy bitstream has to be announced.
+        // Alpha for a lossy bitstream requires a VP8X chunk.
         if chunks.has("ALPH") { body += Data("VP8X".utf8) + Data([10, 0, 0, 0, 0x10, 0, 0, 0]) + size }
         body += chunks.data
         let length = body.count + 4

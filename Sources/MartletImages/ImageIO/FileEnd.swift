@@ -6,15 +6,16 @@ internal import CMartletImages
     internal import Foundation
 #endif
 
-/// Whether the bytes of a picture's file reach to its end.
+/// Whether a picture's file is complete.
 ///
-/// Image I/O decodes as much as there is of a file that was cut off, leaves the rest of the picture grey, and documents its
-/// status as informative above all for sources that are given their data piece by piece. The formats say themselves where
-/// they end. Nothing is judged here besides that.
+/// Image I/O decodes a truncated file as far as possible, leaves the rest grey, and documents its status as informative
+/// mainly for incremental sources. This type checks only the end that the format itself declares.
 enum FileEnd: Hashable, Sendable {
+    /// The file has the end that its format declares.
     case present
+    /// The file is truncated.
     case missing
-    /// A format that nothing here knows.
+    /// The format is unknown.
     case unknown
 
     init(of file: Data) {
@@ -29,8 +30,8 @@ enum FileEnd: Hashable, Sendable {
         return .unknown
     }
 
-    /// ISO/IEC 10918-1, B.1 and B.2: segments with their lengths, coded data in which 0xFF is followed by 0 or a restart
-    /// marker, and at last an EOI marker. What follows that one belongs to other pictures.
+    /// ISO/IEC 10918-1, B.1 and B.2: segments with lengths, coded data in which 0xFF is followed by 0 or a restart
+    /// marker, and an EOI marker at the end. Data after it belongs to other pictures.
     private static func jpeg(_ bytes: ByteView) -> Bool {
         guard let start = bytes.start else { return false }
         var next = 2
@@ -48,7 +49,7 @@ enum FileEnd: Hashable, Sendable {
         return false
     }
 
-    /// ISO/IEC 15948, 5.3: chunks with their lengths, a type and a checksum, of which the last is IEND.
+    /// ISO/IEC 15948, 5.3: chunks with a length, a type and a checksum. The last one is IEND.
     private static func png(_ bytes: ByteView) -> Bool {
         var next = 8
         while let length = bytes.number(at: next, bytes: 4), length >= 0, length <= bytes.count - next - 12 {
@@ -58,13 +59,14 @@ enum FileEnd: Hashable, Sendable {
         return false
     }
 
-    /// RFC 9649, 2.4: the size of all that follows.
+    /// RFC 9649, 2.4: the header contains the size of the rest of the file.
     private static func webP(_ bytes: ByteView) -> Bool {
         let length = bytes.number(at: 4, bytes: 4, isLittleEndian: true) ?? -1
         return length >= 0 && length <= bytes.count - 8
     }
 
-    /// ISO/IEC 14496-12, 4.2: boxes with their sizes; 1 stands for a size of eight bytes, 0 for all that is left.
+    /// ISO/IEC 14496-12, 4.2: boxes with sizes. 1 means that the size has eight bytes, 0 that the box extends to the
+    /// end.
     private static func boxes(_ bytes: ByteView) -> Bool {
         var next = 0
         while let size = bytes.number(at: next, bytes: 4) {

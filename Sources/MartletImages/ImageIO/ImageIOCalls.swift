@@ -4,34 +4,34 @@
     internal import Foundation
 #endif
 
-/// The calls of Apple's Image I/O, as values: what stands above them works, and is tested, without it.
+/// The functions of Apple's Image I/O as closures, so that the code above them can be tested on Linux.
 ///
 /// https://developer.apple.com/documentation/imageio
 struct ImageIOCalls: Sendable {
-    /// `CGImageSourceCreateWithData(_:_:)`, or nothing where Image I/O makes no source of these bytes.
+    /// `CGImageSourceCreateWithData(_:_:)`, or `nil` if Image I/O cannot open these bytes.
     var open: @Sendable (_ bytes: Data) -> ImageIOSource?
-    /// `CGImageDestinationCopyTypeIdentifiers()`: the types that this version of the system can write.
+    /// `CGImageDestinationCopyTypeIdentifiers()`: the types that this system can write.
     var writableTypes: @Sendable () -> [String]
-    /// `CGImageDestinationAddImage(_:_:_:)` and `CGImageDestinationFinalize(_:)`: one image in sRGB, and nothing about it
-    /// besides that. It has colour, and alpha only if the type may have. The quality is from 0 to 1, for types that have
-    /// one. Nothing where Image I/O cannot.
+    /// `CGImageDestinationAddImage(_:_:_:)` and `CGImageDestinationFinalize(_:)`: writes one RGB image in sRGB without
+    /// metadata, with alpha only if the type supports it. The quality is from 0 to 1, for lossy types. `nil` if Image
+    /// I/O fails.
     var write: @Sendable (_ bitmap: Bitmap, _ type: String, _ quality: Double?) -> Data?
 }
 
-/// An open source of images, for one caller at a time.
+/// An open `CGImageSource`, for one caller at a time.
 struct ImageIOSource {
     /// `CGImageSourceGetCount(_:)`.
     var count: () -> Int
-    /// `CGImageSourceGetPrimaryImageIndex(_:)`: which of the images is the picture; 0 except in HEIF files.
+    /// `CGImageSourceGetPrimaryImageIndex(_:)`: the index of the main image; 0 except in HEIF files.
     var primaryIndex: () -> Int
     /// `CGImageSourceGetStatus(_:)`.
     var status: () -> ImageIOStatus
     /// `CGImageSourceGetStatusAtIndex(_:_:)`.
     var imageStatus: (_ index: Int) -> ImageIOStatus
-    /// `CGImageSourceCopyPropertiesAtIndex(_:_:_:)`, which reads no pixels.
+    /// `CGImageSourceCopyPropertiesAtIndex(_:_:_:)`, which decodes no pixels.
     var properties: (_ index: Int) -> ImageIOProperties?
-    /// `CGImageSourceCreateThumbnailAtIndex(_:_:_:)` of the image itself, not of a preview that the file brings along, no
-    /// wider and no higher than this, never enlarged, and as it is stored, not turned.
+    /// `CGImageSourceCreateThumbnailAtIndex(_:_:_:)`: draws the image itself, not an embedded thumbnail, within
+    /// `longestSide`, never enlarged, and in the stored orientation.
     var draw: (_ index: Int, _ longestSide: Int) -> DrawnImage?
 }
 
@@ -40,20 +40,20 @@ struct ImageIOSource {
 /// https://developer.apple.com/documentation/imageio/cgimagesourcestatus
 enum ImageIOStatus: Hashable, Sendable {
     case complete, incomplete, readingHeader, unknownType, invalidData, unexpectedEnd
-    /// What a later system says.
+    /// A status of a later system.
     case other(Int32)
 }
 
-/// What Image I/O says of an image without decoding it.
+/// The properties of an image, read without decoding it.
 ///
 /// https://developer.apple.com/documentation/imageio/image-properties
 struct ImageIOProperties: Hashable, Sendable {
-    /// `kCGImagePropertyPixelWidth` and `kCGImagePropertyPixelHeight`: as stored.
+    /// `kCGImagePropertyPixelWidth` and `kCGImagePropertyPixelHeight`: the stored size.
     var size: PixelSize
-    /// `kCGImagePropertyOrientation`: from 1 to 8, as TIFF and EXIF have it.
+    /// `kCGImagePropertyOrientation`: from 1 to 8, as in TIFF and EXIF.
     var orientation: Int?
-    /// `kCGImagePropertyHasAlpha`; missing means no.
+    /// `kCGImagePropertyHasAlpha`; `false` if missing.
     var hasAlpha = false
-    /// `kCGImagePropertyProfileName`: of the ICC profile.
+    /// `kCGImagePropertyProfileName`: the name of the ICC profile.
     var profileName: String?
 }

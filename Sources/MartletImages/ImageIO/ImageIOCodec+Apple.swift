@@ -4,7 +4,7 @@
     internal import ImageIO
 
     extension ImageIOCodec {
-        /// By the system's Image I/O.
+        /// Creates a codec that uses the system's Image I/O.
         init() {
             self.init(calls: .system)
         }
@@ -13,7 +13,7 @@
     extension ImageIOCalls {
         fileprivate static let system = ImageIOCalls(
             open: { bytes in
-                // What is decoded is needed once, for the bitmap that is made of it.
+                // The decoded image is used only once.
                 let options: [String: Any] = [kCGImageSourceShouldCache as String: false]
                 return CGImageSourceCreateWithData(bytes as CFData, options as CFDictionary)
                     .map(ImageIOSource.init(source:))
@@ -23,7 +23,7 @@
                 return types as? [String] ?? []
             },
             write: { bitmap, type, quality in
-                // Looking for the best quality writes many files one after the other.
+                // The search for the best quality writes many files in a row.
                 autoreleasepool {
                     guard let image = CGImage.make(bitmap), let data = CFDataCreateMutable(nil, 0),
                         let destination = CGImageDestinationCreateWithData(data, type as CFString, 1, nil)
@@ -91,13 +91,13 @@
     }
 
     extension DrawnImage {
-        /// Draws an image in its own size, which converts its colours to sRGB and its samples to eight bits.
+        /// Draws an image in its own size, which converts it to sRGB with eight bits per channel.
         fileprivate init?(drawing image: CGImage) {
             let size = PixelSize(width: image.width, height: image.height)
             guard let sRGB = CGColorSpace(name: CGColorSpace.sRGB), size.count <= Int.max / 4 else { return nil }
             self.init(size: size, pixels: [UInt8](repeating: 0, count: size.count * 4))
             let isDrawn = pixels.withUnsafeMutableBytes { pixels in
-                // There is no bitmap to draw in that keeps colours apart from their alpha.
+                // Core Graphics has no bitmap context without premultiplied alpha.
                 guard
                     let context = CGContext(
                         data: pixels.baseAddress, width: size.width, height: size.height, bitsPerComponent: 8,
@@ -114,7 +114,7 @@
     }
 
     extension CGImage {
-        /// An image of these pixels. Other than a bitmap to draw in, it may keep colours apart from their alpha.
+        /// Makes an image from a bitmap. Unlike a bitmap context, a `CGImage` supports alpha that is not premultiplied.
         fileprivate static func make(_ bitmap: Bitmap) -> CGImage? {
             guard let sRGB = CGColorSpace(name: CGColorSpace.sRGB),
                 let provider = CGDataProvider(data: Data(bitmap.pixels) as CFData)

@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// Reads and writes pictures by Apple's Image I/O.
+/// Reads and writes pictures with Apple's Image I/O.
 struct ImageIOCodec: ImageCodec {
     let calls: ImageIOCalls
     let readsOtherKinds = true
@@ -14,7 +14,7 @@ struct ImageIOCodec: ImageCodec {
         do {
             picture = try ImageIOPicture(bytes, kind, calls)
         } catch {
-            // Nothing but Image I/O could have told that it is one.
+            // Only Image I/O could have recognized the bytes as a picture.
             throw kind == .other ? .notAnImage : error
         }
         let properties = picture.properties
@@ -22,7 +22,7 @@ struct ImageIOCodec: ImageCodec {
             kind: kind, size: properties.size,
             orientation: properties.orientation.flatMap(Orientation.init(rawValue:)) ?? .up,
             hasAlpha: properties.hasAlpha, isAnimated: picture.source.count() > 1,
-            // None of these kinds is sent as it is, so nobody looks for it.
+            // These kinds never pass through unchanged, so the exact value does not matter.
             hasOtherMetadata: true,
             isSRGB: properties.profileName.map { $0.hasPrefix("sRGB") } ?? true)
     }
@@ -31,7 +31,7 @@ struct ImageIOCodec: ImageCodec {
         _ bytes: Data, _ description: ImageDescription, to size: PixelSize, _ cancellation: Cancellation
     ) throws(ImageError) -> Bitmap {
         let picture = try ImageIOPicture(bytes, description.kind, calls)
-        // What was allowed is the size that the headers say.
+        // The caller has allowed only the size in the headers.
         guard picture.properties.size.count <= description.size.count else {
             throw .damaged(description.kind, reason: "it has more pixels than its headers say")
         }
@@ -40,9 +40,9 @@ struct ImageIOCodec: ImageCodec {
         return try drawn.bitmap(reducedTo: size, cancellation)
     }
 
-    /// How large Image I/O is to make a picture that is wanted in some size: half as large again, so that the last step is
-    /// left to the filter that all platforms share, and sides that Image I/O rounds by rules of its own do not matter. Even of
-    /// a picture that is hardly larger, all pixels would take more than twice as much memory.
+    /// The longest side that Image I/O scales to: 1.5 times the wanted side, so that the filter shared by all platforms
+    /// does the last step and Image I/O's own rounding does not matter. Decoding all pixels would take more than twice
+    /// the memory.
     static func longestSide(of size: PixelSize, for newSize: PixelSize) -> Int {
         let stored = max(size.width, size.height)
         let wanted = max(newSize.width, newSize.height)
@@ -52,12 +52,16 @@ struct ImageIOCodec: ImageCodec {
     func encode(_ bitmap: Bitmap, as format: ImageFormat, quality: Int) throws(ImageError) -> Data {
         guard calls.writableTypes().contains(format.typeIdentifier) else {
             throw .unsupported(
-                format.kind, advice: "This system can read them and not write them. Choose the format .jpeg or .png.")
+                format.kind, advice: "This system cannot write this format. Choose the format .jpeg or .png.")
         }
         let quality = format.isLossy ? Double(min(max(quality, 1), 100)) / 100 : nil
         let written = calls.write(bitmap.withColour(), format.typeIdentifier, quality)
         guard let file = written.flatMap({ WrittenFile($0).withoutMetadata(format) }) else {
-            throw .failed(reason: "Image I/O could not write a \(format.kind.rawValue) of \(bitmap.size) pixels.")
+            throw .failed(
+                reason:
+                    "Image I/O could not write a \(format.kind.rawValue) of \(bitmap.size) pixels. "
+                    + "Choose another format."
+            )
         }
         return file
     }

@@ -4,11 +4,11 @@
     internal import Foundation
 #endif
 
-/// A file that Image I/O wrote.
+/// Removes the metadata that Image I/O adds to the files that it writes.
 ///
-/// It adds of its own accord what the picture's size is, an sRGB profile of 3 kB, and what later systems may think of. None
-/// of that is needed: pictures that say nothing are in sRGB. Without it the same picture is the same everywhere, fits in
-/// fewer bytes, and is left alone where it is prepared once more.
+/// Image I/O adds the picture's size, an sRGB profile of 3 kB, and possibly more on later systems. None of this is
+/// needed, because pictures without color information are in sRGB. Without it, the file is smaller, does not depend on
+/// the system, and passes through unchanged if it is prepared again.
 struct WrittenFile {
     let bytes: Data
 
@@ -16,7 +16,7 @@ struct WrittenFile {
         self.bytes = Data(bytes)
     }
 
-    /// The file with nothing but the picture in it; nothing where it is not built as the format wants.
+    /// Returns the file without metadata; `nil` if its structure is invalid.
     func withoutMetadata(_ format: ImageFormat) -> Data? {
         switch format {
         case .jpeg: plainJPEG
@@ -25,14 +25,14 @@ struct WrittenFile {
         }
     }
 
-    /// A number of so many bytes, the highest first.
+    /// Reads a big-endian number.
     private func number(at start: Int, count: Int) -> Int? {
         guard start <= bytes.count - count else { return nil }
         return Int(exactly: bytes[start..<start + count].reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
     }
 
-    /// ITU-T T.81, B.2: of the segments before the first scan those stay that are needed to decode it, the mark of JFIF
-    /// (APP0), and Adobe's (APP14), which says how colours are kept.
+    /// ITU-T T.81, B.2: keeps the segments before the first scan that are needed for decoding, and those of JFIF (APP0)
+    /// and Adobe (APP14), which contains the color transform.
     private var plainJPEG: Data? {
         guard bytes.starts(with: [0xFF, 0xD8]) else { return nil }
         var result = Data([0xFF, 0xD8])
@@ -40,7 +40,7 @@ struct WrittenFile {
         while let marker = number(at: next, count: 2), let length = number(at: next + 2, count: 2) {
             let end = next + 2 + length
             switch marker {
-            // The scan's data, further scans, and the end.
+            // The first scan, further scans, and the end.
             case 0xFFDA: return result + bytes[next...]
             case 0xFFE1...0xFFED, 0xFFEF, 0xFFFE: break
             case 0xFFC0...0xFFCF, 0xFFDB...0xFFDF, 0xFFE0, 0xFFEE:
@@ -53,7 +53,7 @@ struct WrittenFile {
         return nil
     }
 
-    /// PNG, 5.4: critical chunks stay, whose first letter is a capital, and of the others transparency and the mark of sRGB.
+    /// PNG, 5.4: keeps critical chunks, whose names start with a capital letter, and the chunks tRNS and sRGB.
     private var plainPNG: Data? {
         guard bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) else { return nil }
         var result = bytes.prefix(8)

@@ -1,18 +1,16 @@
 internal import Martlet
 internal import MartletImages
 
-/// What both faces of a guest's login do: ``GuestLoginViewModel`` and ``GuestLoginModel`` show its state and pass on what
-/// they are told.
-@MainActor final class GuestLoginCore {
+/// Runs the registration and the sign-out for a ``GuestLogin``, which shows its state.
+@MainActor public final class GuestLoginCore {
     private(set) var state = GuestLoginState() {
-        didSet { changed?(state) }
+        didSet { onChange?(state) }
     }
-    /// Is told of each new state.
-    var changed: (@MainActor (GuestLoginState) -> Void)?
+    var onChange: (@MainActor (GuestLoginState) -> Void)?
 
     private let registration: GuestRegistration
     private let longestName: Int
-    private var underWay: (number: Int, task: Task<Void, Never>)?
+    private var running: (number: Int, task: Task<Void, Never>)?
 
     init(_ registration: GuestRegistration, longestName: Int) {
         self.registration = registration
@@ -26,16 +24,16 @@ internal import MartletImages
     func imageFailed() { state.imageFailed() }
 
     func registerGuest() -> Task<Void, Never> {
-        if let underWay { return underWay.task }
-        guard let order = state.begin(longestName: longestName) else { return Task {} }
-        let task = Task { await register(order) }
-        underWay = (order.number, task)
+        if let running { return running.task }
+        guard let submission = state.begin(longestName: longestName) else { return Task {} }
+        let task = Task { await register(submission) }
+        running = (submission.number, task)
         return task
     }
 
     func cancelRegistration() {
-        underWay?.task.cancel()
-        underWay = nil
+        running?.task.cancel()
+        running = nil
         state.cancel()
     }
 
@@ -51,24 +49,24 @@ internal import MartletImages
         for await _ in registration.session.changes() { state.follow(registration.session.state()) }
     }
 
-    private func register(_ order: GuestLoginState.Order) async {
+    private func register(_ submission: GuestLoginState.Submission) async {
         let monitor = TransferMonitor()
-        async let progress: Void = follow(monitor, order)
+        async let progress: Void = follow(monitor, submission)
         let outcome: Result<Guest, NetworkError>
         do throws(NetworkError) {
-            outcome = .success(try await registration.register(order.name, order.image, monitor))
+            outcome = .success(try await registration.register(submission.name, submission.image, monitor))
         } catch {
             outcome = .failure(error)
         }
-        // The last counts are told before the outcome: a bar that ends does so at its end.
+        // Deliver the last byte counts before the outcome, so that a progress bar ends full.
         monitor.finish()
         await progress
-        // One that was given up has no say over the one after it.
-        if underWay?.number == order.number { underWay = nil }
-        state.end(outcome, of: order)
+        // A canceled registration must not clear the one that replaced it.
+        if running?.number == submission.number { running = nil }
+        state.end(outcome, of: submission)
     }
 
-    private func follow(_ monitor: TransferMonitor, _ order: GuestLoginState.Order) async {
-        for await event in monitor.events { state.advance(event, in: order.number) }
+    private func follow(_ monitor: TransferMonitor, _ submission: GuestLoginState.Submission) async {
+        for await event in monitor.events { state.advance(event, in: submission.number) }
     }
 }

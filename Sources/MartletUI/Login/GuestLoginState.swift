@@ -1,60 +1,58 @@
 public import Martlet
 public import MartletImages
 
-/// A guest's login as it is now: what was entered, what goes on, and what came of it.
+/// The state of a guest's login: the input, the progress of the registration, and its result.
 public struct GuestLoginState: Sendable, Hashable {
-    /// The name as it was typed.
+    /// The name in the text field.
     public internal(set) var userName = ""
-    /// The picture that was chosen.
+    /// The chosen picture.
     public internal(set) var selectedImage: ImageSource?
-    /// Whether somebody is signed in.
+    /// Whether a user is signed in.
     public private(set) var isAuthenticated = false
-    /// The guest who was registered here.
+    /// The guest that this login registered.
     public private(set) var guest: Guest?
-    /// How far a registration has got; `nil` where none is under way.
+    /// The progress of the running registration; `nil` if none is running.
     public private(set) var progress: UploadProgress?
-    /// What went wrong, in the person's language.
+    /// What went wrong, in the user's language.
     public private(set) var errorText: String?
-    /// Goes up with each failure, so that the second of two that read the same is told as well.
+    /// Counts failures, so that VoiceOver also announces a failure whose text equals the previous one.
     private(set) var failures = 0
-    /// Goes up with each registration, so that what comes late from an earlier one is known.
+    /// Counts registrations, so that late events of an earlier one can be ignored.
     private var attempt = 0
 
-    /// A login that nothing was entered in.
+    /// Creates the state of an empty login form.
     public init() {}
 
-    /// Whether a registration is under way.
+    /// Whether a registration is running.
     public var isRegistering: Bool { progress != nil }
 
-    /// A registration to be made.
-    struct Order: Sendable {
+    /// The input of one registration.
+    struct Submission: Sendable {
         let number: Int
         let name: String
         let image: ImageSource?
     }
 
-    /// The name was typed, or only handed over once more, as text fields do when they are left.
+    /// Takes the text field's value. Text fields set the same value again when they lose focus; that keeps the error.
     mutating func type(_ name: String) {
         guard name != userName else { return }
         userName = name
         errorText = nil
     }
 
-    /// A picture was chosen, or taken away again.
     mutating func choose(_ image: ImageSource?) {
         selectedImage = image
         errorText = nil
     }
 
-    /// The chosen picture could not be had from where it is.
     mutating func imageFailed() {
         selectedImage = nil
         fail(Wording.unusablePicture.text())
     }
 
-    /// The button was pressed.
-    /// - Returns: What is to be done; `nil` where a registration is under way, or the name will not do.
-    mutating func begin(longestName: Int) -> Order? {
+    /// Begins a registration.
+    /// - Returns: Its input; `nil` if a registration is already running or the name is not valid.
+    mutating func begin(longestName: Int) -> Submission? {
         guard !isRegistering else { return nil }
         let name = userName.trimmingBlanks
         guard !name.isEmpty else {
@@ -68,18 +66,16 @@ public struct GuestLoginState: Sendable, Hashable {
         attempt += 1
         progress = UploadProgress()
         errorText = nil
-        return Order(number: attempt, name: name, image: selectedImage)
+        return Submission(number: attempt, name: name, image: selectedImage)
     }
 
-    /// A registration has got further.
     mutating func advance(_ event: TransferEvent, in number: Int) {
         guard number == attempt else { return }
         progress?.apply(event)
     }
 
-    /// A registration is over.
-    mutating func end(_ outcome: Result<Guest, NetworkError>, of order: Order) {
-        guard order.number == attempt, isRegistering else { return }
+    mutating func end(_ outcome: Result<Guest, NetworkError>, of submission: Submission) {
+        guard submission.number == attempt, isRegistering else { return }
         progress = nil
         switch outcome {
         case .success(let guest):
@@ -87,24 +83,23 @@ public struct GuestLoginState: Sendable, Hashable {
             isAuthenticated = true
             selectedImage = nil
         case .failure(let error) where error.isCancelled: break
-        case .failure(.invalidRequest) where order.image != nil: fail(Wording.unusablePicture.text())
+        case .failure(.invalidRequest) where submission.image != nil: fail(Wording.unusablePicture.text())
         case .failure(let error): fail(error.userMessage)
         }
     }
 
-    /// The person does not want it any more.
     mutating func cancel() {
         guard isRegistering else { return }
         attempt += 1
         progress = nil
     }
 
-    /// The session has come to a state.
+    /// Takes over a state of the session. After a sign-out, the guest and the name are cleared.
     mutating func follow(_ state: SessionState) {
         isAuthenticated = state.isSignedIn
         guard case .signedOut = state, guest != nil else { return }
         guest = nil
-        // The next person is somebody else.
+        // The next user must not see the previous user's name.
         userName = ""
     }
 
@@ -115,7 +110,7 @@ public struct GuestLoginState: Sendable, Hashable {
 }
 
 extension String {
-    /// Without blanks and line ends around it.
+    /// Trims without Foundation, which is not imported on Linux.
     var trimmingBlanks: String {
         guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace })
         else { return "" }

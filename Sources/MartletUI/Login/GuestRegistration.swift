@@ -1,14 +1,14 @@
 public import Martlet
 public import MartletImages
 
-/// What a guest's login needs of the app: a `NetworkClient` there, closures in previews and tests.
+/// Registers guests for a ``GuestLogin``: with a `NetworkClient` in an app, with closures in previews and tests.
 ///
 /// ```swift
 /// let model = GuestLoginViewModel(
 ///     GuestRegistration { name, _, _ in Guest(id: "1", name: name) })
 /// ```
 public struct GuestRegistration: Sendable {
-    /// Registers a guest by name, perhaps with a picture, and tells a monitor how far it has got.
+    /// Registers a guest with a name and an optional picture, and reports progress to a monitor.
     public typealias Register =
         @Sendable (_ name: String, _ image: ImageSource?, _ monitor: TransferMonitor) async throws(NetworkError) ->
         Guest
@@ -16,11 +16,11 @@ public struct GuestRegistration: Sendable {
     let register: Register
     let session: SessionSource
 
-    /// Registers guests over a client, whose `TokenManager` has the session.
+    /// Creates a registration that uses a client and signs guests in to its `TokenManager`.
     /// - Parameters:
     ///   - client: The client.
-    ///   - guests: Registers the guest; a service with the usual paths and fields if `nil`.
-    ///   - processor: Prepares the picture.
+    ///   - guests: Registers the guest. If `nil`, a service with the default paths and fields.
+    ///   - processor: Prepares the picture for upload.
     public init(
         _ client: NetworkClient, guests: GuestAuthService? = nil, processor: ImageProcessor = ImageProcessor()
     ) {
@@ -32,9 +32,9 @@ public struct GuestRegistration: Sendable {
         session = client.tokens.map { SessionSource($0) } ?? SessionSource(state: { .signedOut })
     }
 
-    /// Registers guests in any way.
+    /// Creates a registration from closures.
     /// - Parameters:
-    ///   - session: The session that is signed in by it.
+    ///   - session: The session that a registration signs in.
     ///   - register: Registers a guest.
     public init(session: SessionSource = SessionSource(state: { .signedOut }), register: @escaping Register) {
         self.session = session

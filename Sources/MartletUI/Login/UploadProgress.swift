@@ -1,27 +1,27 @@
 public import Martlet
 
-/// How far an upload has got, for a progress bar.
+/// The progress of an upload, for a progress bar.
 public struct UploadProgress: Sendable, Hashable {
-    /// Which attempt it is, from 1; 0 before anything is sent, while a picture is prepared.
+    /// The number of the current attempt, from 1; 0 while a picture is still being prepared.
     public private(set) var attempt: Int
-    /// How much of the body has gone out in this attempt.
+    /// How much of the body this attempt has sent.
     public private(set) var sent: TransferCount
 
-    /// An upload that has got so far.
+    /// Creates the progress of an upload.
     /// - Parameters:
-    ///   - attempt: Which attempt it is, from 1; 0 before anything is sent.
-    ///   - sent: How much of the body has gone out in this attempt.
+    ///   - attempt: The number of the current attempt, from 1; 0 before anything is sent.
+    ///   - sent: How much of the body this attempt has sent.
     public init(attempt: Int = 0, sent: TransferCount = TransferCount()) {
         self.attempt = attempt
         self.sent = sent
     }
 
-    /// An upload as its monitor knows it now.
+    /// Creates the progress that a monitor currently reports.
     public init(_ monitor: TransferMonitor) {
         self.init(attempt: monitor.attempt, sent: monitor.sent)
     }
 
-    /// Takes in what a `TransferMonitor` tells.
+    /// Updates the progress with an event of a `TransferMonitor`.
     public mutating func apply(_ event: TransferEvent) {
         switch event {
         case .attempt(let number):
@@ -32,12 +32,12 @@ public struct UploadProgress: Sendable, Hashable {
         }
     }
 
-    /// From 0 to 1; `nil` where nobody knows how much there will be, or nothing has been sent yet.
+    /// The sent share, from 0 to 1; `nil` if nothing has been sent yet or the total size is not known.
     public var fraction: Double? {
         attempt > 0 && sent != TransferCount() ? sent.fraction : nil
     }
 
-    /// What goes on, in the person's language: "Preparing…", "Sending: 40 %", "Sending again: 10 %", "Almost done…".
+    /// A description in the user's language: "Preparing…", "Sending: 40%", "Sending again: 10%", "Almost done…".
     public var label: String {
         guard attempt > 0 else { return Wording.preparing.text() }
         guard let fraction else { return Wording.sending.text() }

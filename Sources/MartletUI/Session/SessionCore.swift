@@ -1,15 +1,14 @@
 internal import Martlet
 
-/// What both faces of a session do: ``SessionViewModel`` and ``SessionModel`` show its status and pass on what they are
-/// told.
-@MainActor final class SessionCore {
+/// Restores and follows the session for a ``SessionRouting`` model, which shows its status.
+@MainActor public final class SessionCore {
     private(set) var status = SessionStatus() {
-        didSet { if status != oldValue { changed?(status) } }
+        didSet { if status != oldValue { onChange?(status) } }
     }
-    /// Is told of each new status.
-    var changed: (@MainActor (SessionStatus) -> Void)?
+    var onChange: (@MainActor (SessionStatus) -> Void)?
 
     private let source: SessionSource
+    /// How long ``SessionRoute/loading`` may stay at launch.
     private let patience: Duration
     private let time: any TimeSource
 
@@ -39,20 +38,20 @@ internal import Martlet
         }
     }
 
-    /// What a stream says may be older than what is known by now.
+    /// Reads the current state instead of the stream's element, which may be outdated by now.
     private func follow() {
         status.follow(source.state())
     }
 
     private func restore() async {
-        async let _: Void = losePatience()
+        async let _: Void = startAfterPatience()
         await source.restore()
-        // Who is not looked at any more has learned nothing from it.
+        // A cancelled restore says nothing about the stored session.
         guard !Task.isCancelled else { return }
         start()
     }
 
-    private func losePatience() async {
+    private func startAfterPatience() async {
         guard (try? await time.sleep(until: time.uptime + patience)) != nil else { return }
         start()
     }

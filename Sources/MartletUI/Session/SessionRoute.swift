@@ -1,19 +1,19 @@
 public import Martlet
 
-/// Which screen an app shows, by the state of its session.
+/// The screen that an app shows for a session's state.
 public enum SessionRoute: Sendable, Hashable {
-    /// Nobody knows yet who is signed in: a splash screen.
+    /// The stored session has not been read yet: show a splash screen.
     case loading
-    /// Nobody is signed in: the login.
+    /// No user is signed in: show the login.
     case login
-    /// Somebody is signed in: the app itself.
+    /// A user is signed in: show the app's content.
     case content(SignedInSession)
-    /// The server has ended the session: the login again, with a word on why.
+    /// The server ended the session: show the login with the reason.
     case signInAgain(ExpiryReason)
-    /// The stored session cannot be read for now, which does not mean that nobody is signed in.
-    case unavailable(StorageFailure)
+    /// The stored session cannot be read at the moment. The user may still be signed in.
+    case unavailable(StorageError)
 
-    /// What to tell the person, in their language; `nil` where there is nothing to explain.
+    /// A text for the user, in the user's language; `nil` if there is nothing to explain.
     public var message: String? {
         switch self {
         case .loading, .login, .content: nil

@@ -1,6 +1,6 @@
 public import Martlet
 
-/// Where a session's state comes from: a `TokenManager` in the app, closures in previews and tests.
+/// Provides a session's state: from a `TokenManager` in an app, from closures in previews and tests.
 ///
 /// ```swift
 /// let model = SessionViewModel(SessionSource(state: { .signedOut }))
@@ -11,18 +11,19 @@ public struct SessionSource: Sendable {
     let restore: @Sendable () async -> Void
     let signOut: @Sendable () async -> Void
 
-    /// The session that a manager owns.
+    /// Creates a source for the session of a token manager.
     public init(_ tokens: TokenManager) {
         self.init(
             state: { tokens.state }, changes: { tokens.states }, restore: { await tokens.restore() },
             signOut: { await tokens.signOut() })
     }
 
-    /// A session of any kind.
+    /// Creates a source from closures.
     /// - Parameters:
-    ///   - state: The state as it is now.
-    ///   - changes: An element whenever the state may have changed, the first at once. None but the first by default.
-    ///   - restore: Tries what is stored, as an app does at its start.
+    ///   - state: Returns the current state.
+    ///   - changes: Yields one element immediately and one whenever the state may have changed. By default, only the
+    ///     first.
+    ///   - restore: Restores the stored session at launch.
     ///   - signOut: Ends the session.
     public init(
         state: @escaping @Sendable () -> SessionState,

@@ -1,19 +1,20 @@
 public import Martlet
 
-/// What is known of a session, and the screen that follows from it.
+/// What a model knows about its session, and the screen to show for it.
 public struct SessionStatus: Sendable, Hashable {
-    /// The session's state as it was last heard of.
+    /// The last known state of the session.
     public private(set) var state = SessionState.loading
-    /// The session that is signed in, or the one that has ended while the app ran, until somebody signs in again or out.
+    /// The signed-in session. A session that ended while the app was running stays here until the user signs in again
+    /// or signs out.
     public private(set) var session: SignedInSession?
-    /// Whether the start is over: the stored tokens have been tried, or that took too long.
+    /// Whether the launch is over: the stored tokens have been checked, or the check took too long.
     private var hasStarted = false
 
-    /// A session that nothing is known of yet.
+    /// Creates the status of a session that has not been read yet.
     public init() {}
 
-    /// The screen to show. At the start it is ``SessionRoute/loading`` until the stored tokens have been tried, so that an
-    /// app does not flash up that asks for a login the moment after.
+    /// The screen to show. At launch this is ``SessionRoute/loading`` until the stored tokens have been checked, so
+    /// that the content does not appear and then give way to the login.
     public var route: SessionRoute {
         switch state {
         case .loading: .loading
@@ -24,7 +25,7 @@ public struct SessionStatus: Sendable, Hashable {
         }
     }
 
-    /// The session whose content is shown: also under a sheet that asks to sign in again.
+    /// The session whose content is visible, including behind the sheet that asks the user to sign in again.
     var shownSession: SignedInSession? {
         switch route {
         case .content, .signInAgain: session
@@ -32,24 +33,24 @@ public struct SessionStatus: Sendable, Hashable {
         }
     }
 
-    /// Why the session has ended, until somebody signs in again or out.
+    /// Why the session ended; `nil` once the user has signed in again or signed out.
     var endReason: ExpiryReason? {
         if case .signInAgain(let reason) = route { reason } else { nil }
     }
 
-    /// The session has come to a state.
+    /// Takes over a state of the session.
     mutating func follow(_ state: SessionState) {
         self.state = state
         switch state {
         case .signedIn(let session): self.session = session
         case .signedOut: session = nil
-        // What was never shown has nothing to go back to.
+        // The content of this session was never visible, so there is nothing to return to.
         case .expired: if !hasStarted { session = nil }
         case .loading, .unavailable: break
         }
     }
 
-    /// The start is over.
+    /// Ends the launch, so that the content may be shown.
     mutating func start() {
         hasStarted = true
     }

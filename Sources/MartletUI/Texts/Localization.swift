@@ -3,7 +3,8 @@
 #endif
 
 extension Wording {
-    /// The text in the person's language, with what is to be put in; in English where there is no catalogue.
+    /// The text in the user's language with its placeholders filled in; English on platforms without a string
+    /// catalogue.
     func text(_ arguments: String...) -> String {
         Self.fill(localized, with: arguments)
     }
@@ -16,7 +17,7 @@ extension Wording {
         private var localized: String { rawValue }
     #endif
 
-    /// Puts arguments in the place of `%1$@` and its like, in any order, and `%` in the place of `%%`.
+    /// Replaces placeholders such as `%1$@` with arguments, and `%%` with `%`.
     static func fill(_ text: String, with arguments: [String]) -> String {
         var result = ""
         var rest = text[...]

@@ -1,8 +1,8 @@
 public import Martlet
 
 extension NetworkError {
-    /// What to tell the person who uses the app, in their language: no address, no status, no advice for developers, which
-    /// are in `description`. Where the server explained its refusal, it is the server's own words.
+    /// A message for the user, in the user's language. It contains no URL, status code or advice for developers; those
+    /// are in `description`. If the server sent an explanation, the message is the server's text.
     public var userMessage: String {
         switch self {
         case .offline: Wording.offline.text()
@@ -13,7 +13,8 @@ extension NetworkError {
         case .tlsFailed, .insecureURL: Wording.notSecure.text()
         case .invalidResponse, .responseTooLarge, .tooManyRedirects, .decoding: Wording.notUnderstood.text()
         case .invalidRequest, .bodyNotReplayable, .interceptorFailed, .transport: Wording.appFault.text()
-        case .unacceptableStatus(_, let answer), .unauthorized(_, let answer): Wording.refusal(status: answer.status)
+        case .unacceptableStatus(_, let response), .unauthorized(_, let response):
+            Wording.message(forStatus: response.status)
         case .api(_, let error): error.userMessage
         case .signInRequired: Wording.signInRequired.text()
         case .sessionExpired(_, let reason, _): reason.userMessage
@@ -26,8 +27,8 @@ extension NetworkError {
 }
 
 extension Wording {
-    /// What a status means to a person who knows none.
-    static func refusal(status: Int) -> String {
+    /// A message for an HTTP status code.
+    static func message(forStatus status: Int) -> String {
         switch status {
         case 401, 403: notAllowed.text()
         case 404, 410: notFound.text()
@@ -41,18 +42,18 @@ extension Wording {
 }
 
 extension APIError {
-    /// The server's words, those on the refused fields included, with secrets masked; what its status means where it has
-    /// none.
+    /// The server's message and its messages about single fields, with secrets masked. If there are none, a message for
+    /// the status code.
     fileprivate var userMessage: String {
-        // A field's description masks what a server might quote.
+        // `FieldError.description` masks secrets that the server quotes.
         let texts = ([message] + errors.map(\.message)).filter { !$0.isEmpty }
-        guard !texts.isEmpty else { return Wording.refusal(status: status) }
+        guard !texts.isEmpty else { return Wording.message(forStatus: status) }
         return FieldError(message: texts.joined(separator: " ")).description
     }
 }
 
 extension ExpiryReason {
-    /// What to tell the person whose session has ended, in their language.
+    /// A message that tells the user why the session ended, in the user's language.
     public var userMessage: String {
         switch self {
         case .refreshTokenRejected: Wording.sessionRefused.text()
@@ -62,8 +63,8 @@ extension ExpiryReason {
     }
 }
 
-extension StorageFailure {
-    /// What to tell the person whose session cannot be read for now, in their language.
+extension StorageError {
+    /// A message that tells the user why the stored session cannot be read, in the user's language.
     public var userMessage: String {
         switch kind {
         case .locked: Wording.storeLocked.text()
@@ -75,18 +76,18 @@ extension StorageFailure {
     }
 }
 
-extension RefreshFailure {
+extension RefreshError {
     fileprivate var userMessage: String {
         switch kind {
         case .offline: Wording.offline.text()
         case .connection: Wording.cannotConnect.text()
         case .timedOut: Wording.timedOut.text()
-        case .status, .unreadableAnswer, .tooManyRefreshes, .refresher, .storage: Wording.renewalFailed.text()
+        case .status, .unreadableResponse, .tooManyRefreshes, .refresher, .storage: Wording.renewalFailed.text()
         }
     }
 }
 
-extension DownloadFailure {
+extension DownloadError {
     fileprivate var userMessage: String {
         switch self {
         case .file: Wording.notSaved.text()

@@ -4,7 +4,7 @@
         internal import UIKit
     #endif
 
-    /// Has VoiceOver read a text out that appeared where nobody looks just now.
+    /// Makes VoiceOver read out a text that has just appeared away from its focus.
     @MainActor func announce(_ text: String) {
         if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *) {
             AccessibilityNotification.Announcement(text).post()

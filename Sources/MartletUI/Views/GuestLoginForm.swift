@@ -7,7 +7,7 @@
         internal import UIKit
     #endif
 
-    /// A guest's login: a name, perhaps a picture, how far it has got, and what went wrong.
+    /// A login form for guests, with a name, an optional picture, upload progress and error messages.
     ///
     /// ```swift
     /// @StateObject private var login = GuestLoginViewModel(client)
@@ -17,22 +17,16 @@
     /// }
     /// ```
     ///
-    /// It grows with the person's text size, names each field to VoiceOver and has it read out what went wrong.
+    /// The form supports Dynamic Type. VoiceOver reads a label for each field and announces errors.
     public struct GuestLoginForm: View {
-        private let login: any GuestLoginFace
+        private let login: any GuestLogin
 
-        /// A form over a view model.
-        public init(_ login: GuestLoginViewModel) {
+        /// Creates a form for a ``GuestLoginModel`` or a ``GuestLoginViewModel``.
+        public init(_ login: any GuestLogin) {
             self.login = login
         }
 
-        /// A form over an observable model.
-        @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
-        public init(_ login: GuestLoginModel) {
-            self.login = login
-        }
-
-        /// The form.
+        /// The form's content.
         public var body: some View {
             Group {
                 if let model = login as? GuestLoginViewModel {
@@ -49,8 +43,9 @@
         }
     }
 
+    /// The fields and buttons of the form, for one state of the login.
     private struct GuestLoginFields: View {
-        let login: any GuestLoginFace
+        let login: any GuestLogin
         let state: GuestLoginState
         @State private var isLoadingPicture = false
         #if !os(tvOS)
@@ -83,7 +78,7 @@
                 }
             }
             #if !os(tvOS)
-                .loads($choice, into: login, telling: $isLoadingPicture)
+                .loads($choice, into: login, isLoading: $isLoadingPicture)
             #endif
             .task(id: state.failures) {
                 if let text = state.errorText { announce(text) }

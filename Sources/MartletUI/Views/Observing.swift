@@ -2,8 +2,8 @@
     internal import Combine
     internal import SwiftUI
 
-    /// Shows something of an object, and anew whenever that changes. What the Observation framework watches needs no such
-    /// view.
+    /// Updates its content whenever an observable object changes. Models that use the Observation framework need no
+    /// such view.
     struct Observing<Object: ObservableObject, Content: View>: View {
         @ObservedObject private var object: Object
         private let content: () -> Content

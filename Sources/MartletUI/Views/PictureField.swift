@@ -5,11 +5,11 @@
     internal import PhotosUI
     internal import SwiftUI
 
-    /// Lets a person choose a picture, shows it, and takes it away again, also while it is being loaded.
+    /// Lets the user choose a picture, see it, and remove it, even while it is loading.
     struct PictureField: View {
-        let login: any GuestLoginFace
+        let login: any GuestLogin
         let image: ImageSource?
-        /// What was chosen, until it has been loaded.
+        /// The picker's selection, until its data has been loaded.
         @Binding var choice: PhotosPickerItem?
         let isLoading: Bool
 
@@ -36,20 +36,20 @@
     }
 
     extension View {
-        /// Loads what is chosen in a ``PictureField``. It belongs on what stays on the screen: a row of a list goes when it is
-        /// scrolled away, and would take the loading along.
+        /// Loads the picture chosen in a ``PictureField``. Apply it to a view that stays on screen: a list row
+        /// disappears when it scrolls away, and that would cancel the task.
         func loads(
-            _ choice: Binding<PhotosPickerItem?>, into login: any GuestLoginFace, telling isLoading: Binding<Bool>
+            _ choice: Binding<PhotosPickerItem?>, into login: any GuestLogin, isLoading: Binding<Bool>
         ) -> some View {
             task(id: choice.wrappedValue) {
                 guard let item = choice.wrappedValue else {
-                    // Taken away, perhaps while it was being loaded; or used up below.
+                    // The user removed the picture, or the code below has consumed the selection.
                     isLoading.wrappedValue = false
                     return
                 }
                 isLoading.wrappedValue = true
                 let bytes = try? await item.loadTransferable(type: Data.self)
-                // Another one was chosen meanwhile, and is being loaded.
+                // The user chose another picture, which another task is loading.
                 guard !Task.isCancelled else { return }
                 isLoading.wrappedValue = false
                 if let bytes {
@@ -57,7 +57,8 @@
                 } else {
                     login.imageFailed()
                 }
-                // Used up: the form coming back does not load it again, and the same one can be chosen after a failure.
+                // Clear the selection, so that a form that reappears does not load it again and so that the user can
+                // choose the same picture again after a failure.
                 choice.wrappedValue = nil
             }
         }

@@ -8,7 +8,7 @@
         internal import AppKit
     #endif
 
-    /// A small round picture, whatever size the chosen one has.
+    /// A small round preview of a picture of any size.
     struct PicturePreview: View {
         let source: ImageSource
         @State private var picture: PreparedImage?
@@ -30,7 +30,7 @@
             .task(id: source) {
                 var options = ImageProcessor.Options()
                 options.bounds = PixelSize(width: 256, height: 256)
-                // One that cannot be shown is reported when it is to be sent.
+                // A picture that cannot be decoded is reported when the user submits the form.
                 picture = try? await ImageProcessor(options).prepare(source)
             }
         }

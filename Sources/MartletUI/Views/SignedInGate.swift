@@ -2,8 +2,10 @@
     public import Martlet
     public import SwiftUI
 
-    /// Shows what the session allows: a splash screen at the start, the login, the content, the login over the content once
-    /// the server has ended the session, or a word on why nobody knows.
+    /// Shows the screen for the state of a session: a splash screen at launch, the login, or the content.
+    ///
+    /// If the server ends the session, the login appears as a sheet over the content. If the stored session cannot be
+    /// read, the gate explains why and offers to try again.
     ///
     /// ```swift
     /// SignedInGate(session) { _ in
@@ -13,21 +15,21 @@
     /// }
     /// ```
     ///
-    /// It restores the session and follows it as long as it is shown. What the content remembers of itself (`@State`) ends with
-    /// the session, so that the next person does not see it. A sheet of the content's own has to make room for the one that asks
-    /// to sign in again: close it when ``SessionRoute/signInAgain(_:)`` comes.
+    /// The gate restores the session and follows it while it is visible. The content's `@State` ends with the session,
+    /// so that the next user does not see it. SwiftUI shows one sheet at a time: dismiss the content's own sheets when
+    /// the route becomes ``SessionRoute/signInAgain(_:)``.
     public struct SignedInGate<Content: View, Login: View>: View {
-        private let session: any SessionFace
+        private let session: any SessionRouting
         private let content: (SignedInSession) -> Content
         private let login: () -> Login
 
-        /// A gate over a view model.
+        /// Creates a gate.
         /// - Parameters:
-        ///   - session: The session.
-        ///   - content: What is shown to whoever is signed in.
-        ///   - login: What is shown to whoever is not, and once more in a sheet when the session has ended.
+        ///   - session: A ``SessionModel`` or a ``SessionViewModel``.
+        ///   - content: The view for a signed-in user.
+        ///   - login: The view for a signed-out user, also shown in the sheet after the session has ended.
         public init(
-            _ session: SessionViewModel, @ViewBuilder content: @escaping (SignedInSession) -> Content,
+            _ session: any SessionRouting, @ViewBuilder content: @escaping (SignedInSession) -> Content,
             @ViewBuilder login: @escaping () -> Login
         ) {
             self.session = session
@@ -35,22 +37,7 @@
             self.login = login
         }
 
-        /// A gate over an observable model.
-        /// - Parameters:
-        ///   - session: The session.
-        ///   - content: What is shown to whoever is signed in.
-        ///   - login: What is shown to whoever is not, and once more in a sheet when the session has ended.
-        @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
-        public init(
-            _ session: SessionModel, @ViewBuilder content: @escaping (SignedInSession) -> Content,
-            @ViewBuilder login: @escaping () -> Login
-        ) {
-            self.session = session
-            self.content = content
-            self.login = login
-        }
-
-        /// The screen that the session allows.
+        /// The screen for the current route.
         public var body: some View {
             Group {
                 if let model = session as? SessionViewModel {
@@ -67,15 +54,16 @@
         }
     }
 
+    /// The screen for one status of the session, and the sheet that asks the user to sign in again.
     private struct GateScreens<Content: View, Login: View>: View {
-        let session: any SessionFace
+        let session: any SessionRouting
         let status: SessionStatus
         let content: (SignedInSession) -> Content
         let login: () -> Login
 
         var body: some View {
             ZStack {
-                // In one place: what is under the sheet must be the very view that was there before.
+                // One branch for both routes: the view behind the sheet must keep its identity and its state.
                 if let shown = status.shownSession {
                     content(shown).id(shown.id)
                 } else {
@@ -100,6 +88,7 @@
         private var message: String { status.route.message ?? "" }
     }
 
+    /// The screen at launch, until the stored session has been checked.
     private struct SplashView: View {
         var body: some View {
             ProgressView()
@@ -108,13 +97,14 @@
         }
     }
 
+    /// Says why the session ended, and shows the login and a button to sign out.
     private struct SignInAgainView<Login: View>: View {
-        let session: any SessionFace
+        let session: any SessionRouting
         let message: String
         let login: () -> Login
 
         var body: some View {
-            // The stack offers the explanation its share before the login, which takes all the rest.
+            // The stack gives the explanation the height it needs before the login takes the rest.
             VStack {
                 ScrollingIfNeeded {
                     Explanation(title: Wording.signInAgainTitle.text(), message: message)
@@ -127,8 +117,9 @@
         }
     }
 
+    /// Says why the stored session cannot be read, and offers to try again or to sign in again.
     private struct UnavailableView<Login: View>: View {
-        let session: any SessionFace
+        let session: any SessionRouting
         let message: String
         let login: () -> Login
         @State private var showsLogin = false
@@ -142,7 +133,7 @@
                         Explanation(title: Wording.unavailableTitle.text(), message: message)
                         Button(Wording.tryAgain.text()) { session.retry() }
                             .padding()
-                        // A record that is damaged for good must not shut its owner out.
+                        // A permanently damaged record must not lock the user out.
                         Button(Wording.signInAgainTitle.text()) { showsLogin = true }
                             .padding()
                     }
@@ -151,8 +142,7 @@
         }
     }
 
-    /// As high as its content where there is room for it; less where the text is large or the screen small, and then it
-    /// scrolls.
+    /// Sizes itself to its content, and scrolls if the content does not fit, for example with large text.
     private struct ScrollingIfNeeded<Content: View>: View {
         private let content: Content
 
@@ -170,6 +160,7 @@
         }
     }
 
+    /// A title and a message.
     private struct Explanation: View {
         let title: String
         let message: String
@@ -182,7 +173,7 @@
                 Text(message)
                     .multilineTextAlignment(.center)
             }
-            // Not cut off where the text is large.
+            // Keep large text from being truncated.
             .fixedSize(horizontal: false, vertical: true)
             .padding()
         }

@@ -2,7 +2,7 @@
     public import Martlet
     public import SwiftUI
 
-    /// A progress bar for an upload, with words under it that VoiceOver reads as its value.
+    /// A progress bar for an upload, with a description that VoiceOver reads as its value.
     ///
     /// ```swift
     /// let monitor = TransferMonitor()
@@ -13,21 +13,21 @@
         @State private var followed: UploadProgress
         private let given: UploadProgress?
 
-        /// A bar that stands where it is told.
+        /// Creates a bar that shows the given progress.
         public init(_ progress: UploadProgress) {
             monitor = nil
             given = progress
             _followed = State(initialValue: progress)
         }
 
-        /// A bar that follows a monitor until its call ends.
+        /// Creates a bar that follows a monitor until its call ends.
         public init(_ monitor: TransferMonitor) {
             self.monitor = monitor
             given = nil
             _followed = State(initialValue: UploadProgress(monitor))
         }
 
-        /// The bar and its words.
+        /// The bar and its description.
         public var body: some View {
             let progress = given ?? followed
             ProgressView(value: progress.fraction) {

@@ -3,7 +3,7 @@ import Martlet
 import MartletTesting
 import Testing
 
-@Suite("Answers") struct DecodingTests {
+@Suite("Response decoding") struct DecodingTests {
     @Test("C64: an enveloped refusal is a typed error, whatever the status", arguments: [200, 400, 401, 404, 422, 500])
     func envelopedRefusal(status: Int) async throws {
         let body = """
@@ -25,7 +25,7 @@ import Testing
         #expect(failure?.description.hasSuffix("[request 7f3a]") == true)
     }
 
-    @Test("an envelope is unwrapped, dates and all") func envelope() async throws {
+    @Test("an envelope is unwrapped, dates included") func envelope() async throws {
         let body = """
             {"success":true,"code":"OK","message":"fine","data":{"name":"Ada","since":"2026-01-02T03:04:05.678Z"},
              "errors":[],"meta":{"timestamp":"2026-01-02T03:04:05Z"}}
@@ -35,7 +35,7 @@ import Testing
         #expect(abs((user.since?.timeIntervalSince1970 ?? 0) - 1_767_323_045.678) < 0.001)
     }
 
-    @Test("an envelope may call its fields otherwise") func renamedEnvelope() async throws {
+    @Test("an envelope can use other field names") func renamedEnvelope() async throws {
         let envelope = ResponseEnvelope(success: "ok", data: "payload")
         let user: User = try await answering(#"{"ok":true,"payload":{"name":"Ada"}}"#, envelope: envelope)
             .send(Get("/a", .none))
@@ -48,13 +48,16 @@ import Testing
         #expect(refusal.message == "no")
     }
 
-    @Test("an envelope without data is empty where that is allowed") func envelopeWithoutData() async throws {
+    @Test(
+        "an envelope without data decodes into an optional or an empty response") func envelopeWithoutData()
+        async throws
+    {
         let client = answering(#"{"success":true,"code":"OK","data":null}"#, envelope: .standard)
         let user: User? = try await client.send(Get("/a", .none))
         #expect(user == nil)
         try await client.send(Get("/a", .none))
         guard case .decoding(_, let failure) = await client.failure(User.self) else {
-            Issue.record("null is no User")
+            Issue.record("`null` decoded into a User")
             return
         }
         #expect(failure.codingPath == "data")
@@ -69,7 +72,7 @@ import Testing
             .json(body, status: 403, headers: [.contentType: "application/problem+json; charset=utf-8"])
         }
         guard case .api(_, let refusal) = await client(transport).failure(User.self) else {
-            Issue.record("a problem was expected")
+            Issue.record("the problem document was not recognized")
             return
         }
         #expect(refusal.code == "https://example.com/out-of-credit")
@@ -77,23 +80,25 @@ import Testing
         #expect(refusal.errors == [.init(field: "#/age", message: "must be positive")])
     }
 
-    @Test("C65: nothing decodes into what allows it", arguments: [(204, ""), (200, "")])
+    @Test("C65: an empty body decodes into an optional or an empty response", arguments: [(204, ""), (200, "")])
     func empty(status: Int, body: String) async throws {
         let client = answering(body, status: status)
         try await client.send(Get("/a", .none))
-        let nothing: Empty = try await client.send(Get("/a", .none))
-        #expect(nothing == Empty())
+        let nothing: NoContent = try await client.send(Get("/a", .none))
+        #expect(nothing == NoContent())
         let user: User? = try await client.send(Get("/a", .none))
         #expect(user == nil)
         guard case .decoding(let call, let failure) = await client.failure(User.self) else {
-            Issue.record("nothing is no User")
+            Issue.record("an empty body decoded into a User")
             return
         }
         #expect(failure.type == "User")
-        #expect("\(NetworkError.decoding(call, failure))".contains("is no User: there is no body at the top"))
+        #expect(
+            "\(NetworkError.decoding(call, failure))".contains(
+                "is not a valid User: there is no JSON value at the top level"))
     }
 
-    @Test("a decoding error names the place, the reason and the endpoint, and shows no secret") func decoding()
+    @Test("a decoding error names the coding path, the reason and the endpoint, and shows no secret") func decoding()
         async throws
     {
         let body = #"{"users":[{"name":"Ada"},{"name":7}],"accessToken":"eyJhbGciOiJIUzI1NiJ9.e30.abcdef"}"#
@@ -105,24 +110,26 @@ import Testing
         #expect(!text.contains("eyJ"))
     }
 
-    @Test("what is not JSON is an error with an excerpt", arguments: ["<html>Hello</html>", "{", "\u{0}\u{1}", "null"])
+    @Test(
+        "a body that is not JSON is an error with an excerpt",
+        arguments: ["<html>Hello</html>", "{", "\u{0}\u{1}", "null"])
     func garbage(body: String) async throws {
         guard case .decoding = await answering(body).failure(User.self) else {
-            Issue.record("garbage is no User")
+            Issue.record("garbage decoded into a User")
             return
         }
     }
 
-    @Test("an answer larger than allowed is not taken into memory") func tooLarge() async throws {
+    @Test("a response over the size limit is not read into memory") func tooLarge() async throws {
         let transport = StubTransport { _ in .json("[" + String(repeating: "1,", count: 5000) + "1]") }
         let client = client(transport) { $0.maximumResponseBytes = 1000 }
         guard case .responseTooLarge(_, 1000) = await client.failure([Int].self) else {
-            Issue.record("a limit was expected")
+            Issue.record("the response exceeded the limit and was accepted")
             return
         }
     }
 
-    @Test("a response tells its status, fields, attempts and times") func response() async throws {
+    @Test("a response reports its status, header fields, attempts and timings") func response() async throws {
         let time = ManualTimeSource()
         let transport = StubTransport { request in
             time.advance(by: .milliseconds(40))
@@ -139,11 +146,11 @@ import Testing
         #expect(response.status == 201)
         #expect(response.headers[.eTag] == "x")
         #expect(response.attempts == 2)
-        #expect(response.timings.total == .milliseconds(80))
-        #expect(response.timings.lastAttempt == .milliseconds(40))
+        #expect(response.duration == .milliseconds(80))
+        #expect(response.lastAttemptDuration == .milliseconds(40))
     }
 
-    @Test("bytes come as they are") func bytes() async throws {
+    @Test("raw bytes are returned unchanged") func bytes() async throws {
         let response = try await answering("{not json", envelope: .standard).data(for: Get("/a", .none))
         #expect(response.value == Data("{not json".utf8))
     }

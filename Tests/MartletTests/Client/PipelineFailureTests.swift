@@ -4,11 +4,11 @@ import Testing
 
 @testable import Martlet
 
-@Suite("When the pipeline fails") struct PipelineFailureTests {
-    @Test("observers hear the end of what they heard the beginning of") func observers() async throws {
+@Suite("A failing pipeline") struct PipelineFailureTests {
+    @Test("every start event has exactly one end event") func observers() async throws {
         struct Refusing: RequestInterceptor {
             func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
-                throw RequestProblem("no")
+                throw InvalidRequestError("no")
             }
         }
         let refused = Log()
@@ -34,7 +34,7 @@ import Testing
         #expect(rejected.lines == ["start", "attempt", "received", "finish"])
     }
 
-    @Test("a transport's own error is the transport's") func strayError() async throws {
+    @Test("a transport's own error is passed on") func strayError() async throws {
         struct Odd: Error {}
         let failure = await error { try await client(StubTransport { _ in throw Odd() }).send(Get("/a", .none)) }
         guard case .transport(_, is Odd) = failure else {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("a one-shot body does not hide why the server was not reached") func oneShotRefused() async throws {
+    @Test("a one-shot body does not hide why the connection failed") func oneShotRefused() async throws {
         struct Put: APIEndpoint {
             let path = "/a"
             let method = HTTPRequest.Method.put
@@ -59,14 +59,14 @@ import Testing
         }
     }
 
-    @Test("a refresher that sends through a client with one place does not wait for it", .timeLimit(.minutes(1)))
+    @Test("a refresher that sends through the same limited client does not deadlock", .timeLimit(.minutes(1)))
     func refresherThroughLimitedClient() async throws {
         let holder = Locked<NetworkClient?>(nil)
         let transport = StubTransport { request in
             request.path == "/renew"
                 ? .json(#"{"accessToken":"new","refreshToken":"next"}"#) : .json(#"{"path":"x","token":"seen"}"#)
         }
-        let refresher: CustomTokenRefresher = .custom { _, _ in
+        let refresher: HTTPTokenRefresher = .custom { _, _ in
             let client = holder.withLock { $0 }
             _ = try await client?.data(for: Get("/renew", .none))
             return TokenBundle(accessToken: "new", refreshToken: "next")
@@ -75,7 +75,7 @@ import Testing
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: transport, time: time
         )
-        let client = NetworkClient(tokens: tokens, config: config { $0.maxConcurrentRequests = 1 })
+        let client = NetworkClient(tokens: tokens, config: config { $0.maximumConcurrentRequests = 1 })
         holder.withLock { $0 = client }
         try await tokens.signIn(with: .fresh(lifetime: .seconds(60)))
         time.advance(by: .seconds(61))
@@ -84,7 +84,7 @@ import Testing
         holder.withLock { $0 = nil }
     }
 
-    @Test("no interceptor sends a request out in the clear") func reroutedToPlainHTTP() async throws {
+    @Test("an interceptor cannot downgrade a request to plain HTTP") func reroutedToPlainHTTP() async throws {
         struct Downgrading: RequestInterceptor {
             func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
                 request.scheme = "http"
@@ -101,30 +101,35 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("whatever body a call gets that expects nothing, an envelope or not", arguments: ["OK", "[1]", "\n", "{}"])
-    func bodyThatNobodyReads(body: String) async throws {
-        let transport = StubTransport { _ in StubTransport.Answer(200, body: Data(body.utf8)) }
+    @Test(
+        "a call without a response type accepts any body, with or without an envelope",
+        arguments: ["OK", "[1]", "\n", "{}"])
+    func unreadBody(body: String) async throws {
+        let transport = StubTransport { _ in StubTransport.Response(200, body: Data(body.utf8)) }
         try await client(transport) { $0.envelope = .standard }.send(Get("/a", .none))
     }
 
-    @Test("a refusal in an envelope is one, whatever the decoder does to names") func snakeCaseEnvelope() async throws {
+    @Test(
+        "a refusal in an envelope is recognized under any key decoding strategy") func snakeCaseEnvelope() async throws
+    {
         let transport = StubTransport { _ in .json(#"{"is_ok":false,"code":"E","message":"no","data":null}"#) }
         let client = client(transport) {
             $0.envelope = ResponseEnvelope(success: "is_ok")
             $0.decoder.keyDecodingStrategy = .convertFromSnakeCase
         }
         guard case .api = await error({ try await client.send(Get("/a", .none)) }) else {
-            Issue.record("a refusal passed for a success")
+            Issue.record("a refusal was taken for a success")
             return
         }
     }
 }
 
+/// Logs the start and the end of each call and attempt.
 private struct Watch: NetworkObserver {
     let log: Log
     func callWillStart(_ call: ObservedCall) { log.add("start") }
-    func attemptWillStart(_ attempt: ObservedAttempt) { log.add("attempt") }
-    func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int) { log.add("received") }
-    func attemptDidFail(_ attempt: ObservedAttempt, error: NetworkError) { log.add("failed") }
-    func callDidFinish(_ call: FinishedCall) { log.add("finish") }
+    func attemptWillStart(_ call: ObservedCall) { log.add("attempt") }
+    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { log.add("received") }
+    func attemptDidFail(_ call: ObservedCall, error: NetworkError) { log.add("failed") }
+    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) { log.add("finish") }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 @Suite("The pipeline") struct PipelineTests {
-    @Test("hooks come in the documented order") func order() async throws {
+    @Test("hooks run in the documented order") func order() async throws {
         let log = Log()
         var config = NetworkConfig()
         config.interceptors = [LoggingInterceptor(log: log)]
@@ -25,7 +25,8 @@ import Testing
             ])
     }
 
-    @Test("what adapt does to a request is undone before the next attempt") func adaptIsPerAttempt() async throws {
+    @Test("changes made by adapt are undone before the next attempt") func adaptIsPerAttempt() async throws {
+        /// Adds a field to each attempt, and retries twice.
         struct Adding: RequestInterceptor {
             func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
                 request.headerFields.append(HTTPField(name: .via, value: "\(context.attempt)"))
@@ -40,7 +41,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.via] } == ["1", "2", "3"])
     }
 
-    @Test("an endpoint's fields replace the client's, and its query is encoded") func building() async throws {
+    @Test("an endpoint's header fields replace the client's, and its query is encoded") func building() async throws {
         struct Search: APIEndpoint {
             let path = "/search/über uns"
             let query: Query = ["q": "a+b&c", "page": 2, "none": nil]
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "a base URL that is no good is an error of the first call, and nothing is sent",
+        "an invalid base URL fails the first call, and nothing is sent",
         arguments: ["", "not a url", "ftp://example.com", "https://", "https://user:pw@example.com", "/v1"])
     func badBaseURL(text: String) async {
         let transport = StubTransport { _ in .status(204) }
@@ -73,7 +74,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("plain http goes to this machine only, unless allowed", arguments: [true, false])
+    @Test("plain HTTP is sent to the loopback host only, unless allowed", arguments: [true, false])
     func insecure(isAllowed: Bool) async throws {
         let transport = StubTransport { _ in .status(204) }
         let open = NetworkClient(
@@ -100,8 +101,9 @@ import Testing
         #expect(request.headers[.authorization] == nil)
     }
 
-    @Test("a token does not follow where an interceptor sends the request", arguments: [true, false])
+    @Test("a token is not sent to a host chosen by an interceptor", arguments: [true, false])
     func rerouted(inPrepare: Bool) async throws {
+        /// Sends requests to another host.
         struct Rerouting: RequestInterceptor {
             let inPrepare: Bool
             func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
@@ -114,7 +116,7 @@ import Testing
         let app = try await App.signedIn { $0.interceptors = [Rerouting(inPrepare: inPrepare)] }
         app.backend.invalidateAccessTokens()
         guard case .unauthorized = await app.call().error else {
-            Issue.record("the other place's 401 should be the error")
+            Issue.record("the other host's 401 should be the error")
             return
         }
         let request = try #require(app.transport.requests.last)
@@ -123,91 +125,7 @@ import Testing
         #expect(app.backend.refreshCalls == 0)
     }
 
-    @Test("a replay is not sent once its user has signed out") func signedOutBeforeReplay() async throws {
-        let app = try await App.signedIn()
-        app.backend.invalidateAccessTokens()
-        let client = NetworkClient(
-            baseURL: "https://api.example.com",
-            config: config {
-                $0.interceptors = [
-                    SigningOutBeforeReplay(tokens: app.tokens), AuthenticationInterceptor(tokens: app.tokens),
-                ]
-            }, transport: app.transport)
-        let failure = await error { let _: Echo = try await client.send(Get("/me", .ifSignedIn)) }
-        guard case .sessionChanged = failure else {
-            Issue.record("\(String(describing: failure))")
-            return
-        }
-        #expect(app.transport.requests(to: "/me").count == 1)
-    }
-
-    @Test("an attempt that takes too long is a timeout, whatever the transport does") func timeout() async throws {
-        let time = ManualTimeSource()
-        let gate = Gate()
-        let transport = StubTransport { _ in
-            await gate.pass()
-            return .status(204)
-        }
-        let client = client(transport) {
-            $0.time = time
-            $0.retry = .never
-            $0.timeout = .seconds(5)
-        }
-        let call = Task { await error { try await client.send(Get("/a", .none)) } }
-        await gate.waitForArrivals()
-        time.advance(by: .seconds(5))
-        guard case .timedOut(_, .seconds(5)) = await call.value else {
-            Issue.record("a timeout was expected")
-            return
-        }
-        gate.open()
-    }
-
-    @Test("a cancelled call returns while the transport is still at it") func cancellation() async throws {
-        let gate = Gate()
-        let transport = StubTransport { _ in
-            await gate.pass()
-            return .status(204)
-        }
-        let client = client(transport)
-        let call = Task { await error { try await client.send(Get("/a", .none)) } }
-        await gate.waitForArrivals()
-        call.cancel()
-        #expect(await call.value?.isCancelled == true)
-        gate.open()
-    }
-
-    @Test("no more requests are under way at an origin than allowed") func concurrencyLimit() async throws {
-        let running = Locked((now: 0, most: 0))
-        let gate = Gate()
-        let transport = StubTransport { _ in
-            running.withLock {
-                $0.now += 1
-                $0.most = max($0.most, $0.now)
-            }
-            await gate.pass()
-            running.withLock { $0.now -= 1 }
-            return .status(204)
-        }
-        let client = client(transport) { $0.maxConcurrentRequests = 4 }
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<40 { group.addTask { _ = await error { try await client.send(Get("/a", .none)) } } }
-            await gate.waitForArrivals(4)
-            gate.open()
-        }
-        #expect(running.withLock { $0.most } == 4)
-        #expect(transport.requests.count == 40)
-    }
-
-    @Test("C45: the refresh does not wait in line with those that wait for it") func refreshBypassesLimit() async throws
-    {
-        let app = try await App.signedIn { $0.maxConcurrentRequests = 4 }
-        app.backend.invalidateAccessTokens()
-        #expect(await app.burst(40).allSucceeded)
-        #expect(app.backend.refreshCalls == 1)
-    }
-
-    @Test("C44: a refresh through the same transport does not call for itself") func noRecursion() async throws {
+    @Test("C44: a refresh through the same transport does not refresh recursively") func noRecursion() async throws {
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(4000))
         #expect(await app.call().isSuccess)
@@ -216,7 +134,7 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C37: a one-shot body is not sent again empty; a factory's is sent again whole") func bodies() async throws {
+    @Test("C37: a one-shot body is not replayed, and a body factory is") func bodies() async throws {
         struct Upload: APIEndpoint {
             let path = "/uploads"
             let method = HTTPRequest.Method.post
@@ -226,11 +144,11 @@ import Testing
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
         let failure = await error { try await app.client.send(Upload(body: .oneShot(chunks))) }
-        guard case .bodyNotReplayable(_, let answer) = failure else {
+        guard case .bodyNotReplayable(_, let response) = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }
-        #expect(answer?.status == 401)
+        #expect(response?.status == 401)
         #expect(app.transport.requests(to: "/uploads").count == 1)
 
         app.backend.invalidateAccessTokens()
@@ -240,29 +158,7 @@ import Testing
     }
 }
 
-/// What a call threw, if it did.
-func error(_ body: () async throws -> Void) async -> NetworkError? {
-    do { try await body() } catch { return error as? NetworkError }
-    return nil
-}
-
-func config(_ change: (inout NetworkConfig) -> Void) -> NetworkConfig {
-    var config = NetworkConfig()
-    change(&config)
-    return config
-}
-
-func client(_ transport: any Transport, _ change: (inout NetworkConfig) -> Void = { _ in }) -> NetworkClient {
-    NetworkClient(baseURL: "https://api.example.com", config: config(change), transport: transport)
-}
-
-/// Lines in the order in which they were written.
-final class Log: Sendable {
-    private let state = Locked<[String]>([])
-    var lines: [String] { state.withLock { $0 } }
-    func add(_ line: String) { state.withLock { $0.append(line) } }
-}
-
+/// Logs each hook that runs.
 private struct LoggingInterceptor: RequestInterceptor {
     let log: Log
     func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
@@ -271,7 +167,7 @@ private struct LoggingInterceptor: RequestInterceptor {
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         log.add("interceptor adapt")
     }
-    func validate(_ answer: ServerAnswer, for context: inout RequestContext) async throws {
+    func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {
         log.add("interceptor validate")
     }
     func retry(
@@ -280,29 +176,22 @@ private struct LoggingInterceptor: RequestInterceptor {
         log.add("interceptor retry")
         return .retry
     }
-    func process(_ answer: ServerAnswer, for context: inout RequestContext) async throws -> ServerAnswer {
+    func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
         log.add("interceptor process")
-        return answer
+        return response
     }
 }
 
+/// Logs each event that it observes.
 private struct LoggingObserver: NetworkObserver {
     let log: Log
     func callWillStart(_ call: ObservedCall) { log.add("observer start") }
-    func attemptWillStart(_ attempt: ObservedAttempt) { log.add("observer attempt \(attempt.number)") }
-    func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int) {
+    func attemptWillStart(_ call: ObservedCall) { log.add("observer attempt \(call.attempt)") }
+    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) {
         log.add("observer received \(status)")
     }
     func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
         log.add("observer retry")
     }
-    func callDidFinish(_ call: FinishedCall) { log.add("observer finish") }
-}
-
-/// Signs the user out after the replay has got its token and before it is signed.
-private struct SigningOutBeforeReplay: RequestInterceptor {
-    let tokens: TokenManager
-    func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
-        if context.attempt == 2 { await tokens.signOut() }
-    }
+    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) { log.add("observer finish") }
 }

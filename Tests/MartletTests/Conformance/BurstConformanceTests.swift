@@ -4,7 +4,7 @@ import Testing
 @testable import Martlet
 
 @Suite("Conformance: bursts") struct BurstConformanceTests {
-    @Test("a thousand calls on a refused token cost one refusal for each connection, and one refresh")
+    @Test("a thousand calls on a rejected token cost one rejection per connection, and one refresh")
     func oneRefusalForEachConnection() async throws {
         let backend = SimulatedBackend()
         let transport = NarrowTransport(backend.transport, connections: 8)
@@ -18,7 +18,7 @@ import Testing
         #expect(transport.mostAtOnce.withLock { $0 } <= 8)
     }
 
-    @Test("whoever waits for a place goes out with the token that there is when its turn comes")
+    @Test("a call that waited for a slot is signed with the token current when it gets the slot")
     func signedWhenItsTurnComes() async throws {
         let backend = SimulatedBackend()
         let transport = NarrowTransport(backend.transport, connections: 1)
@@ -38,7 +38,7 @@ import Testing
         #expect(transport.inner.requests(to: "/me").allSatisfy { $0.bearer == "access-2" })
     }
 
-    @Test("a call that needs no token is not held up by those that wait for one") func openCallsGoOn() async throws {
+    @Test("a call that needs no token is not held up by calls that wait for one") func openCallsGoOn() async throws {
         let backend = SimulatedBackend()
         let transport = NarrowTransport(backend.transport, connections: 2)
         let client = try await Self.client(over: transport, backend)
@@ -56,7 +56,7 @@ import Testing
         #expect(await waiting.allSucceeded)
     }
 
-    @Test("C55: ten thousand requests that arrive during one refresh are all done once it returns")
+    @Test("C55: ten thousand requests that arrive during one refresh all complete after it")
     func tenThousandDuringARefresh() async throws {
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(3601))
@@ -80,7 +80,7 @@ import Testing
     ) async throws -> NetworkClient {
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            transport: transport, time: ManualTimeSource(), random: .upperBound)
+            transport: transport, time: ManualTimeSource(), random: { $0.upperBound })
         try await tokens.signIn(with: backend.issue())
         return NetworkClient(tokens: tokens)
     }
@@ -101,7 +101,7 @@ import Testing
     }
 }
 
-/// A transport that has few connections, and counts how many are in use at once.
+/// A transport with few connections that counts how many are in use at once.
 private final class NarrowTransport: Transport {
     let inner: StubTransport
     let mostAtOnce = Locked(0)
@@ -115,9 +115,11 @@ private final class NarrowTransport: Transport {
 
     func parallelRequests(to origin: Origin) -> Int? { connections }
 
-    func makeLane() -> any Transport { inner }
+    func makeIsolatedTransport() -> any Transport { inner }
 
-    func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
+    func send(
+        _ request: HTTPRequest, body: OutgoingBody?
+    ) async throws -> (head: HTTPResponse, body: ByteStream) {
         let now = inUse.withLock { inUse in
             inUse += 1
             return inUse

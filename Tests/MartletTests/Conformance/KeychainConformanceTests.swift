@@ -19,7 +19,7 @@ import Testing
         return record
     }
 
-    @Test("C27: an app that starts before the device was unlocked is told that the store is locked, never signed out")
+    @Test("C27: before the first unlock, the store is reported as locked and the user stays signed in")
     func interactionNotAllowed() async throws {
         try await KeychainApp.with { app in
             let record = try await signedIn(app)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("C27: it goes on by itself once the device is unlocked") func unlocking() async throws {
+    @Test("C27: the session loads by itself once the device is unlocked") func unlocking() async throws {
         try await KeychainApp.with { app in
             let record = try await signedIn(app)
             app.keychain.change { $0.device = .notYetUnlocked }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("C28: an item that looks missing while the data is protected is unavailable, and nothing is deleted")
+    @Test("C28: an item hidden by data protection is unavailable, and nothing is deleted")
     func hidden() async throws {
         try await KeychainApp.with { app in
             let record = try await signedIn(app)
@@ -69,24 +69,29 @@ import Testing
         }
     }
 
-    @Test("C29: what an earlier installation left is removed only where that is certain") func reinstall() async throws
+    @Test(
+        "C29: an item of an earlier installation is removed only if the reinstallation is certain") func reinstall()
+        async throws
     {
         try await KeychainApp.with { app in
             var app = app
-            app.settings.reinstallPolicy = .forget(folder: app.folder)
+            app.settings.reinstallMarkerFolder = app.folder
             let record = try await signedIn(app)
-            // The system starts the app ahead of time, before the device was unlocked: its files cannot be read either.
+            // The system prewarms the app before the first unlock, when its files cannot be read either.
             app.keychain.change { $0.device = .notYetUnlocked }
             let marker = app.folder + "/installation"
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: marker)
             let early = manager(app)
             await #expect(throws: SessionError.self) { try await early.validToken() }
             app.unlock()
-            #expect(try await manager(app).validToken() == record.bundle.accessToken, "an unreadable file is no proof")
+            #expect(
+                try await manager(app).validToken() == record.bundle.accessToken,
+                "an unreadable marker file proves no reinstallation")
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: marker)
             #expect(try await manager(app).validToken() == record.bundle.accessToken)
 
-            // Before that, or a manager from above that still watches could look in between.
+            // Lock the device before reinstalling; otherwise an earlier manager that still watches could read in
+            // between.
             app.keychain.change { $0.device = .notYetUnlocked }
             try app.reinstall()
             let reinstalled = manager(app)
@@ -101,13 +106,13 @@ import Testing
         }
     }
 
-    @Test("C30: an item that an older version stored under another accessibility is moved, by reading or by writing")
+    @Test("C30: an item stored with an older accessibility is migrated by a read and by a write")
     func migration() async throws {
         for isWritten in [true, false] {
             try await KeychainApp.with { app in
                 var app = app
                 app.settings.accessibility = .whenUnlocked
-                // By the store alone: a manager of the older version would go on watching, and move it back.
+                // Write through the store only: an older manager would keep watching and migrate the item back.
                 let record = StoredSession(id: SessionID(), bundle: backend.issue())
                 try await app.store().write(record)
                 app.settings.accessibility = .afterFirstUnlockThisDeviceOnly

@@ -19,7 +19,7 @@ import Testing
         #expect(backend.refreshCalls <= 1)
     }
 
-    @Test("C41: a wall clock that jumps while the session is in use changes nothing") func clockJump() async throws {
+    @Test("C41: a wall clock that jumps during the session changes nothing") func clockJump() async throws {
         let app = try await App.signedIn()
         for jump in [3600.0, -7200.0, 86400.0] {
             app.time.setWallClock(app.time.wallClock.addingTimeInterval(jump))
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "C42: a senseless lifetime is no lifetime, and a sensible one is understood",
+        "C42: an invalid lifetime is ignored, and a valid one is understood",
         arguments: [
             (#""expiresIn":0"#, nil), (#""expiresIn":-5"#, nil), (#""expiresIn":1e12"#, nil),
             (#""expiresIn":"3600""#, 3600), (#""expiresIn":3600"#, 3600), (#""other":1"#, nil),
@@ -43,10 +43,10 @@ import Testing
         app.backend.beforeRefresh { _ in throw TransportError.offline }
         app.time.advance(by: .seconds(expected.map { $0 * 8 / 10 } ?? 1_000_000))
         #expect(await app.call().isSuccess)
-        #expect(app.backend.refreshCalls == 1, "an unknown lifetime waits for a refusal")
+        #expect(app.backend.refreshCalls == 1, "a token of unknown lifetime is used until it is rejected")
     }
 
-    @Test("C42: a JWT's times are understood, in seconds and in milliseconds", arguments: [1.0, 1000.0])
+    @Test("C42: the times of a JWT are understood in seconds and in milliseconds", arguments: [1.0, 1000.0])
     func jwtTimes(unit: Double) async throws {
         let time = ManualTimeSource()
         let now = time.wallClock.timeIntervalSince1970
@@ -70,7 +70,9 @@ import Testing
         #expect(backend.refreshCalls == 1)
     }
 
-    @Test("C43: tokens that live shorter than the leeway are used, not renewed with every call", arguments: [2, 8, 40])
+    @Test(
+        "C43: a token with a lifetime shorter than the leeway is used, not renewed with every call",
+        arguments: [2, 8, 40])
     func shortLived(lifetime: Int) async throws {
         let backend = SimulatedBackend()
         backend.state.withLock { $0.lifetime = lifetime }
@@ -79,10 +81,10 @@ import Testing
         #expect(backend.refreshCalls == 0)
         app.time.advance(by: .milliseconds(4900))
         for _ in 0..<20 { #expect(await app.call().isSuccess) }
-        #expect(backend.refreshCalls == 0, "never within five seconds of the last")
+        #expect(backend.refreshCalls == 0, "refreshed again within five seconds")
     }
 
-    @Test("a token about to expire is renewed once while the others go on with it") func proactive() async throws {
+    @Test("a token about to expire is renewed once while the other calls keep using it") func proactive() async throws {
         let app = try await App.signedIn()
         let gate = Gate()
         app.backend.beforeRefresh { _ in
@@ -96,7 +98,7 @@ import Testing
         gate.open()
     }
 
-    @Test("an expired token is not sent at all") func expired() async throws {
+    @Test("an expired token is never sent") func expired() async throws {
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(3601))
         #expect(await app.burst(50).allSucceeded)

@@ -4,9 +4,11 @@ import Testing
 
 @testable import Martlet
 
-/// Each app here is a process of its own as far as its session goes: it shares nothing with the others but the file.
+/// Each `App` acts as its own process: the instances share nothing but the record file.
 @Suite("Conformance: processes that share a record") struct ProcessConformanceTests {
-    @Test("C23: an app and its widget that start on an expired token renew it once") func appAndWidget() async throws {
+    @Test(
+        "C23: an app and its widget that start with an expired token renew it once") func appAndWidget() async throws
+    {
         try await TemporaryFolder.with { folder in
             let backend = SimulatedBackend()
             let path = folder.path + "/session.json"
@@ -21,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("C24: a rotation by another process is noticed without a restart, and without a call") func rotationNoticed()
+    @Test("C24: a rotation by another process is noticed without a restart and without a call") func rotationNoticed()
         async throws
     {
         try await TemporaryFolder.with { folder in
@@ -37,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("a sign-out by another process ends the session here, without a restart") func signOutNoticed() async throws {
+    @Test("a sign-out by another process ends the session here without a restart") func signOutNoticed() async throws {
         try await TemporaryFolder.with { folder in
             let (_, one, other) = try await twoProcesses(folder)
             await one.tokens.signOut()
@@ -45,13 +47,13 @@ import Testing
                 if state == .signedOut { break }
             }
             guard case .signInRequired = await other.call().error else {
-                Issue.record("a call of a session that another process has ended")
+                Issue.record("a call was sent in a session that another process has ended")
                 return
             }
         }
     }
 
-    @Test("another user who signs in by another process is who is signed in here") func switchNoticed() async throws {
+    @Test("a user who signs in through another process is signed in here as well") func switchNoticed() async throws {
         try await TemporaryFolder.with { folder in
             let (backend, one, other) = try await twoProcesses(folder)
             let bob = try await one.tokens.signIn(with: backend.issue(), account: SessionAccount(userID: "bob"))
@@ -63,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("a sign-out does not wait for another process's refresh, and what that brings is thrown away")
+    @Test("a sign-out does not wait for another process's refresh, and the result of that refresh is discarded")
     func signOutDuringRefreshElsewhere() async throws {
         try await TemporaryFolder.with { folder in
             let (backend, one, other) = try await twoProcesses(folder)
@@ -85,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("C26: another process that is stopped in its refresh is waited for no longer than its lease") func stopped()
+    @Test("C26: a process stopped during its refresh is waited for no longer than its lease") func stopped()
         async throws
     {
         try await TemporaryFolder.with { folder in
@@ -98,7 +100,7 @@ import Testing
                 if gate.arrivals == 0 { await gate.pass() }
                 return nil
             }
-            // Its clock stands still from here on, and the answer does not arrive.
+            // From here on this process's clock stands still, and its response does not arrive.
             let stopped = Task { try await one.tokens.refresh() }
             await gate.waitForArrivals()
 
@@ -110,12 +112,12 @@ import Testing
             #expect(backend.refreshCalls == 2 && backend.reuseDetected == 0)
             let current = try await other.tokens.validToken()
 
-            // When it goes on, it takes over what there is by now.
+            // When the stopped process continues, it adopts the current record.
             gate.open()
             try await stopped.value
             #expect(try await one.tokens.validToken() == current)
             guard case .found(let record) = await FileTokenStore(path: path).read() else {
-                Issue.record("the record is gone")
+                Issue.record("the record was deleted")
                 return
             }
             #expect(record.bundle.accessToken == current && record.rotation == 1)

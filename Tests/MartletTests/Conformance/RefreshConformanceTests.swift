@@ -4,8 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: one refresh, whatever asks for it") struct RefreshConformanceTests {
-    @Test("C01: a burst on a revoked token makes one refresh and one replay each", arguments: [10, 1000])
+@Suite("Conformance: refreshing") struct RefreshConformanceTests {
+    @Test("C01: a burst of calls on a revoked token causes one refresh and one replay each", arguments: [10, 1000])
     func burst(count: Int) async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
@@ -16,8 +16,7 @@ import Testing
         #expect(app.backend.calls(to: "/me") == count + app.backend.rejections)
     }
 
-    @Test("C02: a straggler's 401 with the old token is replayed without another refresh") func straggler() async throws
-    {
+    @Test("C02: a late 401 for the old token is replayed without another refresh") func straggler() async throws {
         let app = try await App.signedIn()
         let gate = Gate()
         app.backend.beforeCall { request in
@@ -35,41 +34,46 @@ import Testing
         #expect(app.backend.calls(to: "/slow") == 2)
     }
 
-    @Test("C03: a replay that is refused too surfaces the server's second answer") func refusedTwice() async throws {
+    @Test("C03: a second 401 is surfaced after one replay") func refusedTwice() async throws {
         let app = try await App.signedIn()
         let calls = app.backend
         app.backend.beforeCall { request in
             .json(#"{"message":"answer \#(calls.calls(to: "/me"))"}"#, status: 401)
         }
         let error = await app.call().error
-        guard case .unauthorized(_, let answer) = error else {
+        guard case .unauthorized(_, let response) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(String(decoding: answer.body, as: UTF8.self).contains("answer 2"))
+        #expect(String(decoding: response.body, as: UTF8.self).contains("answer 2"))
         #expect(app.backend.calls(to: "/me") == 2)
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C04: endpoints that always refuse use up the budget and then fail fast") func budget() async throws {
+    @Test(
+        "C04: endpoints that always return 401 use up the refresh budget and then fail fast") func budget() async throws
+    {
         let app = try await App.signedIn()
         app.backend.beforeCall { $0.path.hasPrefix("/bad") ? .status(401) : nil }
         for number in 0..<100 {
             #expect(await !app.call("/bad/\(number)").isSuccess)
         }
         #expect(app.backend.refreshCalls == 5)
-        #expect(await app.call("/good").isSuccess, "the token that others can use is not taken from them")
+        #expect(await app.call("/good").isSuccess, "a token that works for other endpoints stays in use")
         app.time.advance(by: .seconds(31))
         #expect(await !app.call("/bad/again").isSuccess)
         #expect(app.backend.refreshCalls == 6)
     }
 
-    @Test("C05: offline, the session is kept and the next attempt succeeds") func offline() async throws {
+    @Test(
+        "C05: a refresh that fails offline keeps the session, and the next attempt succeeds") func offline()
+        async throws
+    {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
         app.backend.beforeRefresh { _ in throw TransportError.offline }
         guard case .refreshFailed(_, let failure, _) = await app.call().error else {
-            Issue.record("a transient failure was expected")
+            Issue.record("the refresh did not fail with a transient error")
             return
         }
         #expect(failure.kind == .offline)
@@ -79,7 +83,8 @@ import Testing
         #expect(await app.call().isSuccess)
     }
 
-    @Test("C06: Retry-After is kept to while others fail fast", arguments: [429, 503])
+    @Test(
+        "C06: no refresh is sent before Retry-After has passed, and calls fail fast meanwhile", arguments: [429, 503])
     func retryAfter(status: Int) async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
@@ -96,7 +101,7 @@ import Testing
         #expect(await app.call().isSuccess)
     }
 
-    @Test("C06: a token that is still valid is used while the token endpoint rests") func stillValid() async throws {
+    @Test("C06: a token that is still valid is used during the backoff") func stillValid() async throws {
         let app = try await App.signedIn()
         app.backend.beforeRefresh { _ in .status(503, headers: [.retryAfter: "20"]) }
         var events = app.tokens.events.makeAsyncIterator()
@@ -109,31 +114,32 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C07: a captive portal's page or redirect is transient, and nothing is stored", arguments: [200, 302])
+    @Test(
+        "C07: a captive portal's page or redirect is a transient error, and nothing is stored", arguments: [200, 302])
     func captivePortal(status: Int) async throws {
         let store = InMemoryTokenStore()
         let app = try await App.signedIn(store: store)
         app.backend.invalidateAccessTokens()
         app.backend.beforeRefresh { _ in
-            StubTransport.Answer(
+            StubTransport.Response(
                 status, headers: [.contentType: "text/html", .location: "https://portal.example.net/"],
                 body: Data("<html>Welcome to our Wi-Fi</html>".utf8))
         }
         guard case .refreshFailed(_, let failure, _) = await app.call().error else {
-            Issue.record("a transient failure was expected")
+            Issue.record("the refresh did not fail with a transient error")
             return
         }
-        #expect(failure.kind == .unreadableAnswer)
+        #expect(failure.kind == .unreadableResponse)
         #expect(app.transport.requests.allSatisfy { $0.request.authority == "api.example.com" })
         guard case .found(let record) = await store.read() else {
-            Issue.record("the record is gone")
+            Issue.record("the record was deleted")
             return
         }
         #expect(record.bundle.refreshToken == "refresh-1")
         #expect(app.tokens.state.isSignedIn)
     }
 
-    @Test("C08: a final refusal makes one call, one event, and no later call") func invalidGrant() async throws {
+    @Test("C08: a terminal refusal causes one refresh call and one state change") func invalidGrant() async throws {
         let app = try await App.signedIn()
         var states = app.tokens.states.makeAsyncIterator()
         _ = await states.next()
@@ -152,12 +158,12 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
         try await app.tokens.signIn(with: app.backend.issue())
         guard case .signedIn = await states.next() else {
-            Issue.record("there was another event before the next sign-in")
+            Issue.record("there was another state change before the next sign-in")
             return
         }
     }
 
-    @Test("C09: a refresh that fails is shared by all who wait for it") func sharedFailure() async throws {
+    @Test("C09: a failed refresh fails all of its waiters") func sharedFailure() async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
         let gate = Gate()
@@ -172,7 +178,7 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C10: the one that started the refresh is cancelled, and the others succeed") func leaderCancelled()
+    @Test("C10: if the caller that started the refresh is cancelled, the others still succeed") func leaderCancelled()
         async throws
     {
         let app = try await App.signedIn()
@@ -208,7 +214,9 @@ import Testing
         gate.open()
     }
 
-    @Test("C12: with every waiter gone the refresh completes and is stored") func everybodyLeft() async throws {
+    @Test("C12: if all waiters are cancelled, the refresh completes and is stored") func allWaitersCancelled()
+        async throws
+    {
         let store = InMemoryTokenStore()
         let app = try await App.signedIn(store: store)
         app.backend.invalidateAccessTokens()
@@ -234,7 +242,10 @@ import Testing
         #expect(record.rotation == 1)
     }
 
-    @Test("C20: a token that lives shorter than before is stored all the same") func shorterLifetime() async throws {
+    @Test(
+        "C20: a token with a shorter lifetime than its predecessor is stored all the same") func shorterLifetime()
+        async throws
+    {
         let store = InMemoryTokenStore()
         let app = try await App.signedIn(store: store)
         app.backend.state.withLock { $0.lifetime = 20 }
@@ -248,7 +259,7 @@ import Testing
         #expect(record.bundle.accessToken == "access-2")
     }
 
-    @Test("C50: a refresh without a refresh token keeps the old one") func omittedRefreshToken() async throws {
+    @Test("C50: a refresh response without a refresh token keeps the old one") func omittedRefreshToken() async throws {
         let store = InMemoryTokenStore()
         let app = try await App.signedIn(store: store)
         app.backend.invalidateAccessTokens()

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: rotation, lost answers, other processes") struct RotationConformanceTests {
-    @Test("C18: whoever sees the new token can rely on its record being stored") func durableBeforeVisible()
+@Suite("Conformance: rotation, lost responses, other processes") struct RotationConformanceTests {
+    @Test("C18: a new token becomes visible only after its record is stored") func durableBeforeVisible()
         async throws
     {
         let store = InMemoryTokenStore()
@@ -17,25 +17,25 @@ import Testing
 
         async let call = app.call()
         await gated.gate.waitForArrivals()
-        // The new tokens are here and are not stored yet: nobody has them.
+        // The new tokens have arrived and are not stored yet, so no caller may have them.
         #expect(app.backend.refreshCalls == 1)
         #expect(app.tokens.freshCredential() == nil && app.tokens.state == before)
         #expect(app.backend.calls(to: "/me") == 1)
         gated.gate.open()
 
         #expect(await call.isSuccess)
-        // The process dies here; the next one finds what the waiters had.
+        // The process dies here. The next one finds the same tokens in the store.
         let next = App(app.backend, store: store)
         #expect(await next.call().isSuccess)
         #expect(app.backend.refreshCalls == 1 && app.backend.reuseDetected == 0)
     }
 
-    @Test("C21: an answer that was lost within the server's grace is asked for again with the same token")
-    func lostAnswerWithinGrace() async throws {
+    @Test("C21: a response lost within the server's grace is requested again with the same token")
+    func lostResponseWithinGrace() async throws {
         let app = try await App.signedIn(policy: .graceful)
         app.backend.invalidateAccessTokens()
         app.backend.state.withLock { $0.grantsGrace = true }
-        app.backend.loseAnswers(1)
+        app.backend.loseResponses(1)
         let events = app.tokens.events
 
         #expect(await app.call().isSuccess)
@@ -49,7 +49,8 @@ import Testing
         }
     }
 
-    @Test("C21: an answer that does not come is asked for again before the grace is over") func slowAnswerWithinGrace()
+    @Test(
+        "C21: a response that does not arrive is requested again before the grace ends") func slowResponseWithinGrace()
         async throws
     {
         let app = try await App.signedIn(policy: .graceful)
@@ -72,17 +73,17 @@ import Testing
     @Test("without a declared grace, a token that may be spent is not sent again at once") func noGrace() async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
-        app.backend.loseAnswers(1)
+        app.backend.loseResponses(1)
 
         guard case .refreshFailed(_, let failure, _) = await app.call().error else {
-            Issue.record("the lost answer was not reported")
+            Issue.record("the lost response was not reported")
             return
         }
         #expect(failure.mayHaveSpentToken)
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("C22: after a death between sending and storing, the next start recovers within the grace")
+    @Test("C22: after a crash between sending and storing, the next launch recovers within the grace")
     func deathWithinGrace() async throws {
         let (backend, store) = try await diesWhileRefreshing()
         backend.state.withLock { $0.grantsGrace = true }
@@ -92,11 +93,12 @@ import Testing
         #expect(await app.call().isSuccess)
         #expect(backend.reuseDetected == 0)
         let stamp = try #require(await store.record?.stamp)
-        #expect(await events.first { if case .refreshWasCutShort = $0 { true } else { false } } != nil)
+        #expect(await events.first { if case .refreshInterrupted = $0 { true } else { false } } != nil)
         #expect(stamp.rotation == 1)
     }
 
-    @Test("C22: after a death between sending and storing, a refusal is called what it is") func deathAfterGrace()
+    @Test(
+        "C22: after a crash between sending and storing, a refusal is reported as rotationLost") func deathAfterGrace()
         async throws
     {
         let (backend, store) = try await diesWhileRefreshing()
@@ -107,7 +109,9 @@ import Testing
         #expect(await store.read() == .empty)
     }
 
-    @Test("C24: what another process has renewed is adopted, without a call to the server") func adoption() async throws
+    @Test(
+        "C24: tokens renewed by another process are adopted without a request to the server") func adoption()
+        async throws
     {
         let shared = InMemoryTokenStore()
         let backend = SimulatedBackend()
@@ -123,7 +127,10 @@ import Testing
         #expect(try await other.tokens.validToken() == one.tokens.validToken())
     }
 
-    @Test("C25: a refused token is no end where the store has a newer one") func refusedButRenewed() async throws {
+    @Test(
+        "C25: a rejected token does not end the session if the store has a newer one") func refusedButRenewed()
+        async throws
+    {
         let shared = InMemoryTokenStore()
         let backend = SimulatedBackend()
         let app = try await App.signedIn(backend, store: shared)
@@ -135,7 +142,7 @@ import Testing
         }
         async let call = app.call()
         await gate.waitForArrivals()
-        // Another process has taken the lock over and is faster: its pair is the one that counts.
+        // Another process took over the lock and was faster, so its pair of tokens is the current one.
         backend.beforeRefresh(nil)
         guard var record = await shared.record else { return #expect(Bool(false), "nothing is stored") }
         record.bundle = backend.issue()
@@ -150,7 +157,7 @@ import Testing
         #expect(try await app.tokens.validToken() == record.bundle.accessToken)
     }
 
-    /// A session whose process has died between sending its refresh token and storing the successor.
+    /// A session whose process died between sending its refresh token and storing the successor.
     private func diesWhileRefreshing() async throws -> (SimulatedBackend, InMemoryTokenStore) {
         let backend = SimulatedBackend()
         let durable = InMemoryTokenStore()
@@ -160,11 +167,11 @@ import Testing
         gated.hold { $0.rotation == 1 }
         let call = Task { await app.call() }
         await gated.gate.waitForArrivals()
-        // What is written from here on is written by a dead process.
+        // From here on the process counts as dead, and its writes are dropped.
         gated.kill()
         gated.gate.open()
         _ = await call.value
-        #expect(await durable.record?.doubt != nil)
+        #expect(await durable.record?.unresolvedJournal != nil)
         return (backend, durable)
     }
 }
@@ -186,7 +193,7 @@ extension InMemoryTokenStore {
     }
 }
 
-/// Passes everything on, but for the records that it is to hold back, or whose process is said to be dead.
+/// Forwards to a store. It can hold writes at a gate, and drops them once its process counts as dead.
 private final class GatedStore: TokenStore {
     private struct State {
         var holds: (@Sendable (StoredSession) -> Bool)?
@@ -201,12 +208,12 @@ private final class GatedStore: TokenStore {
         self.inner = inner
     }
 
-    /// Holds records back until the gate is opened.
+    /// Holds matching writes until the gate is opened.
     func hold(_ holds: @escaping @Sendable (StoredSession) -> Bool) {
         state.withLock { $0.holds = holds }
     }
 
-    /// Nothing reaches the disk any more.
+    /// Drops all later writes.
     func kill() {
         state.withLock { $0.isDead = true }
     }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A request as a command for curl") struct CurlCommandTests {
+@Suite("curl commands") struct CurlCommandTests {
     private func request(
         _ method: HTTPRequest.Method = .get, _ path: String = "/a", _ fields: HTTPFields = [:]
     ) -> HTTPRequest {
         HTTPRequest(method: method, scheme: "https", authority: "api.example.com", path: path, headerFields: fields)
     }
 
-    @Test("says no more than it must") func plain() {
+    @Test("contains no more options than needed") func plain() {
         #expect(request().curlCommand() == "curl https://api.example.com/a")
         #expect(request(.head).curlCommand() == "curl --head https://api.example.com/a")
         #expect(request(.delete).curlCommand() == "curl --request DELETE https://api.example.com/a")
@@ -22,7 +22,7 @@ import Testing
                 == "curl https://api.example.com/a --header 'Accept: text/html' --header 'X-Empty;'")
     }
 
-    @Test("shows a text up to a limit, and a file's name for other bytes") func bodies() throws {
+    @Test("shows a text up to a limit, and a file name for other bytes") func bodies() throws {
         let json = request(.post, "/a", [.contentType: "application/json"])
         #expect(
             json.curlCommand(body: Data(#"{"it's":1}"#.utf8))
@@ -37,12 +37,12 @@ import Testing
         #expect(
             request(.put, "/a", [.contentType: "text/csv"]).curlCommand(body: Data("\u{1B}[2J".utf8))
                 .hasSuffix("@request-body.txt"))
-        // Not the name of a file to curl.
+        // `--data-raw` keeps curl from reading the body as a file name.
         #expect(request(.put).curlCommand(body: Data("@/etc/passwd".utf8)).hasSuffix("--data-raw @/etc/passwd"))
     }
 
     @Test(
-        "masks what is secret, wherever it stands",
+        "masks secrets in every position",
         arguments: [jwt, "rt_Zk3-x9Qm2vB7_LpW4sT8yHcN1dR6fJ0aGe5uKiOoXbM"])
     func secrets(token: String) throws {
         var fields: HTTPFields = [.authorization: "Bearer \(token)", .cookie: "a=\(token)", .accept: "*/*"]
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "masks a token wherever it stands in a query, and a UUID that is a code for something",
+        "masks tokens anywhere in a query, and UUIDs in secret parameters",
         arguments: [
             ("/a?Zk3x9Qm2vB7LpW4sT8yHcN1dR6f=1&page=2", "/a?<redacted>=1&page=2"),
             ("/a?Zk3x9Qm2vB7LpW4sT8yHcN1dR6f==", "/a?<redacted>=="),
@@ -82,7 +82,7 @@ import Testing
         #expect(!request(.get, path).curlCommand().contains("W4sT8yHcN1dR6f"))
     }
 
-    @Test("masks who is named before the host, and what is a secret in a field whose name does not say so")
+    @Test("masks the user info of a URL, and secrets in fields with harmless names")
     func fields() throws {
         let identity = try #require(HTTPField.Name("X-Identity"))
         var request = request(
@@ -93,7 +93,7 @@ import Testing
         #expect(text.contains("@api.example.com/a") && text.contains(opaque))
     }
 
-    @Test("masks the parts of a place that a server sends to") func places() {
+    @Test("masks the secret parts of a redirect's URL") func redirects() {
         #expect(
             Redaction.redactURL("https://ada:pw@service-12345.eu-west-1.example.com/cb?signature=short&page=2#a")
                 == "https://<redacted>@service-12345.eu-west-1.example.com/cb?signature=<redacted>&page=2#a")
@@ -102,7 +102,7 @@ import Testing
         #expect(Redaction.redactURL("/a?pwd=hunter2") == "/a?pwd=<redacted>")
     }
 
-    @Test("does not show a form, whose parts are known by what stands lines above them") func forms() {
+    @Test("omits multipart forms, because a part's name is on another line than its value") func forms() {
         let body = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n"
         let text = request(.post, "/a", [.contentType: "multipart/form-data; boundary=b"])
             .curlCommand(body: Data(body.utf8))
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "leaves ids and titles to be read",
+        "keeps ids and titles readable",
         arguments: [
             "/articles/2024-the-long-way-home-to-linux", "/users/6BA7B810-9DAD-11D1-80B4-00C04FD430C8/picture",
             "/films/12345678901234567890", "/a?id=6ba7b810-9dad-11d1-80b4-00c04fd430c8&tag=a+b", "/", "", "/a?", "/a?b",
@@ -121,7 +121,7 @@ import Testing
         #expect(Redaction.redactTarget(path) == path)
     }
 
-    @Test("is quoted so that a shell reads the same words, whatever bytes they have") func quoting() throws {
+    @Test("is quoted so that a shell reads the same bytes") func quoting() throws {
         var dice = SeededGenerator(seed: 6)
         var words = (1..<128).compactMap { Unicode.Scalar($0).map(String.init) }
         words += ["", "'", "''", "a'b'c", "-n", "$(touch x)", "`id`", "!!", "\\", "a\\\n", "ä€👩‍🚀"]
@@ -146,7 +146,7 @@ import Testing
         #expect(CurlCommand.quote("a\0b") == "ab")
     }
 
-    @Test("is written for each attempt by an observer, and for an endpoint by a client") func observed() async throws {
+    @Test("is written per attempt by an observer, and per endpoint by a client") func observed() async throws {
         struct Login: APIEndpoint {
             let path = "/login"
             let method = HTTPRequest.Method.post
@@ -154,16 +154,16 @@ import Testing
         }
         let lines = Locked<[String]>([])
         let transport = StubTransport()
-        transport.when(Login()).answer(.status(204))
-        transport.when(.post, "/file").answer(.status(204))
+        transport.when(Login()).respond(.status(204))
+        transport.when(.post, "/file").respond(.status(204))
         var config = NetworkConfig()
         config.encoder.outputFormatting = .sortedKeys
-        config.observers = [.curl(to: LogOutput { line in lines.withLock { $0.append(line) } })]
+        config.observers = [.curl { line in lines.withLock { $0.append(line) } }]
         let tokens = await TokenManager.signedIn(with: .fresh(), transport: transport)
         let client = NetworkClient(tokens: tokens, config: config)
         try await client.send(Login())
         let stream = RequestBody.stream(length: 3, contentType: "text/plain") { ByteStream(Data("abc".utf8)) }
-        try await client.send(Call<Empty>.post("/file", stream))
+        try await client.send(Call<NoContent>.post("/file", stream))
         let login = #"--data-raw '{"name":"ada","password":"<redacted>"}'"#
         let seen = lines.withLock { $0 }
         #expect(seen.count == 2)
@@ -171,7 +171,7 @@ import Testing
         #expect(seen[1].hasSuffix("--data-binary @request-body.txt"))
         let command = try client.curlCommand(for: Login())
         #expect(command.hasPrefix("curl --request POST https://api.example.com/login ") && command.hasSuffix(login))
-        #expect(throws: NetworkError.self) { try client.curlCommand(for: Call<Empty>.get("/a/../b")) }
+        #expect(throws: NetworkError.self) { try client.curlCommand(for: Call<NoContent>.get("/a/../b")) }
     }
 }
 

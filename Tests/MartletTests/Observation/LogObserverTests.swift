@@ -4,18 +4,18 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A log of calls") struct LogObserverTests {
-    /// Lines as they come.
+@Suite("The log observer") struct LogObserverTests {
+    /// Collects log lines.
     private final class Lines: Sendable {
         let all = Locked<[LogLine]>([])
         var text: [String] { all.withLock { $0.map(\.description) } }
-        var levels: [LogLine.Level] { all.withLock { $0.map(\.level) } }
-        func observer(level: LogLine.Level = .info) -> LogObserver {
-            .log(level: level) { line in self.all.withLock { $0.append(line) } }
+        var levels: [LogObserver.Level] { all.withLock { $0.map(\.level) } }
+        func observer(level: LogObserver.Level = .info) -> LogObserver {
+            LogObserver(level: level) { line in self.all.withLock { $0.append(line) } }
         }
     }
 
-    @Test("has a line for each attempt that says why it was made, and with a renewed token")
+    @Test("each attempt has one line with its reason, including a renewed token")
     func attempts() async throws {
         let lines = Lines()
         let app = try await App.signedIn { $0.observers = [lines.observer()] }
@@ -24,65 +24,62 @@ import Testing
         #expect(
             lines.text == [
                 "GET /me 401, 0 ms, 26 B",
-                "GET /me 200, 0 ms, 29 B, attempt 2 after a 401, with a renewed token",
+                "GET /me 200, 0 ms, 29 B, attempt 2 after a 401, with a refreshed token",
             ])
         #expect(lines.levels == [.notice, .info])
     }
 
-    @Test("tells of lost connections, redirects and refusals, with secrets masked") func failures() async throws {
+    @Test("lost connections, redirects and refusals are logged with secrets masked") func failures() async throws {
         let lines = Lines()
         let transport = StubTransport()
-        transport.when(.get, "/feed").fail(with: .connectionLost("reset")).answer(.status(503))
-            .answer(.json(#"{"items":[]}"#))
+        transport.when(.get, "/feed").fail(with: .connectionLost("reset")).respond(.status(503))
+            .respond(.json(#"{"items":[]}"#))
         transport.when(.post, "/feed").fail(with: .offline)
-        transport.when(.get, "/old").answer(.status(302, headers: [.location: "/feed?access_token=hunter2"]))
+        transport.when(.get, "/old").respond(.status(302, headers: [.location: "/feed?access_token=hunter2"]))
         var config = NetworkConfig()
         config.retry = RetryPolicy(firstDelay: .zero)
         config.observers = [lines.observer()]
         config.time = ManualTimeSource()
         let client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
-        try await client.send(Call<Empty>.get("/feed", query: ["page": 2, "token": "hunter2"]))
-        _ = await result { () async throws(NetworkError) in try await client.send(Call<Empty>.post("/feed")) }
-        try await client.send(Call<Empty>.get("/old"))
+        try await client.send(Call<NoContent>.get("/feed", query: ["page": 2, "token": "hunter2"]))
+        _ = await result { () async throws(NetworkError) in try await client.send(Call<NoContent>.post("/feed")) }
+        try await client.send(Call<NoContent>.get("/old"))
         let feed = "GET /feed?page=2&token=<redacted>"
         #expect(
             lines.text == [
-                "\(feed) failed after 0 ms: the connection broke (reset). Try again.",
+                "\(feed) failed after 0 ms: the connection was lost (reset). Try again.",
                 "\(feed) 503, 0 ms, 0 B, attempt 2 after a lost connection",
                 "\(feed) 200, 0 ms, 12 B, attempt 3 after a 503",
                 "POST /feed failed after 0 ms: this device is offline. Try again when it is connected.",
-                "GET /old 200, 0 ms, 12 B: by way of https://api.example.com/feed?access_token=<redacted>",
+                "GET /old 200, 0 ms, 12 B: via https://api.example.com/feed?access_token=<redacted>",
             ])
         #expect(lines.levels == [.notice, .error, .info, .notice, .info])
     }
 
-    @Test("tells how long an attempt took, and what was waited before it") func times() {
+    @Test("a line has the duration of the attempt and the delay before it") func times() {
         let lines = Lines()
         let observer = lines.observer()
         let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/a")
-        let call = ObservedCall(id: UUID(), request: request)
-        func attempt(_ number: Int, at elapsed: Duration) -> ObservedAttempt {
-            ObservedAttempt(
-                callID: call.id, number: number, request: request, body: nil, signature: nil, elapsed: elapsed)
+        let id = UUID()
+        func attempt(_ number: Int, at elapsed: Duration) -> ObservedCall {
+            ObservedCall(id: id, request: request, attempt: number, stamp: nil, elapsed: elapsed, body: nil)
         }
-        let failed = FailedCall(method: "GET", url: "https://example.com/a", attempts: 1)
+        let failed = CallDescription(method: "GET", url: "https://example.com/a", attempts: 1)
         observer.attemptWillStart(attempt(1, at: .milliseconds(100)))
         observer.attemptDidFail(attempt(1, at: .milliseconds(400)), error: .timedOut(failed, after: .milliseconds(300)))
-        observer.callWillRetry(call, after: .seconds(2), dueTo: .timedOut(failed, after: .milliseconds(300)))
+        observer.callWillRetry(
+            attempt(1, at: .milliseconds(400)), after: .seconds(2), dueTo: .timedOut(failed, after: .milliseconds(300)))
         observer.attemptWillStart(attempt(2, at: .seconds(3)))
         observer.attemptDidFail(attempt(2, at: .seconds(4)), error: .cancelled(failed))
-        observer.callDidFinish(
-            FinishedCall(
-                id: call.id, request: request, attempts: 2, duration: .seconds(4), result: .failure(.cancelled(failed)))
-        )
+        observer.callDidFinish(attempt(2, at: .seconds(4)), result: .failure(.cancelled(failed)))
         #expect(
             lines.text == [
-                "GET /a failed after 300 ms: no complete answer within 0.3 s. Try again, or raise the timeout.",
+                "GET /a failed after 300 ms: no complete response within 0.3 s. Try again, or raise the timeout.",
                 "GET /a cancelled after 1 s, attempt 2 after a timeout and 2 s",
             ])
     }
 
-    @Test("says that nothing was sent, where nothing was, and that a call was given up") func givenUp() async throws {
+    @Test("a call that was not sent, or was abandoned, is logged as such") func givenUp() async throws {
         let lines = Lines()
         let app = App { $0.observers = [lines.observer()] }
         _ = await app.call("/me")
@@ -90,14 +87,15 @@ import Testing
         app.backend.beforeRefresh { _ in .status(503) }
         _ = await app.call("/me")
         #expect(
-            lines.text.first == "GET /me not sent, 0 ms: this call needs a signed-in user, and nobody is signed in.")
+            lines.text.first
+                == "GET /me not sent, 0 ms: this call requires a session, and no user is signed in. Sign in first.")
         #expect(lines.text.dropFirst().first?.hasPrefix("GET /me 401, 0 ms") == true)
         let last = try #require(lines.text.last)
-        #expect(last.hasPrefix("GET /me given up after 1 attempt, 0 ms: the access token could not be"))
+        #expect(last.hasPrefix("GET /me failed for good after 1 attempt, 0 ms: the access token could not be"))
         #expect(lines.levels == [.error, .notice, .error])
     }
 
-    @Test("tells of the session that it follows, and does not keep its manager") func session() async throws {
+    @Test("the followed session is logged, and its manager is not retained") func session() async throws {
         let lines = Lines()
         let log = lines.observer()
         var app: App? = App()
@@ -113,14 +111,14 @@ import Testing
         await follower.value
         let text = lines.text.map { $0.replacing(#/[0-9A-F]{8}/#, with: "ID") }
         for line in [
-            "session ID/0 signed in", "session ID/0 is being renewed, as the server refused its token",
-            "session ID/1 has a new token", "session ID/1 is being renewed, as it was asked for",
+            "session ID/0 signed in", "session ID/0 refreshing, because the server rejected the access token",
+            "session ID/1 has a new access token", "session ID/1 refreshing, because the app requested it",
         ] { #expect(text.contains(line), "\(text)") }
-        #expect(text.last?.hasPrefix("session ID is over: the server refused to renew it") == true)
+        #expect(text.last?.hasPrefix("session ID ended: the server rejected the refresh token") == true)
         #expect(lines.levels.last == .error)
     }
 
-    @Test("leaves out what does not matter") func levels() async throws {
+    @Test("lines below the minimum level are omitted") func levels() async throws {
         let lines = Lines()
         let app = try await App.signedIn { $0.observers = [lines.observer(level: .notice)] }
         _ = await app.call("/me")
@@ -130,19 +128,19 @@ import Testing
         #expect(lines.text == ["GET /me 404, 0 ms, 0 B"])
     }
 
-    @Test("keeps to one line, and lets nobody steer the terminal") func harmless() {
+    @Test("a line has no line breaks and no control characters") func harmless() {
         let line = LogLine(.info, "GET", "/a\nb\u{1B}[2J", "200", note: "x\r\ny\u{202E}z\u{2028}ä👩‍🚀")
         #expect(line.description == "GET /a b\u{FFFD}[2J 200: x  y\u{FFFD}z ä👩‍🚀")
         #expect(LogLine(.info, "GET", "/", "200", note: "password=hunter2").note == "password=<redacted>")
     }
 
-    @Test("tells apart what a person could be known by") func personal() {
-        let call = LogLine(.info, "GET", "/users/ada", "200, 1 ms, 0 B", note: "by way of /ada")
-        #expect(call.openText == "GET 200, 1 ms, 0 B" && call.personalText == "/users/ada: by way of /ada")
+    @Test("personal data is kept apart from the rest of a line") func personal() {
+        let call = LogLine(.info, "GET", "/users/ada", "200, 1 ms, 0 B", note: "via /ada")
+        #expect(call.openText == "GET 200, 1 ms, 0 B" && call.personalText == "/users/ada: via /ada")
         #expect(LogLine(.signedOut(nil)).personalText.isEmpty)
     }
 
-    @Test("is in colours where that is wanted") func colours() {
+    @Test("colors are optional") func colours() {
         let line = LogLine(.error, "GET", "/a", "500, 1 ms, 0 B", note: "why")
         #expect(line.coloured == "GET /a \u{1B}[31m500, 1 ms, 0 B\u{1B}[0m\u{1B}[2m: why\u{1B}[0m")
         #expect(LogOutput.wantsColours(["NO_COLOR": "", "TERM": "xterm", "XPC_SERVICE_NAME": "0"]))
@@ -156,19 +154,21 @@ import Testing
             let written = Locked<[String]>([])
             let output = LogOutput(showsColours: showsColours) { text in written.withLock { $0.append(text) } }
             let observer: LogObserver = .console(to: output)
-            observer.tell(line)
+            observer.log(line)
             #expect(written.withLock { $0 } == [showsColours ? line.coloured : line.description])
         }
     }
 
-    @Test("writes lines whole, and without colours to what is no terminal") func whole() async throws {
-        // A pipe takes long lines in parts, and lets others in between while it is full.
+    @Test(
+        "concurrent lines are written whole, and without colors if the output is no terminal") func whole() async throws
+    {
+        // A pipe accepts long lines in parts, and lets other writers in while it is full.
         let pipe = Pipe()
         let output = LogOutput(
             descriptor: pipe.fileHandleForWriting.fileDescriptor, environment: ["TERM": "xterm"])
         #expect(!output.showsColours)
         let long = String(repeating: "martlet ", count: 10_000)
-        // Not on one of the threads that the writers may all be waiting on.
+        // Read on another thread: the writers may block all threads of the pool.
         async let read = withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(returning: pipe.fileHandleForReading.readDataToEndOfFile())
@@ -182,7 +182,7 @@ import Testing
         #expect(Set(lines.map(String.init)) == Set((0..<50).map { "\($0) \(long)" }))
     }
 
-    @Test("colours what goes to a terminal, unless it is not wanted") func terminal() throws {
+    @Test("output to a terminal is colored unless NO_COLOR is set") func terminal() throws {
         let terminal = open("/dev/ptmx", O_RDWR)
         try #require(terminal >= 0)
         defer { close(terminal) }
@@ -190,7 +190,7 @@ import Testing
         #expect(!LogOutput(descriptor: terminal, environment: ["TERM": "xterm", "NO_COLOR": "1"]).showsColours)
     }
 
-    @Test("has times and sizes that are easy to read") func figures() {
+    @Test("durations and sizes are rounded for reading") func figures() {
         #expect(
             [0.0, 0.00044, 0.132, 0.9999, 1.25, 61].map { LogLine.text(of: .seconds($0)) }
                 == ["0 ms", "0.4 ms", "132 ms", "999 ms", "1.2 s", "61 s"])
@@ -201,8 +201,8 @@ import Testing
     }
 }
 
-@Suite("A body as observers see it") struct ObservedBodyTests {
-    @Test("shows no secret, described, dumped or as text") func masked() throws {
+@Suite("An observed body") struct ObservedBodyTests {
+    @Test("no representation of a body shows a secret") func masked() throws {
         let bytes = Data(#"{"password":"hunter2","name":"ada"}"#.utf8)
         let body = ObservedBody(contentType: "application/json", length: 35, bytes: bytes)
         var dumped = ""

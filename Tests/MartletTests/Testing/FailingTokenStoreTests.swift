@@ -3,12 +3,12 @@ import Martlet
 import MartletTesting
 import Testing
 
-@Suite("A store that fails") struct FailingTokenStoreTests {
+@Suite("A failing store") struct FailingTokenStoreTests {
     private let session = StoredSession(storing: .fresh(), at: Date(timeIntervalSince1970: 1_790_000_000))
 
-    @Test("fails so many operations of a kind, and then works") func counted() async throws {
+    @Test("it fails the given number of operations and then works") func counted() async throws {
         let store = FailingTokenStore()
-        let failure = StorageFailure(.corrupt, "torn")
+        let failure = StorageError(.corrupt, "torn")
         store.fail(.write, times: 2, with: failure)
         for _ in 0..<2 { await #expect(throws: failure) { try await store.write(session) } }
         try await store.write(session)
@@ -17,14 +17,14 @@ import Testing
         #expect(await store.read() == .unavailable(failure))
         #expect(await store.read() == .found(session))
         store.fail(.delete, times: nil)
-        for _ in 0..<3 { await #expect(throws: StorageFailure.self) { try await store.delete() } }
-        store.heal()
+        for _ in 0..<3 { await #expect(throws: StorageError.self) { try await store.delete() } }
+        store.recover()
         try await store.delete()
         #expect(await store.record == nil)
         #expect(store.operations.filter { $0 == .delete }.count == 4)
     }
 
-    @Test("is unavailable while it is locked, which signs nobody out") func locked() async throws {
+    @Test("while it is locked, the session is unavailable and the user stays signed in") func locked() async throws {
         let store = FailingTokenStore(.inMemory(.fresh()))
         store.isLocked = true
         let tokens = TokenManager(
@@ -39,7 +39,7 @@ import Testing
         #expect(await tokens.restore().isSignedIn)
     }
 
-    @Test("takes its time at a gate and by a clock") func slow() async throws {
+    @Test("operations can wait at a gate or for a clock") func slow() async throws {
         let store = FailingTokenStore()
         let gate = Gate()
         store.hold(.write, at: gate)
@@ -58,21 +58,21 @@ import Testing
         #expect(await reading.value == .found(session))
     }
 
-    @Test("lets nobody come in between where others share the store within") func shared() async throws {
+    @Test("updates over a shared store are atomic") func shared() async throws {
         let disk = SimulatedDisk(time: ManualTimeSource())
         let store = FailingTokenStore(disk.open("app"))
         #expect(store.lock != nil && store.changes() != nil)
         try await store.update { [session] _ in .write(session) }
         #expect(disk.record == session)
         store.fail(.delete)
-        await #expect(throws: StorageFailure.self) { try await store.update { _ in .delete } }
+        await #expect(throws: StorageError.self) { try await store.update { _ in .delete } }
         #expect(disk.record == session)
         store.fail(.read)
         let shown = try await store.update { reading in
             if case .unavailable = reading { .keep } else { .delete }
         }
         guard case .unavailable = shown else {
-            Issue.record("the update was shown \(shown), and not what it had read")
+            Issue.record("the update was shown \(shown) instead of the failed reading")
             return
         }
         #expect(disk.record == session)

@@ -19,15 +19,15 @@ import Testing
             }
         }
         var method: HTTPRequest.Method { if case .delete = self { .delete } else { .get } }
-        var query: Query { if case .all(let page) = self { ["page": page] } else { [] } }
+        var query: Query { if case .all(let page) = self { ["page": page] } else { [:] } }
     }
 
-    @Test("answers with values, by endpoint") func values() async throws {
+    @Test("it responds with values per endpoint") func values() async throws {
         let client = MockAPIClient()
-        client.when(Profile()).answer(User(name: "Ada"), status: 203)
-        client.when(ArticleEndpoint.all(page: 1)).answer(["one"])
-        client.when(ArticleEndpoint.all(page: 2)).answer(["two"])
-        let delete = client.when(ArticleEndpoint.delete(id: 7)).answer()
+        client.when(Profile()).respond(User(name: "Ada"), status: 203)
+        client.when(ArticleEndpoint.all(page: 1)).respond(["one"])
+        client.when(ArticleEndpoint.all(page: 2)).respond(["two"])
+        let delete = client.when(ArticleEndpoint.delete(id: 7)).respond()
         #expect(try await client.send(Profile()).name == "Ada")
         #expect(try await client.response(for: Profile()).status == 203)
         let second: [String] = try await client.send(ArticleEndpoint.all(page: 2))
@@ -39,26 +39,26 @@ import Testing
         #expect(client.calls.last?.endpoint is Profile)
     }
 
-    @Test("answers every endpoint of a type") func types() async throws {
+    @Test("it responds to all endpoints of a type") func types() async throws {
         let client = MockAPIClient()
-        client.when(ArticleEndpoint.self).answer { endpoint in
+        client.when(ArticleEndpoint.self).respond { endpoint in
             switch endpoint {
             case .all(let page): ["page \(page)"]
-            case .delete: Empty()
+            case .delete: NoContent()
             }
         }
-        client.when(Profile.self).answer(User(name: "Ada"))
+        client.when(Profile.self).respond(User(name: "Ada"))
         let page = try await client.send(ArticleEndpoint.all(page: 3), as: [String].self)
         #expect(page == ["page 3"])
         try await client.send(ArticleEndpoint.delete(id: 1))
         #expect(try await client.send(Profile()) == User(name: "Ada"))
     }
 
-    @Test("fails with any error of a client") func failures() async throws {
+    @Test("it fails with any client error") func failures() async throws {
         let client = MockAPIClient()
         client.when(Profile()).fail(with: NetworkError.offline).fail { .timedOut($0, after: .seconds(30)) }
-            .fail(status: 404, body: "gone").fail(status: 401).answer { _ in throw CancellationError() }
-            .answer { _ in throw URLError(.badURL) }
+            .fail(status: 404, body: "gone").fail(status: 401).respond { _ in throw CancellationError() }
+            .respond { _ in throw URLError(.badURL) }
         var seen: [String] = []
         for _ in 0..<6 {
             seen.append(
@@ -69,25 +69,26 @@ import Testing
         #expect(seen[0].hasPrefix("GET /me: this device is offline"))
         #expect(seen[1].contains("within 30 s"))
         #expect(seen[2].contains("404: gone"))
-        #expect(seen[3].contains("not authorised"))
-        #expect(seen[4] == "GET /me: cancelled.")
+        #expect(seen[3].contains("not authorized"))
+        #expect(seen[4] == "GET /me: the call was cancelled.")
         #expect(seen[5].hasPrefix("GET /me: the transport failed"))
     }
 
-    @Test("says where an answer is of another type than is asked for") func mismatch() async throws {
+    @Test("a response of another type than requested is an error") func mismatch() async throws {
         let client = MockAPIClient()
-        client.when(ArticleEndpoint.all(page: 1)).answer("text")
+        client.when(ArticleEndpoint.all(page: 1)).respond("text")
         let error = await result { () async throws(NetworkError) in
             try await client.send(ArticleEndpoint.all(page: 1), as: [Int].self)
         }.error
-        #expect(error?.description.contains("no Array<Int>: the test answers with a String") == true)
+        #expect(error?.description.contains("the test responds with a String") == true)
+        #expect(error?.description.contains("Array<Int>") == true)
     }
 
-    @Test("tells a monitor how a body gets on") func monitor() async throws {
+    @Test("it reports upload progress to a monitor") func monitor() async throws {
         let client = MockAPIClient()
         let gate = Gate()
         let upload = Call<User>.post("/me/picture", .bytes(Data(count: 200)))
-        client.when(upload).report(sent: 50, of: 200).hold(at: gate).answer(User(name: "Ada"))
+        client.when(upload).report(sent: 50, of: 200).hold(at: gate).respond(User(name: "Ada"))
         let monitor = TransferMonitor()
         let task = Task { try await client.send(upload, monitor: monitor) }
         await gate.waitForArrivals()
@@ -95,21 +96,21 @@ import Testing
         gate.open()
         #expect(try await task.value.name == "Ada")
         #expect(monitor.sent == TransferCount(completed: 200, total: 200))
-        // It ends with the call.
+        // The stream ends with the call.
         var last: TransferEvent?
         for await event in monitor.events { last = event }
         #expect(last == .sent(TransferCount(completed: 200, total: 200)))
 
-        client.when(Call<User>.post("/form", .json(User(name: "Ada")))).answer(User(name: "Bo"))
+        client.when(Call<User>.post("/form", .json(User(name: "Ada")))).respond(User(name: "Bo"))
         let other = TransferMonitor()
         _ = try await client.send(Call<User>.post("/form", .json(User(name: "Ada"))), monitor: other)
         #expect(other.sent == TransferCount(completed: 14, total: 14))
     }
 
-    @Test("is cancelled as a client is, held or not") func cancelled() async throws {
+    @Test("its calls can be cancelled, waiting at a gate or not") func cancelled() async throws {
         let client = MockAPIClient()
         let gate = Gate()
-        client.when(Profile()).hold(at: gate).answer(User(name: "Ada"))
+        client.when(Profile()).hold(at: gate).respond(User(name: "Ada"))
         let task = Task { try await client.send(Profile()) }
         await gate.waitForArrivals()
         task.cancel()

@@ -15,11 +15,11 @@ import Testing
         return NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
     }
 
-    @Test("knows requests by endpoint, by method and path, and by what a closure says") func routes() async throws {
+    @Test("requests are matched by endpoint, by method and path, or by a closure") func routes() async throws {
         let transport = StubTransport()
-        let page = transport.when(Call<[Int]>.get("/articles", query: ["page": 2, "tag": "a b"])).answer(.json([2]))
-        transport.when(.post, "articles").answer(.json("[3]"))
-        transport.when("pictures") { $0.path.hasPrefix("/images/") }.answer(.json("[4]"))
+        let page = transport.when(Call<[Int]>.get("/articles", query: ["page": 2, "tag": "a b"])).respond(.json([2]))
+        transport.when(.post, "articles").respond(.json("[3]"))
+        transport.when("pictures") { $0.path.hasPrefix("/images/") }.respond(.json("[4]"))
         let client = client(transport)
         #expect(
             try await client.send(Call<[Int]>.get("/articles", query: ["tag": "a b", "more": 1, "page": 2])) == [2])
@@ -30,45 +30,45 @@ import Testing
         #expect(transport.unexpectedRequests.map(\.description) == ["GET /articles"])
     }
 
-    @Test("looks below the client's base URL") func baseURL() async throws {
+    @Test("paths are matched below the client's base URL") func baseURL() async throws {
         let transport = StubTransport(baseURL: "https://api.example.com/v1")
-        transport.when(Call<Int>.get("/count")).answer(.json("1"))
+        transport.when(Call<Int>.get("/count")).respond(.json("1"))
         let client = NetworkClient(baseURL: "https://api.example.com/v1/", transport: transport)
         #expect(try await client.send(Call<Int>.get("count")) == 1)
     }
 
-    @Test("gives answers in turn, and the last one again and again") func turns() async throws {
+    @Test("responses are returned in turn, and the last one repeatedly") func turns() async throws {
         let transport = StubTransport()
         let route = transport.when(.get, "/count")
-        route.answer(.json("1")).fail(with: .offline).answer { .json("\($0.number)") }
+        route.respond(.json("1")).fail(with: .offline).respond { .json("\($0.number)") }
         let client = client(transport)
         let count = Call<Int>.get("/count")
         #expect(try await client.send(count) == 1)
         guard case .failure(.offline) = await result({ () async throws(NetworkError) in try await client.send(count) })
         else {
-            Issue.record("it should be offline")
+            Issue.record("the second response is not offline")
             return
         }
         #expect(try await client.send(count) == 3)
         #expect(try await client.send(count) == 4)
-        route.answer(.json("9"))
+        route.respond(.json("9"))
         #expect(try await client.send(count) == 9)
         #expect(route.requests.count == 5)
     }
 
-    @Test("asks the route that was said last") func override() async throws {
+    @Test("the route added last is matched first") func override() async throws {
         let transport = StubTransport { _ in .json("0") }
         let client = client(transport)
         #expect(try await client.send(Call<Int>.get("/count")) == 0)
-        transport.when(.get, "/count").answer(.json("1"))
+        transport.when(.get, "/count").respond(.json("1"))
         #expect(try await client.send(Call<Int>.get("/count")) == 1)
-        transport.when(.get, "/count").answer(.json("2"))
+        transport.when(.get, "/count").respond(.json("2"))
         #expect(try await client.send(Call<Int>.get("/count")) == 2)
         #expect(try await client.send(Call<Int>.get("/other")) == 0)
 
         let time = ManualTimeSource()
         let below = StubTransport(baseURL: "https://api.example.com/v1", time: time) { _ in .json("0") }
-        below.when(.get, "/count").wait(.seconds(5)).answer(.json("3"))
+        below.when(.get, "/count").wait(.seconds(5)).respond(.json("3"))
         let slow = Task {
             try await NetworkClient(baseURL: "https://api.example.com/v1", transport: below)
                 .send(Call<Int>.get("/count"))
@@ -78,37 +78,38 @@ import Testing
         #expect(try await slow.value == 3)
     }
 
-    @Test("fails what nobody expected so that a person can read it, through a client and through a refresh")
+    @Test("an unexpected request fails with an error that lists the routes")
     func unexpected() async throws {
         let transport = StubTransport()
-        transport.when(.get, "/me").answer(.status(204))
-        transport.when(.put, "/me").answer(.status(204))
+        transport.when(.get, "/me").respond(.status(204))
+        transport.when(.put, "/me").respond(.status(204))
         let why =
-            "nobody has said what the answer to POST /articles?x=1 is. There are answers to: GET /me, PUT /me."
-        let post = Call<Empty>(.post, "/articles", query: ["x": 1])
+            "no response is set up for POST /articles?x=1. Responses are set up for: GET /me, PUT /me. "
+            + "Add one with when(…).respond(…)."
+        let post = Call<NoContent>(.post, "/articles", query: ["x": 1])
         let error = await result { () async throws(NetworkError) in try await client(transport).send(post) }.error
         #expect(error?.description == "POST https://api.example.com/articles: the transport failed: \(why)")
 
         let tokens = await TokenManager.signedIn(with: .expired(), transport: transport)
         let refresh = await result { () async throws(SessionError) in try await tokens.validToken() }.error
-        #expect("\(String(describing: refresh))".contains("the answer to POST /auth/refresh is"))
+        #expect("\(String(describing: refresh))".contains("no response is set up for POST /auth/refresh"))
 
         _ = transport.when(.get, "/none")
         let none = await result { () async throws(NetworkError) in
-            try await client(transport).send(Call<Empty>.get("/none"))
+            try await client(transport).send(Call<NoContent>.get("/none"))
         }.error
-        #expect(none?.description.contains(#"was to come from "GET /none", which has none"#) == true)
+        #expect(none?.description.contains(#"the route "GET /none" cannot respond to GET /none"#) == true)
         #expect(transport.unexpectedRequests.map(\.path) == ["/articles?x=1", "/auth/refresh", "/none"])
         let empty = await result { () async throws(NetworkError) in
-            try await client(StubTransport()).send(Call<Empty>.get("/x"))
+            try await client(StubTransport()).send(Call<NoContent>.get("/x"))
         }.error
-        #expect(empty?.description.hasSuffix("There are no answers yet.") == true)
+        #expect(empty?.description.contains("no response is set up for GET /x. Add one") == true)
     }
 
-    @Test("delays answers by a clock, and never without one") func delays() async throws {
+    @Test("responses are delayed by a clock, and a delay without a clock is an error") func delays() async throws {
         let time = ManualTimeSource()
         let transport = StubTransport(time: time)
-        transport.when(.get, "/count").wait(.seconds(3600)).answer(.json("1"))
+        transport.when(.get, "/count").wait(.seconds(3600)).respond(.json("1"))
         let slow = transport
         let task = Task { try await slow.send(HTTPRequest(method: .get, url: "/count"), body: nil).head.status.code }
         await time.waitForSleepers()
@@ -116,17 +117,17 @@ import Testing
         #expect(try await task.value == 200)
 
         let clockless = StubTransport()
-        clockless.when(.get, "/count").wait(.seconds(1)).answer(.json("1"))
+        clockless.when(.get, "/count").wait(.seconds(1)).respond(.json("1"))
         let error = await result { () async throws(NetworkError) in
             try await client(clockless).send(Call<Int>.get("/count"))
         }.error
-        #expect(error?.description.contains("give the stub one") == true)
+        #expect(error?.description.contains("pass one to StubTransport(time:)") == true)
     }
 
-    @Test("holds answers at a gate, which a cancelled request does not wait for") func gates() async throws {
+    @Test("responses wait at a gate, and a cancelled request does not") func gates() async throws {
         let transport = StubTransport()
         let gate = Gate()
-        transport.when(.get, "/count").hold(at: gate).answer(.json("1")).answer(.json("2"))
+        transport.when(.get, "/count").hold(at: gate).respond(.json("1")).respond(.json("2"))
         let client = client(transport)
         let task = Task { try await client.send(Call<Int>.get("/count")) }
         await gate.waitForArrivals()
@@ -136,14 +137,14 @@ import Testing
         #expect(try await client.send(Call<Int>.get("/count")) == 2)
     }
 
-    @Test("writes and reads values as clients do") func values() async throws {
+    @Test("values are encoded and decoded as clients do") func values() async throws {
         let draft = Draft(title: "On the wing", day: Date(timeIntervalSince1970: 1_790_000_000))
         let transport = StubTransport()
-        transport.when(.post, "/drafts").answer(.json(draft, status: 201))
-        transport.when(.get, "/nan").answer(.json(Double.nan))
+        transport.when(.post, "/drafts").respond(.json(draft, status: 201))
+        transport.when(.get, "/nan").respond(.json(Double.nan))
         let client = client(transport)
-        let answer = try await client.response(for: Call<Draft>.post("/drafts", .json(draft)))
-        #expect(answer.value == draft && answer.status == 201)
+        let response = try await client.response(for: Call<Draft>.post("/drafts", .json(draft)))
+        #expect(response.value == draft && response.status == 201)
         let sent = try #require(transport.requests.first)
         #expect(try sent.value(as: Draft.self) == draft)
         #expect(sent.text.contains("On the wing"))
@@ -151,7 +152,7 @@ import Testing
     }
 }
 
-/// What comes of a call.
+/// The result of a throwing call.
 func result<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
 ) async -> Result<Value, Failure> {

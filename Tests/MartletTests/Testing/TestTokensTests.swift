@@ -4,15 +4,15 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Tokens for tests") struct TestTokensTests {
-    @Test("are fresh, expire, or have expired, as they say") func lifetimes() async throws {
+@Suite("Test tokens") struct TestTokensTests {
+    @Test("tokens are fresh, expire or are expired, as declared") func lifetimes() async throws {
         for (bundle, refreshes) in [
             (TokenBundle.fresh(), 0), (.expired(), 1), (.expiring(in: .seconds(60)), 0),
             (.expiring(in: .seconds(9)), 1),
         ] {
             let time = ManualTimeSource()
             let transport = StubTransport(time: time)
-            let refresh = transport.when(.post, "/auth/refresh").answer(.tokens(.fresh(5)))
+            let refresh = transport.when(.post, "/auth/refresh").respond(.tokens(.fresh(5)))
             let tokens = await TokenManager.signedIn(
                 with: bundle, account: SessionAccount(userID: "ada"), transport: transport, time: time)
             guard case .signedIn(let session) = tokens.state else {
@@ -27,15 +27,15 @@ import Testing
         }
     }
 
-    @Test("are read by the refresher from what a stub answers") func tokens() async throws {
+    @Test("the refresher decodes tokens from a stub's response") func tokens() async throws {
         let transport = StubTransport()
-        transport.when(.post, "/auth/refresh").answer(.tokens(.expiring(in: .seconds(90), 7)))
+        transport.when(.post, "/auth/refresh").respond(.tokens(.expiring(in: .seconds(90), 7)))
         let tokens = await TokenManager.signedIn(with: .expired(), transport: transport)
         #expect(try await tokens.validToken().reveal() == "access-7")
         #expect(transport.requests.first?.text.contains("refresh-0") == true)
     }
 
-    @Test("are JWTs with claims of any type") func claims() throws {
+    @Test("unsigned JWTs have claims of any type") func claims() throws {
         let token = try UnsignedJWT.make(
             subject: "ada", issuedAt: Date(timeIntervalSince1970: 1000), expiresAt: Date(timeIntervalSince1970: 2000),
             claims: ["role": "editor", "level": 3, "groups": ["a", "b"], "since": Date(timeIntervalSince1970: 500)])

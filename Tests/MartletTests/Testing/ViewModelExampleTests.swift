@@ -36,10 +36,11 @@ private enum ArticleEndpoint: APIEndpoint {
     }
 }
 
-@Suite("A view model's test") struct ViewModelExampleTests {
-    @MainActor @Test("is short with a mock client") func showsArticles() async {
+@Suite("Testing a view model") struct ViewModelExampleTests {
+    @MainActor @Test("a mock client makes the test short") func showsArticles() async {
         let client = MockAPIClient()
-        client.when(ArticleEndpoint.all).answer([Article(id: 1, title: "On the wing")]).fail(with: NetworkError.offline)
+        client.when(ArticleEndpoint.all).respond([Article(id: 1, title: "On the wing")]).fail(
+            with: NetworkError.offline)
         let model = ArticlesModel(client: client)
         await model.load()
         #expect(model.titles == ["On the wing"])
@@ -48,10 +49,10 @@ private enum ArticleEndpoint: APIEndpoint {
         #expect(client.calls.map(\.description) == ["GET /articles", "GET /articles"])
     }
 
-    @MainActor @Test("sees what is there while a call is under way") func loading() async {
+    @MainActor @Test("a test sees the state while a call is under way") func loading() async {
         let client = MockAPIClient()
         let gate = Gate()
-        client.when(ArticleEndpoint.all).hold(at: gate).answer([Article]())
+        client.when(ArticleEndpoint.all).hold(at: gate).respond([Article]())
         let model = ArticlesModel(client: client)
         let loading = Task { await model.load() }
         await gate.waitForArrivals()
@@ -61,27 +62,28 @@ private enum ArticleEndpoint: APIEndpoint {
         #expect(!model.isLoading)
     }
 
-    @MainActor @Test("says what went wrong where an answer is missing") func missing() async {
+    @MainActor @Test("a missing response is reported by name") func missing() async {
         let client = MockAPIClient()
-        client.when(Call<Empty>.get("/me")).answer(Empty())
+        client.when(Call<NoContent>.get("/me")).respond(NoContent())
         let model = ArticlesModel(client: client)
         await model.load()
         #expect(
             model.message
-                == "GET /articles: the transport failed: nobody has said what the answer to GET /articles is. There are answers to: GET /me."
+                == "GET /articles: the transport failed: no response is set up for GET /articles. "
+                + "Responses are set up for: GET /me. Add one with when(…).respond(…)."
         )
         #expect(client.unexpectedCalls.map(\.description) == ["GET /articles"])
     }
 
-    @Test("renews an expired token over a stub") func renews() async throws {
+    @Test("an expired token is refreshed over a stub") func renews() async throws {
         struct User: Codable, Sendable { var name: String }
         struct Profile: APIRequest {
             typealias Response = User
             let path = "/me"
         }
         let transport = StubTransport()
-        transport.when(Profile()).answer(.json(User(name: "Ada")))
-        let refresh = transport.when(.post, "/auth/refresh").answer(.tokens(.fresh(2)))
+        transport.when(Profile()).respond(.json(User(name: "Ada")))
+        let refresh = transport.when(.post, "/auth/refresh").respond(.tokens(.fresh(2)))
         let client = NetworkClient(tokens: await .signedIn(with: .expired(), transport: transport))
         #expect(try await client.send(Profile()).name == "Ada")
         #expect(refresh.requests.count == 1)

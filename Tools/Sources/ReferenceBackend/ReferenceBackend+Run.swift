@@ -2,7 +2,7 @@ import ServiceLifecycle
 import UnixSignals
 
 extension ReferenceBackend {
-    /// Starts a backend, does `work` with it and stops it, however `work` ends.
+    /// Starts a backend, runs `work` with it and stops it, even if `work` throws.
     public static func withRunning<Result: Sendable>(
         _ configuration: BackendConfiguration, _ work: (ReferenceBackend) async throws -> Result
     ) async throws -> Result {
@@ -17,7 +17,7 @@ extension ReferenceBackend {
         }
     }
 
-    /// Starts a backend and runs it until the process gets SIGINT or SIGTERM, then stops it gracefully.
+    /// Starts a backend and runs it until the process receives SIGINT or SIGTERM, then stops it gracefully.
     /// - Parameter onStart: Called once the backend listens.
     public static func run(
         _ configuration: BackendConfiguration, onStart: @Sendable (ReferenceBackend) -> Void = { _ in }
@@ -32,7 +32,7 @@ extension ReferenceBackend {
     }
 }
 
-/// A started backend as a service that lives until shutdown is asked for.
+/// Adapts a started backend to `ServiceGroup`.
 private struct RunningBackend: Service {
     let backend: ReferenceBackend
 

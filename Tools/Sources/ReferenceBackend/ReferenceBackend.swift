@@ -1,8 +1,9 @@
 import Logging
 import NIOConcurrencyHelpers
 
-/// A small but complete backend to sign in at, for tests and for trying things out. It is started inside the process
-/// that uses it, speaks one ``Dialect``, and can be made to misbehave through its ``controls``.
+/// An HTTP backend with accounts, sessions and articles, for tests and experiments.
+///
+/// It runs inside the process that starts it, uses one ``Dialect``, and can be made to fail through its ``controls``.
 ///
 /// ```swift
 /// let backend = try await ReferenceBackend.start(.testing(.envelope))
@@ -10,20 +11,20 @@ import NIOConcurrencyHelpers
 /// await backend.stop()
 /// ```
 public final class ReferenceBackend: Sendable {
-    /// Why a backend does not start.
+    /// The reason why a backend could not start.
     public enum StartError: Error, Hashable {
-        /// Controls that break things are served to this machine only.
+        /// The controls are enabled, but the host is not a loopback address.
         case hostileControlsNeedLoopback(host: String)
     }
 
-    /// What the backend was started with.
+    /// The configuration that the backend was started with.
     public let configuration: BackendConfiguration
-    /// The port that it listens on.
+    /// The bound port.
     public let port: Int
-    /// Makes the backend misbehave and says what it has seen. Code in the same process may always use them;
-    /// ``BackendConfiguration/hostileControls`` decides whether they are served over HTTP.
+    /// Injects faults and reports observations. Always available in this process;
+    /// ``BackendConfiguration/hostileControls`` enables them over HTTP too.
     public let controls: BackendControls
-    /// In TLS mode, the certificate of the authority that clients have to trust.
+    /// In TLS mode, the PEM of the certificate authority that clients have to trust.
     public let certificateAuthorityPEM: String?
 
     private let server: ServerRunner
@@ -55,7 +56,7 @@ public final class ReferenceBackend: Sendable {
             break
         }
         guard let bound else {
-            // Without a port the server is over, with the error that says why.
+            // Without a port the server has ended; its task throws the reason.
             try await serverTask.value
             throw CancellationError()
         }
@@ -63,7 +64,10 @@ public final class ReferenceBackend: Sendable {
         core.state.baseURL = baseURL
     }
 
-    /// Starts a backend and returns as soon as it listens.
+    /// Starts a backend. Returns once it listens.
+    ///
+    /// - Throws: ``StartError`` if the configuration is not allowed, or an error if the database or the port is
+    ///   unavailable.
     public static func start(_ configuration: BackendConfiguration) async throws -> ReferenceBackend {
         if configuration.hostileControls, !["127.0.0.1", "::1", "localhost"].contains(configuration.host) {
             throw StartError.hostileControlsNeedLoopback(host: configuration.host)
@@ -78,15 +82,15 @@ public final class ReferenceBackend: Sendable {
         }
     }
 
-    /// Where requests go, without a slash at the end: `http://127.0.0.1:49152`
+    /// The base URL, without a trailing slash: `http://127.0.0.1:49152`
     public var baseURL: String {
         let scheme = configuration.tls == .none ? "http" : "https"
         let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
         return "\(scheme)://\(host):\(port)"
     }
 
-    /// Stops the backend: requests in progress may finish for a moment, those that are held or hang are dropped, and
-    /// nothing is left behind. Calling it again waits for the same stop.
+    /// Stops the backend. Requests in progress may finish within ``BackendConfiguration/shutdownGrace``; held and
+    /// hanging requests are dropped. Further calls wait for the same stop.
     public func stop() async {
         let task = stopTask.withLockedValue { task -> Task<Void, Never> in
             let running = task ?? Task { await shutDown() }
@@ -97,7 +101,7 @@ public final class ReferenceBackend: Sendable {
     }
 
     private func shutDown() async {
-        controls.gateKeeper.close()
+        controls.requestGates.close()
         controls.hangs.close()
         await withTaskGroup { group in
             group.addTask { [server] in try? await server.shutDown() }

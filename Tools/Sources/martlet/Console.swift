@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Where the command writes: sentences for a person, with colours where there is a terminal to show them.
+/// Writes the command's output to standard output, with colors if the terminal supports them.
 struct Console: Sendable {
-    /// What a text is, and with that how it looks.
+    /// The role of a text, which determines its color.
     enum Style: String, Sendable {
         case title = "1"
         case good = "32"
@@ -11,24 +11,24 @@ struct Console: Sendable {
         case accent = "36"
     }
 
-    private let hasColour: Bool
+    private let hasColor: Bool
 
     /// A console on standard output.
-    /// - Parameter allowsColour: Whether colours are used where the terminal has them and `NO_COLOR` is not set.
-    init(allowsColour: Bool) {
+    /// - Parameter allowsColor: Whether to use colors if the terminal supports them and `NO_COLOR` is not set.
+    init(allowsColor: Bool) {
         let environment = ProcessInfo.processInfo.environment
         let isRefused = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
-        hasColour = allowsColour && !isRefused && isatty(STDOUT_FILENO) == 1
+        hasColor = allowsColor && !isRefused && isatty(STDOUT_FILENO) == 1
     }
 
-    /// The text as the terminal is told to show it.
+    /// Wraps the text in the escape sequences of a style, or returns it unchanged without color support.
     func paint(_ text: String, _ style: Style) -> String {
-        hasColour ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+        hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// Writes a line at once, also into a pipe.
+    /// Writes one line without buffering, even if standard output is a pipe.
     func line(_ text: String = "") {
-        // Whoever reads may have seen enough and gone: `martlet demo | head`.
+        // The reader may have closed the pipe: `martlet demo | head`.
         try? FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
     }
 }

@@ -1,34 +1,33 @@
 internal import ReferenceBackend
 
-/// How to talk to the backend from a shell, in its dialect.
+/// The curl commands that sign in to a backend, call it and refresh its tokens, in the backend's dialect.
 struct CurlGuide: Sendable {
     let baseURL: String
     let dialect: Dialect
     let showsControls: Bool
-    /// Answers have no line end of their own.
+    /// Adds a line break after each response, because bodies do not end with one.
     private let curl = #"curl -sSw '\n'"#
 
-    /// The guide to a backend.
     init(baseURL: String, dialect: Dialect, showsControls: Bool) {
         self.baseURL = baseURL
         self.dialect = dialect
         self.showsControls = showsControls
     }
 
-    /// What can be done, each with the commands that do it. Later ones use the variables that earlier ones set.
-    var steps: [(what: String, commands: [String])] {
+    /// The steps in order, each with its commands. Later commands use shell variables that earlier ones set.
+    var steps: [(title: String, commands: [String])] {
         var steps = [
-            ("A guest signs in; the answer holds the tokens.", [signIn, "echo \"$answer\""] + variables),
+            ("Sign in as a guest. The response contains the tokens.", [signIn, "echo \"$response\""] + variables),
             (
-                "The access token opens what needs one.",
+                "Call an endpoint that requires the access token.",
                 ["\(curl) \(baseURL)/me -H \"Authorization: Bearer $access\""]
             ),
-            (renewal, [refresh]),
+            (refreshTitle, [refresh]),
         ]
         if showsControls {
             steps += [
-                ("Let every access token expire.", ["\(curl) -X POST \(baseURL)/_control/expire-access-tokens"]),
-                ("See what the server has counted.", ["\(curl) \(baseURL)/_control/counters"]),
+                ("Expire every access token.", ["\(curl) -X POST \(baseURL)/_control/expire-access-tokens"]),
+                ("Read the server's counters.", ["\(curl) \(baseURL)/_control/counters"]),
             ]
         }
         return steps
@@ -36,7 +35,7 @@ struct CurlGuide: Sendable {
 
     private var signIn: String {
         let cookies = dialect == .cookie ? " -c cookies.txt" : ""
-        return "answer=$(curl -sS\(cookies) -F name=Ada \(baseURL)/auth/guest/register)"
+        return "response=$(curl -sS\(cookies) -F name=Ada \(baseURL)/auth/guest/register)"
     }
 
     private var variables: [String] {
@@ -48,14 +47,14 @@ struct CurlGuide: Sendable {
             case .cookie: ["access": "accessToken"]
             }
         return names.sorted { $0.key < $1.key }.map { variable, member in
-            #"\#(variable)=$(echo "$answer" | grep -o '"\#(member)":"[^"]*' | cut -d'"' -f4)"#
+            #"\#(variable)=$(echo "$response" | grep -o '"\#(member)":"[^"]*' | cut -d'"' -f4)"#
         }
     }
 
-    private var renewal: String {
+    private var refreshTitle: String {
         dialect == .legacy419
-            ? "A new access token; the refresh token stays."
-            : "A new pair. The refresh token works once: used twice it counts as stolen, and the session ends."
+            ? "Refresh: get a new access token. The refresh token stays the same."
+            : "Refresh: get a new pair. A refresh token works once; if it is reused, the server ends the session."
     }
 
     private var refresh: String {

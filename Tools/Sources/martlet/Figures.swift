@@ -1,11 +1,11 @@
 extension Duration {
-    /// The duration in milliseconds, with what is left of one.
+    /// The duration in milliseconds, including the fraction.
     var inMilliseconds: Double {
         Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
     }
 
-    /// The duration for a person: `38 ms`, `1.2 s`.
-    var forPeople: String {
+    /// The duration as readable text: `38 ms`, `1.2 s`.
+    var readable: String {
         let milliseconds = Int(inMilliseconds.rounded())
         guard milliseconds >= 1000 else { return "\(milliseconds) ms" }
         return "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
@@ -13,7 +13,7 @@ extension Duration {
 }
 
 extension Int {
-    /// The number with a comma between its thousands: `70,562`.
+    /// The number with commas between groups of three digits: `70,562`.
     var grouped: String {
         guard magnitude >= 1000 else { return String(self) }
         let rest = String(magnitude % 1000)

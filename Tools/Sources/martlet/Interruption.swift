@@ -2,9 +2,12 @@ internal import ArgumentParser
 internal import Dispatch
 internal import Foundation
 
-/// Does something that Ctrl-C and SIGTERM cancel, and ends the command then once it has cleaned up.
-func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws -> Value {
-    // A process that dies takes its end of a pipe along.
+/// Runs `body` and cancels its task on SIGINT or SIGTERM.
+///
+/// - Returns: The value of `body`.
+/// - Throws: `ExitCode(130)` if a signal arrived, after `body` has returned and cleaned up.
+func runUntilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws -> Value {
+    // A write to the pipe of a dead child process must fail instead of killing this process.
     signal(SIGPIPE, SIG_IGN)
     let (gate, opening) = AsyncStream<Void>.makeStream()
     let run = Task {
@@ -16,7 +19,7 @@ func untilInterrupted<Value: Sendable>(_ body: @escaping @Sendable () async -> V
         signal(number, SIG_IGN)
         let source = DispatchSource.makeSignalSource(signal: number)
         source.setEventHandler { run.cancel() }
-        // Until then a signal would be ignored, and whoever sent it would wait for ever.
+        // Wait until the source is registered: an earlier signal would be ignored.
         await withCheckedContinuation { listening in
             source.setRegistrationHandler { listening.resume() }
             source.resume()

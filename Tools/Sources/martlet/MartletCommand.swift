@@ -1,10 +1,10 @@
 internal import ArgumentParser
 
-/// `martlet`: shows what the library does, and gives it a server to do it with.
+/// `martlet`: demonstrates the library and runs a server to try it with.
 @main struct MartletCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "martlet",
-        abstract: "Martlet keeps an app signed in. See it at work, or start a server to try it with.",
+        abstract: "Martlet keeps an app signed in. Watch a demo, run a test server, or stress the session engine.",
         subcommands: [
             DemoCommand.self, ServeCommand.self, TortureCommand.self, TortureWorkerCommand.self, KillsCommand.self,
             KillsWorkerCommand.self,

@@ -1,24 +1,26 @@
 public import ArgumentParser
 public import ReferenceBackend
 
-/// `martlet serve`: the reference backend on a port of its own, until Ctrl-C.
+/// `martlet serve`: runs the reference backend in the foreground until SIGINT or SIGTERM.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Run the reference backend until Ctrl-C, for curl or for an app.")
+        commandName: "serve", abstract: "Run the reference backend until Ctrl-C, for use with curl or an app.")
 
-    @Option(help: "The port to listen on; 0 takes a free one.")
+    @Option(help: "The port to listen on; 0 selects a free port.")
     var port = 8080
 
-    @Option(help: "The address to listen on; 0.0.0.0 lets other machines in, and goes without --hostile.")
+    @Option(help: "The address to listen on. 0.0.0.0 accepts other machines and excludes --hostile.")
     var host = "127.0.0.1"
 
-    @Option(help: "How the server speaks about sessions.")
+    @Option(help: "The session protocol of the server.")
     var dialect = Dialect.envelope
 
-    @Option(help: ArgumentHelp("A SQLite file to keep; without it all is gone at the end.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp(
+            "The SQLite file to keep data in. By default, data is kept in memory and lost at exit.", valueName: "path"))
     var database: String?
 
-    @Flag(help: "Serve the controls that make the server misbehave, under /_control/.")
+    @Flag(help: "Serve the fault controls under /_control/.")
     var hostile = false
 
     func run() async throws {
@@ -27,21 +29,22 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.port = port
         configuration.hostileControls = hostile
         if let database { configuration.database = .file(database) }
-        let console = Console(allowsColour: true)
+        let console = Console(allowsColor: true)
         do {
             try await ReferenceBackend.run(configuration) { backend in
                 let guide = CurlGuide(baseURL: backend.baseURL, dialect: dialect, showsControls: hostile)
                 console.line(
-                    "The reference backend listens at \(backend.baseURL), in the dialect \"\(dialect.rawValue)\".")
-                console.line("Stop it with Ctrl-C.")
-                for (what, commands) in guide.steps {
+                    "The reference backend listens at \(backend.baseURL) and uses the dialect \"\(dialect.rawValue)\".")
+                console.line("Press Ctrl-C to stop it.")
+                for (title, commands) in guide.steps {
                     console.line()
-                    console.line(console.paint("# \(what)", .note))
+                    console.line(console.paint("# \(title)", .note))
                     commands.forEach { console.line($0) }
                 }
             }
         } catch  where "\(error)".contains("already in use") {
-            throw ValidationError("Port \(port) is taken. Choose another with --port, or 0 for a free one.")
+            throw ValidationError(
+                "Cannot listen on port \(port): it is already in use. Pass another with --port, or 0 for a free one.")
         }
     }
 }

@@ -1,42 +1,42 @@
 internal import ArgumentParser
 internal import Foundation
 
-/// `martlet torture`: many processes share one session, and are killed and stopped at it.
+/// `martlet torture`: several processes share one session while some of them are killed or stopped.
 struct TortureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "torture",
-        abstract: "Let several processes share one session, and kill and stop them at it.",
+        abstract: "Let several processes share one session, and kill and stop them while they refresh it.",
         discussion: """
-            Each round some of the processes make calls on a token that has just expired, so that one of them has to \
-            renew it for all. Modes: "calm" leaves them alone; "graced" kills and stops them, while the server takes a \
-            spent refresh token for 30 s more, which is longer than the lease of the lock; "harsh" does so with a \
-            server that takes none, so that a session may be lost, but only to a strike between sending the refresh \
-            and the durable write.
+            Each round, several processes make calls with an access token that has just expired, so that one of them \
+            must refresh it for all. Modes: "calm" leaves the processes alone; "graced" kills and stops them, while \
+            the server accepts a used refresh token for 30 s, longer than the lease of the lock; "harsh" kills and stops \
+            them while the server accepts no used token. In "harsh", a session may be lost, but only if a process was \
+            killed or stopped between sending a refresh and durably storing its result.
 
-            Exits with 0 only if nothing was wrong. The same seed plans the same rounds and strikes; when each process \
-            gets to run is up to the system, so a failure may need several tries to come back.
+            Exits with 0 only if no rule was violated. The same seed plans the same rounds and faults, but the system \
+            schedules the processes, so a failure may need several runs to reproduce.
             """)
 
-    @Option(help: "How many rounds to play in each mode.")
+    @Option(help: "How many rounds to run in each mode.")
     var rounds = 1000
 
-    @Option(help: "Which rounds and strikes to plan; a random one is taken, and named, by default.")
+    @Option(help: "The seed of the planned rounds. By default, a random seed is chosen and printed.")
     var seed: UInt64?
 
-    @Option(help: "What to do to the processes: \(ModeChoice.allNames).")
+    @Option(help: "The mode to run: \(ModeChoice.allNames).")
     var mode = ModeChoice.all
 
-    @Option(help: "How many processes share the session at most, from 2 to 8; a round takes 2 or more of them.")
+    @Option(help: "How many processes share the session, from 2 to 8. Each round uses 2 or more of them.")
     var processes = 8
 
-    @Option(help: "How long a holder of the lock is left alone where processes are stopped, in milliseconds.")
+    @Option(help: "The lease of the lock in milliseconds, for the modes that stop processes.")
     var lease = 1000
 
-    @Flag(help: "Take the lock away from the processes, to see that the torture can fail.")
+    @Flag(help: "Run without the lock, to show that the test can fail.")
     var withoutLock = false
 
-    @Flag(name: .customLong("no-color"), help: "Print without colours, as with NO_COLOR set.")
-    var noColour = false
+    @Flag(name: .customLong("no-color"), help: "Print without colors, as if NO_COLOR were set.")
+    var noColor = false
 
     func validate() throws {
         guard rounds >= 1 else { throw ValidationError("--rounds must be 1 or more.") }
@@ -49,13 +49,13 @@ struct TortureCommand: AsyncParsableCommand {
         var settings = TortureSettings(
             rounds: rounds, seed: seed, processes: processes, lease: .milliseconds(lease))
         settings.hidesLock = withoutLock
-        let torture = Torture(settings: settings, modes: mode.modes, console: Console(allowsColour: !noColour))
-        let isRight = try await untilInterrupted { await torture.run() }
-        if !isRight { throw ExitCode.failure }
+        let torture = Torture(settings: settings, modes: mode.modes, console: Console(allowsColor: !noColor))
+        let passed = try await runUntilInterrupted { await torture.run() }
+        if !passed { throw ExitCode.failure }
     }
 }
 
-/// One mode or all of them.
+/// The value of `--mode`: one mode, or all of them.
 enum ModeChoice: String, CaseIterable, ExpressibleByArgument {
     case calm
     case graced

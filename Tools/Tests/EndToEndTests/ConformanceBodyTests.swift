@@ -6,14 +6,14 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Conformance over the wire: bodies that go out again")
+    @Suite("Conformance over the wire: replayed bodies")
     struct ConformanceBodyTests {
-        /// More than a socket takes at once.
+        /// More bytes than a socket accepts at once.
         static let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 7)) })
         static let whole = Upload(
             size: content.count, sha256: SHA256.hash(data: content).map { String(format: "%02x", $0) }.joined())
 
-        /// Pieces of the content, and how often they were asked for.
+        /// A stream of the content that counts how often it is opened.
         final class Source: Sendable {
             let opened = NIOLockedValueBox(0)
 
@@ -37,7 +37,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "C37: a stream that can be read once is not sent again empty after a 401", arguments: Wire.allCases,
+            "C37: a single-pass stream is not replayed empty after a 401", arguments: Wire.allCases,
             [true, false])
         func oneShot(wire: Wire, afterBody: Bool) async throws {
             try await App.run(.reissue, over: wire) { app in
@@ -45,16 +45,17 @@ extension EndToEnd {
                 try await app.controls.expireAccessTokens()
                 app.controls.update { $0.authenticatesAfterBody = afterBody }
                 let body = RequestBody.oneShot(Source.pieces(), length: Int64(Self.content.count))
-                guard case .bodyNotReplayable(_, let answer) = try await app.failure(of: AnyCall.post("/uploads", body))
+                guard
+                    case .bodyNotReplayable(_, let response) = try await app.failure(of: AnyCall.post("/uploads", body))
                 else {
                     return #expect(Bool(false), "not refused")
                 }
-                #expect(answer?.status == 401)
+                #expect(response?.status == 401)
                 #expect(app.counters["POST /uploads"] == 1)
             }
         }
 
-        @Test("C37: with the token renewed beforehand, the same stream goes through", arguments: Wire.allCases)
+        @Test("C37: the same stream succeeds if the token is refreshed beforehand", arguments: Wire.allCases)
         func oneShotOnce(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
@@ -65,7 +66,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "C38: after a 401 the body is asked for anew, and arrives whole", arguments: Wire.allCases, [true, false])
+            "C38: after a 401 the body is opened again and arrives whole", arguments: Wire.allCases, [true, false])
         func afterRefusal(wire: Wire, afterBody: Bool) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
@@ -79,7 +80,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C38: after a 307 the body is asked for anew, and arrives whole", arguments: Wire.allCases, [307, 308])
+        @Test("C38: after a 307 the body is opened again and arrives whole", arguments: Wire.allCases, [307, 308])
         func afterRedirect(wire: Wire, code: Int) async throws {
             try await App.run(.reissue, over: wire) { app in
                 let source = Source()
@@ -104,7 +105,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C38: a file and a form are read anew as well", arguments: Wire.allCases)
+        @Test("C38: a file and a form are read again too", arguments: Wire.allCases)
         func fileAndForm(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
@@ -121,7 +122,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C38: a stream of unknown length is asked for anew as well", arguments: Wire.allCases)
+        @Test("C38: a stream of unknown length is opened again too", arguments: Wire.allCases)
         func unknownLength(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()

@@ -4,11 +4,11 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Conformance over the wire: where tokens go")
+    @Suite("Conformance over the wire: redirects and origins")
     struct ConformanceRedirectTests {
         static let codes = [301, 302, 303, 307, 308]
 
-        /// Adds a key that must not be seen, as an app's interceptor would.
+        /// Adds an API key to requests, as an app's interceptor would.
         struct APIKey: RequestInterceptor {
             func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
                 guard let name = HTTPField.Name("X-Example") else { return }
@@ -34,13 +34,13 @@ extension EndToEnd {
             }
         }
 
-        @Test("C31: a 401 from another origin says nothing about the token", arguments: Wire.allCases)
+        @Test("C31: a 401 from another origin does not refresh the token", arguments: Wire.allCases)
         func foreignRefusal(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
                 try await ReferenceBackend.withRunning(.testing(.reissue)) { other in
                     let error = try await app.failure(of: app.redirect(307, to: other.baseURL + "/me", .get))
-                    #expect(error.answer?.status == 401)
+                    #expect(error.response?.status == 401)
                     #expect(app.counters.refreshesCalled == 0 && app.tokens.state.isSignedIn)
                 }
             }
@@ -72,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C34: 307 and 308 send a POST again as it was", arguments: Wire.allCases, [307, 308])
+        @Test("C34: 307 and 308 send a POST again unchanged", arguments: Wire.allCases, [307, 308])
         func bodyKept(wire: Wire, code: Int) async throws {
             try await App.run(.reissue, over: wire) { app in
                 var call = app.redirect(code, to: "/_control/echo", .post)
@@ -94,20 +94,20 @@ extension EndToEnd {
             }
         }
 
-        @Test("C35: a 401 with a Basic challenge is an answer", arguments: Wire.allCases)
+        @Test("C35: a 401 with a Basic challenge is a response", arguments: Wire.allCases)
         func basicChallenge(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 var call = AnyCall.get("/_control/basic-challenge")
                 call.timeout = .seconds(20)
-                guard case .unauthorized(_, let answer) = try await app.failure(of: call) else {
+                guard case .unauthorized(_, let response) = try await app.failure(of: call) else {
                     return #expect(Bool(false), "not the server's 401")
                 }
-                #expect(answer.headers[.wwwAuthenticate] == "Basic realm=\"martlet\"")
-                #expect(String(decoding: answer.body, as: UTF8.self) == "Who are you?")
+                #expect(response.headers[.wwwAuthenticate] == "Basic realm=\"martlet\"")
+                #expect(String(decoding: response.body, as: UTF8.self) == "Who are you?")
             }
         }
 
-        @Test("C36: an absolute URL of somebody else gets no token", arguments: Wire.allCases)
+        @Test("C36: an absolute URL of another origin gets no token", arguments: Wire.allCases)
         func thirdParty(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
@@ -120,10 +120,10 @@ extension EndToEnd {
             }
         }
 
-        @Test("A redirect that goes round in circles ends", arguments: Wire.allCases)
+        @Test("A redirect loop ends", arguments: Wire.allCases)
         func circle(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
-                app.controls.inject("GET /feed", .answer(.redirect(to: "/feed")), times: nil)
+                app.controls.inject("GET /feed", .respond(.redirect(to: "/feed")), times: nil)
                 guard case .tooManyRedirects(_, let limit) = try await app.failure(of: AnyCall.get("/feed")) else {
                     return #expect(Bool(false), "not tired")
                 }
@@ -134,7 +134,7 @@ extension EndToEnd {
 }
 
 extension App {
-    /// A call that the backend redirects.
+    /// A call to which the backend responds with a redirect.
     fileprivate func redirect(_ code: Int, to target: String, _ method: HTTPRequest.Method) -> AnyCall {
         AnyCall(method: method, path: "/_control/redirect", query: ["status": code, "to": target])
     }

@@ -8,7 +8,7 @@ extension EndToEnd {
     @Suite("Conformance over the wire: refreshing")
     struct ConformanceRefreshTests {
         @Test(
-            "C01: ten calls that are all refused make one refresh, and each is sent again once",
+            "C01: ten calls that are all rejected make one refresh, and each is replayed once",
             arguments: Wire.allCases)
         func tenRefused(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
@@ -16,7 +16,7 @@ extension EndToEnd {
                 try await app.controls.expireAccessTokens()
                 let gate = app.controls.holdRequests("GET /me")
                 async let results = app.burst(10)
-                // All ten have been signed with the old token before the first of them is refused.
+                // All ten carry the old token before the first one is rejected.
                 try await gate.waitUntilHeld(10)
                 gate.release()
 
@@ -27,7 +27,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "C01: a thousand calls make one refresh, and each refused one is sent again once", arguments: Wire.allCases)
+            "C01: a thousand calls make one refresh, and each rejected one is replayed once", arguments: Wire.allCases)
         func thousand(wire: Wire) async throws {
             try await App.run(.reissue, over: wire, connections: 8) { app in
                 try await app.signUp()
@@ -38,23 +38,23 @@ extension EndToEnd {
                 #expect(results.successes == 1_000, "\(results.errors.prefix(3))")
                 #expect(app.counters.refreshesCalled == 1 && app.counters.reuseDetected == 0)
                 #expect(app.counters["GET /me"] == 1_000 + app.counters.unauthorized)
-                // Those that waited for a connection waited for the new token as well.
+                // Calls that waited for a connection got the new token.
                 #expect(app.counters.unauthorized <= 8)
             }
         }
 
-        @Test("C07: a captive portal's page on the token endpoint changes nothing", arguments: Wire.allCases)
+        @Test("C07: a captive portal's page from the token endpoint does not end the session", arguments: Wire.allCases)
         func captivePortalPage(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
                 let before = await app.storedTokens
                 try await app.controls.expireAccessTokens()
-                app.controls.inject("POST /auth/reissue", .answer(.html()))
+                app.controls.inject("POST /auth/reissue", .respond(.html()))
 
                 guard case .refreshFailed(_, let failure, _) = try await app.failure(of: AnyCall.me) else {
                     return #expect(Bool(false), "not a failed refresh")
                 }
-                #expect(failure.kind == .unreadableAnswer)
+                #expect(failure.kind == .unreadableResponse)
                 #expect(app.tokens.state.isSignedIn)
                 #expect(await app.storedTokens == before)
             }
@@ -67,12 +67,12 @@ extension EndToEnd {
                 let before = await app.storedTokens
                 try await app.controls.expireAccessTokens()
                 let portal = app.backend.baseURL + "/public/ping"
-                app.controls.inject("POST /auth/reissue", .answer(.redirect(to: portal, status: 307)))
+                app.controls.inject("POST /auth/reissue", .respond(.redirect(to: portal, status: 307)))
 
                 guard case .refreshFailed(_, let failure, _) = try await app.failure(of: AnyCall.me) else {
                     return #expect(Bool(false), "not a failed refresh")
                 }
-                #expect(failure.kind == .unreadableAnswer)
+                #expect(failure.kind == .unreadableResponse)
                 #expect(app.controls.arrivalCount("/public/ping") == 0)
                 #expect(app.tokens.state.isSignedIn)
                 #expect(await app.storedTokens == before)
@@ -100,7 +100,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C11: a cancelled waiter returns while the refresh is still under way", arguments: Wire.allCases)
+        @Test("C11: a cancelled waiter returns while the refresh continues", arguments: Wire.allCases)
         func waiterCancelled(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
@@ -122,9 +122,9 @@ extension EndToEnd {
         }
 
         @Test(
-            "C12: everybody who waited is cancelled, and the new tokens are stored all the same",
+            "C12: the new tokens are stored even if all waiters are cancelled",
             arguments: Wire.allCases)
-        func everybodyCancelled(wire: Wire) async throws {
+        func allCancelled(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
                 let events = app.tokens.events
@@ -139,20 +139,20 @@ extension EndToEnd {
                 gate.release()
                 _ = await events.upTo(\.isRefreshed)
 
-                #expect(await app.stored?.rotation == 1)
+                #expect(await app.stored?.stamp.rotation == 1)
                 _ = try await app.restarted().client.send(Me())
                 #expect(app.counters.refreshesCalled == 1)
             }
         }
 
         @Test(
-            "C13: a refresh that was under way at the sign-out brings nobody back, and its tokens are worth nothing",
+            "C13: a refresh under way at sign-out does not sign in again, and its tokens are revoked",
             arguments: Wire.allCases)
         func signOutDuringRefresh(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
                 let events = app.tokens.events
-                let gate = app.controls.holdRequests("POST /auth/reissue", at: .answer)
+                let gate = app.controls.holdRequests("POST /auth/reissue", at: .response)
                 let refresh = Task { try await app.tokens.refresh() }
                 try await gate.waitUntilHeld()
 
@@ -160,7 +160,7 @@ extension EndToEnd {
                 gate.release()
 
                 await #expect(throws: SessionError.signedOut) { try await refresh.value }
-                // The tokens that the user had, and those that came too late.
+                // The user's tokens and those that arrived after the sign-out.
                 await events.passing(2) { $0 == .revoked }
                 #expect(app.tokens.state == .signedOut)
                 #expect(await app.stored == nil)
@@ -168,7 +168,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C54: a sign-out without a network is a sign-out", arguments: Wire.allCases)
+        @Test("C54: signing out without a network succeeds", arguments: Wire.allCases)
         func signOutOffline(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
@@ -184,17 +184,17 @@ extension EndToEnd {
         }
 
         @Test(
-            "C44: a refresher that sends through the client itself neither recurses nor waits for itself",
+            "C44: a refresher that uses the client itself neither recurses nor deadlocks",
             arguments: Wire.allCases)
         func refreshThroughTheClient(wire: Wire) async throws {
-            let detour = Detour()
+            let refresher = ClientRefresher()
             var setup = Setup.reissue
-            setup.refresher = .custom { bundle, _ in try await detour.refresh(bundle) }
-            // Who waits for itself fails after this, and does not hang.
+            setup.refresher = .custom { bundle, _ in try await refresher.refresh(bundle) }
+            // A deadlock must fail the test instead of hanging it.
             setup.policy.refreshTimeout = .seconds(5)
             try await App.run(setup, over: wire) { app in
-                detour.client.withLockedValue { $0 = app.client }
-                defer { detour.client.withLockedValue { $0 = nil } }
+                refresher.client.withLockedValue { $0 = app.client }
+                defer { refresher.client.withLockedValue { $0 = nil } }
                 try await app.signUp()
                 try await app.controls.expireAccessTokens()
 
@@ -203,12 +203,12 @@ extension EndToEnd {
             }
         }
 
-        @Test("C45: a refresh is not kept waiting by the calls that wait for it", arguments: Wire.allCases)
+        @Test("C45: calls that wait for a refresh do not block it", arguments: Wire.allCases)
         func limiter(wire: Wire) async throws {
-            try await App.run(.reissue, over: wire, configure: { $0.maxConcurrentRequests = 4 }) { app in
+            try await App.run(.reissue, over: wire, configure: { $0.maximumConcurrentRequests = 4 }) { app in
                 try await app.signUp()
                 try await app.expireStoredToken()
-                let start = try app.restarted { $0.maxConcurrentRequests = 4 }
+                let start = try app.restarted { $0.maximumConcurrentRequests = 4 }
                 let gate = app.controls.holdRequests("POST /auth/reissue")
                 async let results = start.burst(40)
                 try await gate.waitUntilHeld()
@@ -219,7 +219,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C45: a refresh gets through while every connection for calls is taken", arguments: Wire.allCases)
+        @Test("C45: a refresh succeeds while every connection for calls is in use", arguments: Wire.allCases)
         func connectionsTaken(wire: Wire) async throws {
             try await App.run(.reissue, over: wire, connections: 1) { app in
                 try await app.signUp()

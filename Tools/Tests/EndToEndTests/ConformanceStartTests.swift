@@ -3,10 +3,10 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Conformance over the wire: starts, refusals and answers")
+    @Suite("Conformance over the wire: starts, rejections and responses")
     struct ConformanceStartTests {
         @Test(
-            "C57: signed out, a call that takes a token where there is one goes out bare and succeeds",
+            "C57: signed out, a call with optional authentication is sent without a token and succeeds",
             arguments: Wire.allCases)
         func signedOut(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
@@ -34,36 +34,37 @@ extension EndToEnd {
                 try await app.controls.expireAccessTokens()
                 _ = try await app.client.send(Me())
                 #expect(
-                    app.counters.answers(419, for: "GET /me") == 1 && app.counters.answers(200, for: "GET /me") == 1)
+                    app.counters.responses(419, for: "GET /me") == 1 && app.counters.responses(200, for: "GET /me") == 1
+                )
             }
         }
 
-        @Test("C58: 419 and 401 both refresh where both are configured", arguments: Wire.allCases)
+        @Test("C58: 419 and 401 both refresh if both are configured", arguments: Wire.allCases)
         func expiredIsEither(wire: Wire) async throws {
             let setup = Setup.legacy419.with { $0.rejection = .status(419).or(.unauthorized) }
             try await App.run(setup, over: wire) { app in
                 try await app.signUp()
-                app.controls.inject("GET /me", .answer(.init(401)))
+                app.controls.inject("GET /me", .respond(.init(401)))
                 _ = try await app.client.send(Me())
                 #expect(app.counters.refreshesCalled == 1)
             }
         }
 
-        @Test("C61: a token endpoint that answers 401 is called once", arguments: Wire.allCases)
+        @Test("C61: a token endpoint that returns 401 is called once", arguments: Wire.allCases)
         func tokenEndpointRefuses(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
                 try await app.controls.expireAccessTokens()
                 app.controls.update { $0.refreshTokenRejected = true }
-                guard case .sessionExpired(_, let reason, let answer) = try await app.failure(of: AnyCall.me) else {
+                guard case .sessionExpired(_, let reason, let response) = try await app.failure(of: AnyCall.me) else {
                     return #expect(Bool(false), "not expired")
                 }
-                #expect(reason == .refreshTokenRejected(code: "REFRESH_TOKEN_INVALID") && answer?.status == 401)
+                #expect(reason == .refreshTokenRejected(code: "REFRESH_TOKEN_INVALID") && response?.status == 401)
                 #expect(app.counters.refreshesCalled == 1)
             }
         }
 
-        @Test("C62: an expired session is renewed at the start", arguments: Wire.allCases)
+        @Test("C62: an expired session is refreshed at the start", arguments: Wire.allCases)
         func restoreExpired(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
@@ -71,7 +72,7 @@ extension EndToEnd {
                 let state = try await app.restarted().tokens.restore()
                 #expect(state.isSignedIn)
                 #expect(app.counters.refreshesSucceeded == 1)
-                #expect(await app.stored?.rotation == 1)
+                #expect(await app.stored?.stamp.rotation == 1)
             }
         }
 
@@ -83,12 +84,12 @@ extension EndToEnd {
                 try await app.controls.revokeSessions()
                 let state = try await app.restarted().tokens.restore()
                 #expect(state == .expired(.refreshTokenRejected(code: "REFRESH_TOKEN_INVALID")))
-                // The state does not wait for the store here: what it has is worth nothing any more.
+                // The state changes before the store is updated, so that the app does not wait for the disk.
                 await waitUntil { await app.stored == nil }
             }
         }
 
-        @Test("C62: with nothing stored, nobody is signed in and nothing is sent", arguments: Wire.allCases)
+        @Test("C62: without a stored session, the app is signed out and nothing is sent", arguments: Wire.allCases)
         func restoreNothing(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 #expect(await app.tokens.restore() == .signedOut)
@@ -96,7 +97,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C62: without a way to the server the session stays, and is stale", arguments: Wire.allCases)
+        @Test("C62: if the server is unreachable, the session stays and is stale", arguments: Wire.allCases)
         func restoreOffline(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
@@ -104,22 +105,22 @@ extension EndToEnd {
                 let before = await app.stored
                 await app.backend.stop()
                 guard case .signedIn(let session) = try await app.restarted().tokens.restore() else {
-                    return #expect(Bool(false), "signed out for want of a network")
+                    return #expect(Bool(false), "signed out because of the network")
                 }
                 #expect(session.isStale)
-                // That a refresh was about to be made is noted for as long as it is.
+                // The journal keeps the time of the attempted refresh.
                 await waitUntil { await app.stored == before }
             }
         }
 
-        @Test("C64: a refusal in an envelope is typed, whatever its status", arguments: Wire.allCases, [200, 409, 500])
+        @Test("C64: an error in an envelope is typed, whatever its status", arguments: Wire.allCases, [200, 409, 500])
         func envelope(wire: Wire, status: Int) async throws {
             let body = """
                 {"success": false, "code": "NAME_TAKEN", "message": "Choose another name.",
                  "errors": [{"field": "name", "message": "taken"}, "and a text"], "meta": {"requestId": "r-17"}}
                 """
             try await App.run(.envelope, over: wire) { app in
-                app.controls.inject("GET /feed", .answer(.init(status, body: body)))
+                app.controls.inject("GET /feed", .respond(.init(status, body: body)))
                 let error = await #expect(throws: NetworkError.self) {
                     try await app.client.send(AnyCall.get("/feed"), as: User.self)
                 }
@@ -132,7 +133,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C65: an empty answer decodes into what allows it", arguments: Wire.allCases, [200, 204])
+        @Test("C65: an empty response decodes into a type that allows it", arguments: Wire.allCases, [200, 204])
         func empty(wire: Wire, status: Int) async throws {
             for setup in [Setup.reissue, .envelope] {
                 try await App.run(setup, over: wire) { app in
@@ -144,7 +145,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C65: an empty answer where a value is expected names the type", arguments: Wire.allCases, [200, 204])
+        @Test("C65: an empty response is an error that names the expected type", arguments: Wire.allCases, [200, 204])
         func emptyForValue(wire: Wire, status: Int) async throws {
             try await App.run(.reissue, over: wire) { app in
                 let call = AnyCall.get("/_control/empty", query: ["status": status])
@@ -152,15 +153,15 @@ extension EndToEnd {
                 guard case .decoding(_, let failure) = error else {
                     return #expect(Bool(false), "not a decoding error")
                 }
-                #expect(failure.type == "User" && failure.answer.status == status)
+                #expect(failure.type == "User" && failure.response.status == status)
             }
         }
 
-        @Test("C65: a value that does not decode names the type and the coding path", arguments: Wire.allCases)
+        @Test("C65: a decoding error names the type and the coding path", arguments: Wire.allCases)
         func codingPath(wire: Wire) async throws {
             try await App.run(.envelope, over: wire) { app in
                 let body = #"{"success": true, "data": {"items": [{"id": "1", "title": "Wrens", "createdAt": 7}]}}"#
-                app.controls.inject("GET /feed", .answer(.init(200, body: body)))
+                app.controls.inject("GET /feed", .respond(.init(200, body: body)))
                 let error = await #expect(throws: NetworkError.self) {
                     try await app.client.send(AnyCall.get("/feed"), as: Page<Article>.self)
                 }

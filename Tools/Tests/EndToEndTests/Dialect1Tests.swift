@@ -4,38 +4,38 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Dialect 1: everything in an envelope")
+    @Suite("Dialect 1: responses in an envelope")
     struct Dialect1Tests {
         @Test(
             "Dialect1_guest: a guest signs in with a picture, which comes back byte for byte", arguments: Wire.allCases)
         func guest(wire: Wire) async throws {
-            try await Story.guestSignsIn(.envelope, over: wire)
+            try await Scenario.guestSignsIn(.envelope, over: wire)
         }
 
         @Test(
             "Dialect1_burst: fifty calls with an expired token make one refresh and all succeed",
             arguments: Wire.allCases)
         func burst(wire: Wire) async throws {
-            try await Story.burstRefreshesOnce(.envelope, over: wire)
+            try await Scenario.burstRefreshesOnce(.envelope, over: wire)
         }
 
         @Test("Dialect1_restart: the next start is signed in without a login", arguments: Wire.allCases)
         func restart(wire: Wire) async throws {
-            try await Story.restartStaysSignedIn(.envelope, over: wire)
+            try await Scenario.restartStaysSignedIn(.envelope, over: wire)
         }
 
         @Test("Dialect1_revocation: a session that the server ended expires once", arguments: Wire.allCases)
         func revocation(wire: Wire) async throws {
-            try await Story.revocationExpiresOnce(.envelope, over: wire)
+            try await Scenario.revocationExpiresOnce(.envelope, over: wire)
         }
 
         @Test("Dialect1_signOut: signing out clears the store and revokes at the server", arguments: Wire.allCases)
         func signOut(wire: Wire) async throws {
-            try await Story.signOutRevokes(.envelope, over: wire)
+            try await Scenario.signOutRevokes(.envelope, over: wire)
         }
 
         @Test(
-            "Dialect1_unwrapping: a value is taken out of its envelope, and bytes are left as they came",
+            "Dialect1_unwrapping: a value is decoded from its envelope, and raw data keeps it",
             arguments: Wire.allCases)
         func unwrapping(wire: Wire) async throws {
             try await App.run(.envelope, over: wire) { app in
@@ -51,7 +51,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("Dialect1_errors: a refusal has its code, message, fields and request id", arguments: Wire.allCases)
+        @Test("Dialect1_errors: an error has its code, message, fields and request id", arguments: Wire.allCases)
         func errors(wire: Wire) async throws {
             try await App.run(.envelope, over: wire) { app in
                 try await app.signUp()
@@ -67,15 +67,15 @@ extension EndToEnd {
             }
         }
 
-        @Test("Dialect1_guest_upgrade: a guest becomes a user in place, under the same id", arguments: Wire.allCases)
+        @Test("Dialect1_guest_upgrade: a guest becomes a user with the same id", arguments: Wire.allCases)
         func upgrade(wire: Wire) async throws {
             try await App.run(.envelope, over: wire) { app in
                 let guest = try await GuestAuthService(app.client).register(name: "Wren")
                 var upgrade = AnyCall.post(
                     "/auth/upgrade", .json(["email": "wren@example.org", "password": "correct horse"]))
                 upgrade.authentication = .required
-                let answer: SignedIn = try await app.client.signIn(upgrade) { SessionAccount(userID: $0.user.id) }
-                #expect(answer.user.id == guest.id && !answer.user.isGuest)
+                let response: SignedIn = try await app.client.signIn(upgrade) { SessionAccount(userID: $0.user.id) }
+                #expect(response.user.id == guest.id && !response.user.isGuest)
                 #expect(try await app.client.send(Me()).isGuest == false)
                 #expect(await app.stored?.account == SessionAccount(userID: guest.id))
             }

@@ -8,37 +8,37 @@ extension EndToEnd {
         @Test(
             "Dialect2_guest: a guest signs in with a picture, which comes back byte for byte", arguments: Wire.allCases)
         func guest(wire: Wire) async throws {
-            try await Story.guestSignsIn(.oauth2, over: wire)
+            try await Scenario.guestSignsIn(.oauth2, over: wire)
         }
 
         @Test(
             "Dialect2_burst: fifty calls with an expired token make one refresh and all succeed",
             arguments: Wire.allCases)
         func burst(wire: Wire) async throws {
-            try await Story.burstRefreshesOnce(.oauth2, over: wire)
+            try await Scenario.burstRefreshesOnce(.oauth2, over: wire)
         }
 
         @Test("Dialect2_restart: the next start is signed in without a login", arguments: Wire.allCases)
         func restart(wire: Wire) async throws {
-            try await Story.restartStaysSignedIn(.oauth2, over: wire)
+            try await Scenario.restartStaysSignedIn(.oauth2, over: wire)
         }
 
         @Test("Dialect2_revocation: a session that the server ended expires once", arguments: Wire.allCases)
         func revocation(wire: Wire) async throws {
-            try await Story.revocationExpiresOnce(.oauth2, over: wire)
+            try await Scenario.revocationExpiresOnce(.oauth2, over: wire)
         }
 
         @Test("Dialect2_signOut: signing out clears the store and revokes at the server", arguments: Wire.allCases)
         func signOut(wire: Wire) async throws {
-            try await Story.signOutRevokes(.oauth2, over: wire)
+            try await Scenario.signOutRevokes(.oauth2, over: wire)
         }
 
         @Test(
-            "Dialect2_spelling: the refresh goes as a form or as JSON, and the client says who it is in each way",
+            "Dialect2_spelling: the refresh is sent as a form or as JSON, with each kind of client authentication",
             arguments: Wire.allCases, Dialect2Tests.spellings)
         func spelling(wire: Wire, spelling: Spelling) async throws {
             let setup = Setup.oauth2.with {
-                $0.refresher = .oauth2(client: spelling.client, encoding: spelling.encoding)
+                $0.refresher = .oauth2(client: spelling.client, sendsJSON: spelling.sendsJSON)
                 $0.revoker = .oauth2(client: spelling.client)
             }
             try await App.run(setup, over: wire, backend: { $0.requireOAuthClient() }) { app in
@@ -55,31 +55,31 @@ extension EndToEnd {
             }
         }
 
-        @Test("Dialect2_wrongClient: a client that the server does not know signs nobody out", arguments: Wire.allCases)
+        @Test("Dialect2_wrongClient: an unknown client does not end the session", arguments: Wire.allCases)
         func wrongClient(wire: Wire) async throws {
-            let stranger = Martlet.OAuthClient(id: "app", authentication: .basic(secret: "wrong"))
+            let stranger = Martlet.OAuthClient(id: "app", secret: "wrong")
             let setup = Setup.oauth2.with { $0.refresher = .oauth2(client: stranger) }
             try await App.run(setup, over: wire, backend: { $0.requireOAuthClient() }) { app in
                 try await app.signUp()
                 try await app.controls.expireAccessTokens()
                 guard case .refreshFailed(_, let failure, _) = try await app.failure(of: AnyCall.me) else {
-                    return #expect(Bool(false), "the session is lost")
+                    return #expect(Bool(false), "the session has ended")
                 }
                 #expect(failure.kind == .status(401))
                 #expect(app.tokens.state.isSignedIn)
             }
         }
 
-        @Test("Dialect2_invalidGrant: invalid_grant ends the session, and says so", arguments: Wire.allCases)
+        @Test("Dialect2_invalidGrant: invalid_grant ends the session with its reason", arguments: Wire.allCases)
         func invalidGrant(wire: Wire) async throws {
             try await App.run(.oauth2, over: wire) { app in
                 try await app.signUp()
                 try await app.controls.revokeSessions(includingAccessTokens: true)
-                guard case .sessionExpired(_, let reason, let answer) = try await app.failure(of: AnyCall.me) else {
+                guard case .sessionExpired(_, let reason, let response) = try await app.failure(of: AnyCall.me) else {
                     return #expect(Bool(false), "not expired")
                 }
                 #expect(reason == .refreshTokenRejected(code: "invalid_grant"))
-                #expect(answer?.status == 401)
+                #expect(response?.status == 401)
             }
         }
 
@@ -91,7 +91,7 @@ extension EndToEnd {
                 let grant: Query = [
                     "grant_type": "password", "username": "wren@example.org", "password": "correct horse",
                 ]
-                try await app.client.signIn(AnyCall.post("/oauth/token", .form(grant)), as: Empty.self)
+                try await app.client.signIn(AnyCall.post("/oauth/token", .form(grant)), as: NoContent.self)
                 let bundle = try #require(await app.stored?.bundle)
                 #expect(
                     bundle.lifetime == .seconds(900) && bundle.tokenType == "Bearer" && bundle.scope == "read write")
@@ -107,7 +107,7 @@ extension EndToEnd {
                     return #expect(Bool(false), "not an API error")
                 }
                 #expect(error.status == 404 && error.code == "NOT_FOUND")
-                #expect(error.message == "There is nothing at this address.")
+                #expect(error.message == "There is no resource at this path.")
                 #expect(error.requestID?.isEmpty == false)
             }
         }
@@ -115,28 +115,26 @@ extension EndToEnd {
 }
 
 extension EndToEnd.Dialect2Tests {
-    /// One way to write the request to the token endpoint.
+    /// One encoding of the request to the token endpoint.
     struct Spelling: Sendable, CustomTestStringConvertible {
-        let encoding: OAuthEncoding
+        let sendsJSON: Bool
         let isBasic: Bool
 
         var client: Martlet.OAuthClient {
-            Martlet.OAuthClient(
-                id: Self.id,
-                authentication: isBasic ? .basic(secret: Secret(Self.secret)) : .body(secret: Secret(Self.secret)))
+            Martlet.OAuthClient(id: Self.id, secret: Secret(Self.secret), sendsSecretInBody: !isBasic)
         }
         var contentType: String {
-            encoding == .form ? "application/x-www-form-urlencoded" : "application/json"
+            sendsJSON ? "application/json" : "application/x-www-form-urlencoded"
         }
-        var testDescription: String { "\(encoding), client in the \(isBasic ? "header" : "body")" }
+        var testDescription: String { "\(sendsJSON ? "JSON" : "form"), client in the \(isBasic ? "header" : "body")" }
 
-        // What a form escapes must arrive as it was.
+        // Characters that forms escape must arrive unchanged.
         static let id = "app+1"
         static let secret = "s3cret & more:%"
     }
 
-    static let spellings = [OAuthEncoding.form, .json].flatMap { encoding in
-        [true, false].map { Spelling(encoding: encoding, isBasic: $0) }
+    static let spellings = [false, true].flatMap { sendsJSON in
+        [true, false].map { Spelling(sendsJSON: sendsJSON, isBasic: $0) }
     }
 }
 

@@ -10,34 +10,34 @@ extension EndToEnd {
             "Dialect6Cookie_guest: a guest signs in with a picture, which comes back byte for byte",
             arguments: Wire.allCases)
         func guest(wire: Wire) async throws {
-            try await Story.guestSignsIn(.cookie, over: wire)
+            try await Scenario.guestSignsIn(.cookie, over: wire)
         }
 
         @Test(
             "Dialect6Cookie_burst: fifty calls with an expired token make one refresh and all succeed",
             arguments: Wire.allCases)
         func burst(wire: Wire) async throws {
-            try await Story.burstRefreshesOnce(.cookie, over: wire)
+            try await Scenario.burstRefreshesOnce(.cookie, over: wire)
         }
 
         @Test("Dialect6Cookie_restart: the next start is signed in without a login", arguments: Wire.allCases)
         func restart(wire: Wire) async throws {
-            try await Story.restartStaysSignedIn(.cookie, over: wire)
+            try await Scenario.restartStaysSignedIn(.cookie, over: wire)
         }
 
         @Test("Dialect6Cookie_revocation: a session that the server ended expires once", arguments: Wire.allCases)
         func revocation(wire: Wire) async throws {
-            try await Story.revocationExpiresOnce(.cookie, over: wire)
+            try await Scenario.revocationExpiresOnce(.cookie, over: wire)
         }
 
         @Test(
             "Dialect6Cookie_signOut: signing out clears the store and revokes at the server", arguments: Wire.allCases)
         func signOut(wire: Wire) async throws {
-            try await Story.signOutRevokes(.cookie, over: wire)
+            try await Scenario.signOutRevokes(.cookie, over: wire)
         }
 
         @Test(
-            "Dialect6Cookie_placement: the refresh token is in no body, and its cookie goes to the session endpoints only",
+            "Dialect6Cookie_placement: the refresh token is in no body, and its cookie is sent to session endpoints",
             arguments: Wire.allCases)
         func placement(wire: Wire) async throws {
             try await App.run(.cookie, over: wire) { app in
@@ -53,7 +53,7 @@ extension EndToEnd {
                 #expect(Set(tokens).count == 2)
                 let withCookie = app.traffic.sent.filter { $0.request.headerFields[.cookie] != nil }
                 #expect(withCookie.map(\.path) == ["/auth/refresh", "/auth/logout"])
-                #expect(withCookie.allSatisfy { $0.usedLane })
+                #expect(withCookie.allSatisfy { $0.usedIsolatedTransport })
                 #expect(withCookie.map { $0.request.headerFields[.cookie] } == tokens.map { "refresh_token=\($0)" })
                 let bodies = app.traffic.sent.compactMap(\.body).map { String(decoding: $0, as: UTF8.self) }
                 #expect(bodies.allSatisfy { body in !tokens.contains { body.contains($0) } })

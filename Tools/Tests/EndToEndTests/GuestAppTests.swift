@@ -7,7 +7,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @MainActor @Suite("The example app") struct GuestAppTests {
+    @MainActor @Suite("Example app") struct GuestAppTests {
         @Test("GuestApp_story: login with a photo, articles, a restart, an expired token, an ended session, a logout")
         func story() async throws {
             try await withBackend { backend, makeApp in
@@ -34,12 +34,12 @@ extension EndToEnd {
                 if case .failed(let text) = await articles.create(tooLong) {
                     #expect(text?.contains("200") == true)
                 } else {
-                    Issue.record("the server takes a title of 201 characters")
+                    Issue.record("the server accepted a title of 201 characters")
                 }
                 run.cancel()
                 await run.value
 
-                // The app starts anew, with an access token that the server does not take any more.
+                // The app restarts with an access token that the server rejects.
                 try await backend.controls.expireAccessTokens()
                 let next = makeApp()
                 let nextRun = Task { await next.session.run() }
@@ -63,7 +63,7 @@ extension EndToEnd {
                 await others.load()
                 #expect(others.user?.name == "Grace")
                 await others.delete(try #require(others.articles.first))
-                #expect(others.errorText != nil, "an article is its author's")
+                #expect(others.errorText != nil, "only the author may delete an article")
 
                 await next.session.signOut().value
                 #expect(next.session.route == .login)
@@ -72,7 +72,7 @@ extension EndToEnd {
             }
         }
 
-        /// Returns once something holds that nobody announces.
+        /// Polls until a condition holds that has no event.
         private func until(_ condition: () -> Bool) async {
             while !condition() { await Task.yield() }
         }
@@ -91,7 +91,7 @@ extension EndToEnd {
                 let makeApp = { @MainActor in
                     AppModel(
                         server: BaseURL(backend.baseURL),
-                        store: FileTokenStore(path: folder.appendingPathComponent("session.json").path),
+                        store: .file(path: folder.appendingPathComponent("session.json").path),
                         transport: transport, registration: { Self.registration($0) })
                 }
                 do {
@@ -104,7 +104,7 @@ extension EndToEnd {
             }
         }
 
-        /// Sends the picture as it is: this package has no codecs on Linux.
+        /// Sends the picture unchanged, because this package has no image codecs on Linux.
         private nonisolated static func registration(_ client: NetworkClient) -> GuestRegistration {
             let guests = GuestAuthService(client)
             let session = client.tokens.map { SessionSource($0) } ?? SessionSource(state: { .signedOut })

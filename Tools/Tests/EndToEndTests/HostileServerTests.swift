@@ -6,13 +6,13 @@ internal import Testing
 extension EndToEnd {
     @Suite("Hostile servers")
     struct HostileServerTests {
-        /// What a call to such a server comes to.
+        /// The result of a call to a misbehaving server.
         enum Outcome: String, Sendable {
-            case timedOut, connectionLost, cannotConnect, invalidResponse, responseTooLarge, answer
+            case timedOut, connectionLost, cannotConnect, invalidResponse, responseTooLarge, response
 
             init(_ result: Result<Data, NetworkError>) throws {
                 switch result {
-                case .success: self = .answer
+                case .success: self = .response
                 case .failure(.timedOut): self = .timedOut
                 case .failure(.connectionLost): self = .connectionLost
                 case .failure(.cannotConnect): self = .cannotConnect
@@ -23,27 +23,27 @@ extension EndToEnd {
             }
         }
 
-        /// One misbehaviour, and what each transport may make of it.
+        /// A misbehavior, with the outcomes that transports may have.
         struct Case: Sendable, CustomTestStringConvertible {
-            let misbehaviour: Misbehaviour
+            let misbehavior: Misbehavior
             let outcomes: Set<Outcome>
             let needs: Limitation?
 
-            init(_ misbehaviour: Misbehaviour, _ outcomes: Outcome..., needs: Limitation? = nil) {
-                self.misbehaviour = misbehaviour
+            init(_ misbehavior: Misbehavior, _ outcomes: Outcome..., needs: Limitation? = nil) {
+                self.misbehavior = misbehavior
                 self.outcomes = Set(outcomes)
                 self.needs = needs
             }
 
-            var testDescription: String { "\(misbehaviour)" }
+            var testDescription: String { "\(misbehavior)" }
         }
 
-        /// A case over a transport that survives it.
+        /// A case over a transport that supports it.
         struct Run: Sendable, CustomTestStringConvertible {
             let wire: Wire
             let hostile: Case
 
-            var testDescription: String { "\(wire), \(hostile.misbehaviour)" }
+            var testDescription: String { "\(wire), \(hostile.misbehavior)" }
         }
 
         static let runs = cases.flatMap { hostile in
@@ -51,38 +51,38 @@ extension EndToEnd {
         }
 
         static let cases = [
-            Case(.acceptsAndNeverAnswers, .timedOut),
+            Case(.acceptsAndNeverResponds, .timedOut),
             Case(.closesImmediately, .connectionLost),
             Case(.resetsConnection, .connectionLost),
             Case(.closesMidHead, .connectionLost, needs: .survivingHalfAHead),
             Case(.closesMidBody(), .connectionLost),
-            // The announced bytes are all there; what follows them belongs to nobody.
-            Case(.sendsTooMuch(), .answer, .invalidResponse),
+            // The announced bytes are complete; the bytes after them belong to no response.
+            Case(.sendsTooMuch(), .response, .invalidResponse),
             Case(.endlessHeaders(), .invalidResponse),
-            Case(.endlessBody, .responseTooLarge, needs: .leavingAnEndlessAnswer),
+            Case(.endlessBody, .responseTooLarge, needs: .leavingAnEndlessResponse),
             Case(.slowDrip(interval: .milliseconds(5)), .timedOut),
             Case(.garbage, .invalidResponse),
             Case(.badChunkedEncoding, .invalidResponse, .connectionLost),
             Case(.invalidStatusLine, .invalidResponse),
         ]
 
-        @Test("Each misbehaviour is a typed error, and its connection is closed", arguments: runs)
-        func misbehaviour(run: Run) async throws {
+        @Test("Each misbehavior causes a typed error, and its connection is closed", arguments: runs)
+        func misbehavior(run: Run) async throws {
             let (wire, hostile) = (run.wire, run.hostile)
-            try await Self.withClient(of: hostile.misbehaviour, over: wire) { client, server in
+            try await Self.withClient(of: hostile.misbehavior, over: wire) { client, server in
                 var call = AnyCall.get("/")
                 call.timeout = .seconds(1)
                 let outcome = try Outcome(await Self.result(of: call, client))
                 #expect(hostile.outcomes.contains(outcome), "\(outcome)")
-                // A transport may keep the connection of what it takes for a whole answer.
-                if outcome != .answer { try await server.waitUntilClosed(server.connectionsAccepted) }
+                // A transport may keep the connection after a response that it considers complete.
+                if outcome != .response { try await server.waitUntilClosed(server.connectionsAccepted) }
             }
         }
 
-        @Test("A hostile token endpoint costs nobody the session", arguments: runs)
+        @Test("A hostile token endpoint does not end the session", arguments: runs)
         func tokenEndpoint(run: Run) async throws {
             let (wire, hostile) = (run.wire, run.hostile)
-            let server = try await MisbehavingServer.start(hostile.misbehaviour)
+            let server = try await MisbehavingServer.start(hostile.misbehavior)
             let transport = RecordingTransport(try wire.transport())
             var policy = SessionPolicy()
             policy.refreshTimeout = .seconds(1)
@@ -93,17 +93,17 @@ extension EndToEnd {
             let error = await #expect(throws: SessionError.self) { try await tokens.refresh() }
             if case .refreshFailed = error {} else { Issue.record("\(String(describing: error))") }
             #expect(tokens.state.isSignedIn)
-            if !hostile.outcomes.contains(.answer) { try await server.waitUntilClosed(server.connectionsAccepted) }
+            if !hostile.outcomes.contains(.response) { try await server.waitUntilClosed(server.connectionsAccepted) }
             await transport.shutdown()
             await server.stop()
         }
 
-        @Test("A cancelled call lets go of its connection", arguments: Wire.allCases)
+        @Test("A cancelled call closes its connection", arguments: Wire.allCases)
         func cancelled(wire: Wire) async throws {
             try await App.run(.reissue, over: wire) { app in
                 app.controls.inject("GET /feed", .hang)
                 let task = Task { await Self.result(of: AnyCall.get("/feed"), app.client) }
-                // Not just a connection: one that carried no request yet may stay in the pool.
+                // Wait for the request: a connection that carried none may stay in the pool.
                 try await app.controls.waitUntilHanging()
                 task.cancel()
                 guard case .failure(.cancelled) = await task.value else { return #expect(Bool(false), "not cancelled") }
@@ -111,20 +111,20 @@ extension EndToEnd {
             }
         }
 
-        @Test("Nobody listens", arguments: Wire.allCases)
-        func nobodyListens(wire: Wire) async throws {
+        @Test("A refused connection", arguments: Wire.allCases)
+        func refusedConnection(wire: Wire) async throws {
             let server = try await MisbehavingServer.start(.closesImmediately)
             await server.stop()
             let transport = RecordingTransport(try wire.transport())
             let client = NetworkClient(baseURL: BaseURL(server.baseURL), config: Self.config, transport: transport)
             guard case .failure(.cannotConnect) = await Self.result(of: AnyCall.get("/"), client) else {
-                return #expect(Bool(false), "connected to nobody")
+                return #expect(Bool(false), "not a refused connection")
             }
             await transport.shutdown()
         }
 
         @Test(
-            "A base URL that is no good fails the call before anything is sent", arguments: Wire.allCases,
+            "An invalid base URL fails the call before anything is sent", arguments: Wire.allCases,
             [
                 "", "example.org", "ftp://example.org", "http://", "http://[::1", "http://a b/", "http://host:99999/",
                 "http://u:p@host/",
@@ -132,15 +132,15 @@ extension EndToEnd {
         func badBaseURL(wire: Wire, text: String) async throws {
             let transport = RecordingTransport(try wire.transport())
             let client = NetworkClient(baseURL: BaseURL(text), config: Self.config, transport: transport)
-            guard case .failure(.invalidRequest(_, let problem)) = await Self.result(of: AnyCall.get("/x"), client)
+            guard case .failure(.invalidRequest(_, let reason)) = await Self.result(of: AnyCall.get("/x"), client)
             else {
                 return #expect(Bool(false), "accepted")
             }
-            #expect(!problem.description.isEmpty && transport.sent.isEmpty)
+            #expect(!reason.isEmpty && transport.sent.isEmpty)
             await transport.shutdown()
         }
 
-        @Test("Plain http to another machine is refused before anything is sent", arguments: Wire.allCases)
+        @Test("Plain HTTP to another machine is rejected before anything is sent", arguments: Wire.allCases)
         func insecure(wire: Wire) async throws {
             let transport = RecordingTransport(try wire.transport())
             let client = NetworkClient(baseURL: "http://example.org", config: Self.config, transport: transport)
@@ -152,17 +152,17 @@ extension EndToEnd {
         }
 
         @Test(
-            "What is no JSON is a decoding error that shows what came", arguments: Wire.allCases,
+            "Invalid JSON is a decoding error that shows the body", arguments: Wire.allCases,
             ["<html><body>Out of order</body></html>", "{\"id\": 1, ", "\u{0}\u{1}", "null", "[]"])
         func notJSON(wire: Wire, body: String) async throws {
             for setup in [Setup.reissue, .envelope] {
                 try await App.run(setup, over: wire) { app in
-                    app.controls.inject("GET /feed", .answer(.init(200, body: body, contentType: "text/html")))
+                    app.controls.inject("GET /feed", .respond(.init(200, body: body, contentType: "text/html")))
                     let error = await #expect(throws: NetworkError.self) {
                         try await app.client.send(AnyCall.get("/feed"), as: User.self)
                     }
                     guard case .decoding(_, let failure) = error else { return #expect(Bool(false), "decoded") }
-                    #expect(failure.answer.body == Data(body.utf8) && failure.description.contains("User"))
+                    #expect(failure.response.body == Data(body.utf8) && failure.description.contains("User"))
                 }
             }
         }
@@ -171,13 +171,13 @@ extension EndToEnd {
         func errorPage(wire: Wire, status: Int) async throws {
             for setup in [Setup.reissue, .envelope, .oauth2] {
                 try await App.run(setup, over: wire) { app in
-                    let page = FaultRule.Answer(status, body: "<html>Bad gateway</html>", contentType: "text/html")
-                    app.controls.inject("GET /feed", .answer(page))
-                    guard case .unacceptableStatus(_, let answer) = try await app.failure(of: AnyCall.get("/feed"))
+                    let page = FaultRule.Response(status, body: "<html>Bad gateway</html>", contentType: "text/html")
+                    app.controls.inject("GET /feed", .respond(page))
+                    guard case .unacceptableStatus(_, let response) = try await app.failure(of: AnyCall.get("/feed"))
                     else {
-                        return #expect(Bool(false), "not by its status")
+                        return #expect(Bool(false), "not an error with the status")
                     }
-                    #expect(answer.status == status)
+                    #expect(response.status == status)
                 }
             }
         }
@@ -193,10 +193,10 @@ extension EndToEnd.HostileServerTests {
     }
 
     private static func withClient(
-        of misbehaviour: Misbehaviour, over wire: Wire,
+        of misbehavior: Misbehavior, over wire: Wire,
         _ test: (NetworkClient, MisbehavingServer) async throws -> Void
     ) async throws {
-        let server = try await MisbehavingServer.start(misbehaviour)
+        let server = try await MisbehavingServer.start(misbehavior)
         let transport = RecordingTransport(try wire.transport())
         do {
             let client = NetworkClient(baseURL: BaseURL(server.baseURL), config: config, transport: transport)

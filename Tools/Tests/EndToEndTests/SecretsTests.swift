@@ -5,9 +5,9 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("C53: no sink ever holds a token")
+    @Suite("C53: no sink ever contains a token")
     struct SecretsTests {
-        /// Everything that a person could come to see.
+        /// Collects every text that a user or developer could see.
         final class Sinks: NetworkObserver, Sendable {
             private let lines = NIOLockedValueBox<[String]>([])
 
@@ -27,43 +27,47 @@ extension EndToEnd {
             }
 
             func callWillStart(_ call: ObservedCall) { take("callWillStart", call) }
-            func attemptWillStart(_ attempt: ObservedAttempt) { take(attempt) }
-            func attemptWillRedirect(_ attempt: ObservedAttempt, to url: String) {
-                take("attemptWillRedirect", attempt, url)
+            func attemptWillStart(_ call: ObservedCall) { take(call) }
+            func attemptWillRedirect(_ call: ObservedCall, to url: String) {
+                take("attemptWillRedirect", call, url)
             }
-            func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int) { take(attempt, status) }
-            func attemptDidFail(_ attempt: ObservedAttempt, error: NetworkError) {
-                take("attemptDidFail", attempt, error)
+            func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { take(call, status) }
+            func attemptDidFail(_ call: ObservedCall, error: NetworkError) {
+                take("attemptDidFail", call, error)
             }
             func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
                 take(call, error)
             }
-            func callDidFinish(_ call: FinishedCall) { take("callDidFinish", call) }
+            func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
+                take("callDidFinish", call, result)
+            }
         }
 
-        @Test("C53: nor do events, states, errors, descriptions and dumps", arguments: Wire.allCases, Dialect.allCases)
+        @Test(
+            "C53: events, states, errors, descriptions and dumps contain no token", arguments: Wire.allCases,
+            Dialect.allCases)
         func everySink(wire: Wire, dialect: Dialect) async throws {
-            // What an opaque token looks like does not depend on the dialect.
+            // One dialect is enough for opaque tokens: they are the same in all of them.
             for isOpaque in dialect == .envelope ? [false, true] : [false] {
                 let setup = Setup.all.first { $0.dialect == dialect } ?? .envelope
                 let sinks = Sinks()
                 let flow = try await SecretFlow.run(setup, over: wire, into: sinks, opaqueTokens: isOpaque)
-                #expect(flow.tokens.count >= 4, "not enough tokens to look for")
+                #expect(flow.tokens.count >= 4, "too few tokens to search for")
                 let text = sinks.all
                 for seen in [
                     "callWillStart", "attemptWillRedirect", "attemptDidFail", "callDidFinish", "refreshSucceeded",
                 ] {
-                    #expect(text.contains { $0.contains(seen) }, "nothing was seen of \(seen)")
+                    #expect(text.contains { $0.contains(seen) }, "\(seen) was not recorded")
                 }
                 let everything = Data(text.joined(separator: "\n").utf8)
                 let leaked = flow.tokens.filter { everything.range(of: Data($0.utf8)) != nil }
-                // Each line once, without the token, so that a leak can be read.
+                // Report each line once, with the token masked, so that the failure can be shown.
                 let leaks = leaked.isEmpty ? [] : Self.lines(of: text, with: leaked)
                 #expect(leaks.sorted() == [])
             }
         }
 
-        @Test("C53: a token in any log would be found, by the backend's own list of them")
+        @Test("C53: a token in any log is found by the backend's list of issued tokens")
         func planted() async throws {
             try await App.run(.envelope, over: .asyncHTTPClient) { app in
                 try await app.signUp()
@@ -93,12 +97,12 @@ extension EndToEnd {
     }
 }
 
-/// A session from sign-in to sign-out with everything that can go wrong on the way.
+/// Runs a session from sign-in to sign-out with failures of every kind.
 private struct SecretFlow {
-    /// Every token that the backend ever handed out.
+    /// Every token that the backend issued.
     let tokens: Set<String>
 
-    /// Takes the token for a date, so that the decoder quotes it.
+    /// Decodes the token as a date, so that the decoding error quotes it.
     private struct Misread: Decodable, Sendable {
         let token: Date
     }
@@ -110,8 +114,8 @@ private struct SecretFlow {
         var tokens: Set<String> = []
         try await App.run(setup, over: wire) { outer in
             outer.controls.update { $0.opaqueAccessTokens = opaqueTokens }
-            let store = RecordingStore(FileTokenStore(path: outer.storePath))
-            let traffic = RecordingTransport(try wire.transport(), keepsAnswers: true)
+            let store = RecordingStore(AnyTokenStore.file(path: outer.storePath))
+            let traffic = RecordingTransport(try wire.transport(), keepsResponses: true)
             let app = try App(
                 setup, on: outer.backend, over: wire, storePath: outer.storePath, store: store, traffic: traffic,
                 sinks: outer.sinks
@@ -132,19 +136,19 @@ private struct SecretFlow {
             for result in await app.burst(3) { sinks.take(result) }
             sinks.take(app.tokens.state)
             try await app.signUp(email: "again@example.org")
-            app.controls.inject("POST /auth/logout", .answer(.init(503, body: "no: \(token.reveal())")))
-            app.controls.inject("POST /oauth/revoke", .answer(.init(503, body: "no: \(token.reveal())")))
+            app.controls.inject("POST /auth/logout", .respond(.init(503, body: "no: \(token.reveal())")))
+            app.controls.inject("POST /oauth/revoke", .respond(.init(503, body: "no: \(token.reveal())")))
             await app.tokens.signOut()
             for event in await events.upTo({ $0 == .revoked }) { sinks.take(event) }
 
-            tokens = store.writtenTokens.union(traffic.answers.flatMap(Self.tokens))
+            tokens = store.writtenTokens.union(traffic.responses.flatMap(Self.tokens))
             #expect(outer.sinks.silent.isEmpty)
             await traffic.shutdown()
         }
         return SecretFlow(tokens: tokens)
     }
 
-    /// Calls that fail in every way in which an answer or a request with the token in it could be shown.
+    /// Makes calls that fail in every way that could reveal the token of a request or a response.
     private static func provoke(_ app: App, _ token: String, _ sinks: EndToEnd.SecretsTests.Sinks) async {
         let quotes = [
             #"{"code": "X", "success": false, "message": "\#(token) is bad", "errors": ["\#(token)"], "data": null}"#,
@@ -152,15 +156,15 @@ private struct SecretFlow {
         ]
         for quote in quotes {
             for (status, type) in [(400, "application/json"), (403, "application/problem+json"), (500, "text/plain")] {
-                app.controls.inject("GET /feed", .answer(.init(status, body: quote, contentType: type)))
+                app.controls.inject("GET /feed", .respond(.init(status, body: quote, contentType: type)))
                 await fail(app, AnyCall.get("/feed"), as: User.self, sinks)
             }
-            app.controls.inject("GET /feed", .answer(.init(200, body: quote)))
+            app.controls.inject("GET /feed", .respond(.init(200, body: quote)))
             await fail(app, AnyCall.get("/feed"), as: User.self, sinks)
         }
         await fail(app, AnyCall.get("/_control/echo"), as: User.self, sinks)
         for body in [#"{"token": "\#(token)"}"#, #"{"success": true, "data": {"token": "\#(token)"}}"#] {
-            app.controls.inject("GET /feed", .answer(.init(200, body: body)))
+            app.controls.inject("GET /feed", .respond(.init(200, body: body)))
             await fail(app, AnyCall.get("/feed"), as: Misread.self, sinks)
         }
         await fail(app, AnyCall.get("/me", query: ["access_token": token]), as: [Int].self, sinks)
@@ -175,7 +179,7 @@ private struct SecretFlow {
         await fail(app, AnyCall.post("/articles", .json(["title": 7])), as: User.self, sinks)
     }
 
-    /// A refresh whose answer is of no use, and quotes the token.
+    /// Makes a refresh whose response is invalid and contains the token.
     private static func refreshBadly(_ app: App, _ token: String, _ sinks: EndToEnd.SecretsTests.Sinks) async {
         let endpoint: RequestPattern =
             switch app.setup.dialect {
@@ -183,7 +187,7 @@ private struct SecretFlow {
             case .reissue: "/auth/reissue"
             case .envelope, .header, .legacy419, .cookie: "/auth/refresh"
             }
-        app.controls.inject(endpoint, .answer(.init(503, body: "Bearer \(token)", contentType: "text/plain")))
+        app.controls.inject(endpoint, .respond(.init(503, body: "Bearer \(token)", contentType: "text/plain")))
         do throws(SessionError) {
             try await app.tokens.refresh()
             Issue.record("a refresh that failed did not say so")
@@ -200,15 +204,15 @@ private struct SecretFlow {
             Issue.record("\(call.path) did not fail")
         } catch {
             sinks.take(error)
-            if let answer = error.answer { sinks.take(answer) }
+            if let response = error.response { sinks.take(response) }
             if case .api(_, let refusal) = error { sinks.take(refusal, refusal.errors) }
         }
     }
 
-    /// What an answer calls a token, be it in its fields or in its body.
-    private static func tokens(in answer: String) -> [String] {
+    /// The tokens in a response's fields and body.
+    private static func tokens(in response: String) -> [String] {
         let named = #/"(?:accessToken|refreshToken|access_token|refresh_token|token)"\s*:\s*"([^"]{8,})"/#
         let cookie = #/refresh_token=([^;]{8,})/#
-        return answer.matches(of: named).map { String($0.1) } + answer.matches(of: cookie).map { String($0.1) }
+        return response.matches(of: named).map { String($0.1) } + response.matches(of: cookie).map { String($0.1) }
     }
 }

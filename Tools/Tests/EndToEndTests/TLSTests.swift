@@ -6,7 +6,7 @@ extension EndToEnd {
     @Suite("TLS and HTTP/2")
     struct TLSTests {
         @Test(
-            "HTTP/2 takes one connection for many calls, and a burst makes one refresh",
+            "HTTP/2 uses one connection for many calls, and a burst makes one refresh",
             arguments: Limitation.trustingAnAuthority.wires)
         func http2(wire: Wire) async throws {
             try await App.run(.reissue, over: wire, backend: { $0.tls = .selfSigned }) { app in
@@ -14,18 +14,18 @@ extension EndToEnd {
                 try await app.controls.expireAccessTokens()
                 #expect(await app.burst(50).successes == 50)
                 #expect(app.counters.refreshesCalled == 1 && app.counters.reuseDetected == 0)
-                // The calls share one, and the refresh has its own.
+                // One connection for the calls and one for the refresh.
                 #expect(app.counters.connectionsAccepted == 2)
             }
         }
 
         @Test(
-            "HTTP/1.1 over TLS takes a connection for each call under way",
+            "HTTP/1.1 over TLS uses a connection for each concurrent call",
             arguments: Limitation.trustingAnAuthority.wires)
         func http1(wire: Wire) async throws {
             try await App.run(.reissue, over: wire, backend: { $0.tls = .selfSigned }) { app in
                 let transport = RecordingTransport(
-                    try wire.transport(trusting: app.backend.certificateAuthorityPEM, version: .http1Only))
+                    try wire.transport(trusting: app.backend.certificateAuthorityPEM, allowsHTTP2: false))
                 let client = NetworkClient(baseURL: BaseURL(app.backend.baseURL), transport: transport)
                 let gate = app.controls.holdRequests("/public/ping")
                 async let first: Ping = client.send(AnyCall.get("/public/ping"))
@@ -33,13 +33,13 @@ extension EndToEnd {
                 try await gate.waitUntilHeld(2)
                 #expect(app.counters.connectionsAccepted == 2)
                 gate.release()
-                let answers = try await [first, second]
-                #expect(answers.allSatisfy { $0.pong })
+                let responses = try await [first, second]
+                #expect(responses.allSatisfy { $0.pong })
                 await transport.shutdown()
             }
         }
 
-        @Test("A certificate that nobody vouches for ends in tlsFailed, and nothing is sent", arguments: Wire.allCases)
+        @Test("An untrusted certificate causes tlsFailed, and nothing is sent", arguments: Wire.allCases)
         func untrusted(wire: Wire) async throws {
             var configuration = BackendConfiguration.testing(.reissue)
             configuration.tls = .selfSigned
@@ -59,14 +59,15 @@ extension EndToEnd {
             }
         }
 
-        @Test("A token endpoint that nobody vouches for costs nobody the session", arguments: Wire.allCases)
+        @Test("An untrusted token endpoint does not end the session", arguments: Wire.allCases)
         func untrustedTokenEndpoint(wire: Wire) async throws {
             var configuration = BackendConfiguration.testing(.reissue)
             configuration.tls = .selfSigned
             try await ReferenceBackend.withRunning(configuration) { backend -> Void in
                 let transport = RecordingTransport(try wire.transport())
                 let tokens = TokenManager(
-                    baseURL: BaseURL(backend.baseURL), store: .inMemory, refresher: .reissue(path: "/auth/reissue"),
+                    baseURL: BaseURL(backend.baseURL), store: .inMemory,
+                    refresher: .jsonInResult(path: "/auth/reissue"),
                     transport: transport)
                 try await tokens.signIn(with: TokenBundle(accessToken: "access", refreshToken: "refresh"))
                 let error = await #expect(throws: SessionError.self) { try await tokens.refresh() }
@@ -79,7 +80,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("TLS spoken to a server without it ends in tlsFailed or a lost connection", arguments: Wire.allCases)
+        @Test("TLS to a server without TLS causes tlsFailed or a lost connection", arguments: Wire.allCases)
         func notTLS(wire: Wire) async throws {
             try await ReferenceBackend.withRunning(.testing(.reissue)) { backend in
                 let transport = RecordingTransport(try wire.transport())

@@ -10,7 +10,7 @@ extension EndToEnd {
         private static let size = 3_000_000
         private static let content = Data((0..<size).map { UInt8($0 % 251) })
 
-        /// Runs a test with somebody signed in and a folder of its own.
+        /// Runs a test with a signed-in user and a temporary folder.
         private func run(_ wire: Wire, _ test: (App, String) async throws -> Void) async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -23,7 +23,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C51: a refused download is refreshed and sent again, and the file is whole", arguments: Wire.allCases)
+        @Test("C51: a rejected download is refreshed and replayed, and the file is complete", arguments: Wire.allCases)
         func refused(wire: Wire) async throws {
             try await run(wire) { app, folder in
                 try await app.controls.expireAccessTokens()
@@ -33,33 +33,33 @@ extension EndToEnd {
             }
         }
 
-        @Test("C51: a download goes on where the connection broke, with a new token", arguments: Wire.allCases)
+        @Test("C51: a download resumes after a lost connection, with a new token", arguments: Wire.allCases)
         func midway(wire: Wire) async throws {
             try await run(wire) { app, folder in
                 let position = NIOLockedValueBox(Int64(0))
                 let monitor = TransferMonitor(interval: .zero)
                 let expiring = Task {
                     for await event in monitor.events {
-                        // Once the first bytes are there, the token dies.
+                        // Invalidate the token once the first bytes have arrived.
                         guard case .received(let count) = event, count.completed > 0 else { continue }
                         try await app.controls.expireAccessTokens()
                         position.withLockedValue { $0 = count.completed }
                         return
                     }
                 }
-                let answer = try await app.client.download(
+                let response = try await app.client.download(
                     AnyCall.get("/files/\(Self.size)", query: ["breakAt": 1_000_000]), to: folder + "/a",
                     monitor: monitor)
                 try await expiring.value
                 #expect(position.withLockedValue { $0 } > 0)
-                #expect(answer.attempts >= 2)
-                #expect(answer.value.size == Int64(Self.size))
+                #expect(response.attempts >= 2)
+                #expect(response.value.size == Int64(Self.size))
                 #expect(FileManager.default.contents(atPath: folder + "/a") == Self.content)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a"])
             }
         }
 
-        @Test("what has come is kept for the next call, and checked as a whole", arguments: Wire.allCases)
+        @Test("a partial download is kept for the next call, and the whole file is verified", arguments: Wire.allCases)
         func kept(wire: Wire) async throws {
             try await run(wire) { app, folder in
                 var options = DownloadOptions()
@@ -72,8 +72,8 @@ extension EndToEnd {
                 await #expect(throws: NetworkError.self) {
                     try await client.download(call, to: folder + "/a", options: options)
                 }
-                let answer = try await client.download(call, to: folder + "/a", options: options)
-                #expect(answer.value.keptBytes > 0)
+                let response = try await client.download(call, to: folder + "/a", options: options)
+                #expect(response.value.keptBytes > 0)
                 #expect(FileManager.default.contents(atPath: folder + "/a") == Self.content)
 
                 await #expect(throws: NetworkError.self) {
@@ -84,7 +84,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("events come over connections that end, with a token that dies between them", arguments: Wire.allCases)
+        @Test("event streams reconnect, with a token that expires between the connections", arguments: Wire.allCases)
         func events(wire: Wire) async throws {
             try await run(wire) { app, _ in
                 var heard: [String] = []
@@ -100,7 +100,7 @@ extension EndToEnd {
         }
 
         @Test(
-            "C40: a large form is sent again whole after a 401 at its end, and its counts grow in each attempt",
+            "C40: a large form is replayed completely after a 401 at its end, with progress for each attempt",
             arguments: Wire.allCases)
         func largeForm(wire: Wire) async throws {
             try await run(wire) { app, folder in
@@ -139,25 +139,25 @@ extension EndToEnd {
             }
         }
 
-        @Test("a streamed answer is read piece by piece", arguments: Wire.allCases)
+        @Test("a streamed response is read piece by piece", arguments: Wire.allCases)
         func streamed(wire: Wire) async throws {
             try await run(wire) { app, _ in
                 try await app.controls.expireAccessTokens()
-                let answer = try await app.client.stream(AnyCall.get("/files/\(Self.size)"))
+                let response = try await app.client.stream(AnyCall.get("/files/\(Self.size)"))
                 var bytes = Data()
-                for try await piece in answer.value { bytes.append(piece) }
+                for try await piece in response.value { bytes.append(piece) }
                 #expect(bytes == Self.content)
             }
         }
 
         @Test(
-            "a dropped stream and a cancelled download end the exchange, and the client goes on",
+            "a dropped stream and a cancelled download end the request, and the client stays usable",
             arguments: Wire.allCases)
         func dropped(wire: Wire) async throws {
             try await run(wire) { app, folder in
                 for _ in 0..<20 {
-                    let answer = try await app.client.stream(AnyCall.get("/files/\(Self.size)"))
-                    for try await _ in answer.value { break }
+                    let response = try await app.client.stream(AnyCall.get("/files/\(Self.size)"))
+                    for try await _ in response.value { break }
                     let call = Task {
                         try await app.client.download(AnyCall.get("/files/\(Self.size)"), to: folder + "/a")
                     }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import MartletCommand
 
-/// The command, run as a process of its own to its end, with a folder of its own for what it puts aside.
+/// Runs the `martlet` command as a child process until it exits, with an empty folder as its `TMPDIR`.
 struct CommandRun {
     let status: Int32
     let output: String
-    /// What was in the folder afterwards.
+    /// The files left in the folder.
     let leftovers: [String]
 
-    /// - Parameter text: Once this was printed the process gets SIGINT.
+    /// - Parameter text: Sends SIGINT to the process once its output contains this text.
     init(_ arguments: String..., interruptedAfter text: String? = nil) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-command-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -32,7 +32,7 @@ struct CommandRun {
             close(process.input)
             var status: Int32 = 0
             while waitpid(process.pid, &status, 0) < 0, errno == EINTR {}
-            // The lower bits are the signal that has ended it, the upper ones what it has returned.
+            // The low 7 bits are the signal that ended the process, the next byte is its exit code.
             end.yield(status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F))
             end.finish()
         }
@@ -50,13 +50,13 @@ struct CommandRun {
         leftovers = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     }
 
-    /// A number in the table that was printed.
+    /// The number in the row of the printed table that starts with `name`.
     func figure(_ name: String) -> Int? {
         output.split(separator: "\n").first { $0.hasPrefix(name + " ") }?
             .split(separator: " ").last.flatMap { Int($0.replacing(",", with: "")) }
     }
 
-    /// It is built beside the tests.
+    /// The executable is built into the same folder as the tests.
     private static let command = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appending(path: "martlet")
 }

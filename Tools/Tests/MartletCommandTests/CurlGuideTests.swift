@@ -3,8 +3,8 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("The guide for curl") struct CurlGuideTests {
-    @Test("Every dialect is told how to renew, at the place where the server has it", arguments: Dialect.allCases)
+@Suite("Curl guide") struct CurlGuideTests {
+    @Test("The refresh command of each dialect uses the path of its endpoint", arguments: Dialect.allCases)
     func refresh(dialect: Dialect) {
         let guide = CurlGuide(baseURL: "http://localhost:1", dialect: dialect, showsControls: false)
         let path =
@@ -17,7 +17,7 @@ import Testing
         #expect(guide.steps[2].commands.allSatisfy { $0.contains("http://localhost:1\(path) ") || $0.hasSuffix(path) })
     }
 
-    @Test("The controls are shown only where they are served") func controls() {
+    @Test("The controls are shown if they are served") func controls() {
         let guide = CurlGuide(baseURL: "http://localhost:1", dialect: .envelope, showsControls: true)
         let commands = guide.steps.map(\.commands).joined()
         #expect(commands.contains { $0.contains("/_control/") })

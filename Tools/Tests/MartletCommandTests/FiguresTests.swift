@@ -2,16 +2,16 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Figures for people") struct FiguresTests {
+@Suite("Formatted figures") struct FiguresTests {
     @Test(
-        "Thousands are set apart",
+        "Commas separate groups of three digits",
         arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (70_562, "70,562"), (-1_002_003, "-1,002,003")])
     func grouped(number: Int, text: String) {
         #expect(number.grouped == text)
     }
 
-    @Test("A duration is told in the unit that suits it", arguments: [(0, "0 ms"), (999, "999 ms"), (1250, "1.2 s")])
+    @Test("A duration is in milliseconds or seconds", arguments: [(0, "0 ms"), (999, "999 ms"), (1250, "1.2 s")])
     func duration(milliseconds: Int, text: String) {
-        #expect(Duration.milliseconds(milliseconds).forPeople == text)
+        #expect(Duration.milliseconds(milliseconds).readable == text)
     }
 }

@@ -2,9 +2,9 @@ import Testing
 
 @testable import MartletCommand
 
-// In the torture's suite, since one of them at a time is enough for a machine.
+// Part of the serialized torture suite, so that the two do not run in parallel.
 extension TortureTests {
-    @Test("A writer that is killed leaves no torn record, and none is lost that it has said to be stored")
+    @Test("A killed writer leaves no torn record and loses none that it reported as stored")
     func kills() async throws {
         let run = try await CommandRun("kills", "--rounds", "60", "--seed", "7")
         #expect(run.status == 0, "\(run.output)")
@@ -14,7 +14,7 @@ extension TortureTests {
         #expect(run.leftovers == [])
     }
 
-    @Test("A writer that is killed leaves torn records where it writes in place, which is told")
+    @Test("Torn records of a killed in-place writer are detected")
     func killsInPlace() async throws {
         let run = try await CommandRun("kills", "--rounds", "200", "--seed", "7", "--in-place")
         #expect(run.status == 1, "\(run.output)")
@@ -24,8 +24,8 @@ extension TortureTests {
     }
 }
 
-@Suite("The moments of kills") struct KillMomentTests {
-    @Test("are the same for the same seed, and others for another one") func seeds() {
+@Suite("Kill moments") struct KillMomentTests {
+    @Test("Equal seeds give equal moments, and different seeds different ones") func seeds() {
         func moments(_ seed: UInt64) -> [KillMoment] { (0..<50).map { KillMoment(seed: seed, round: $0) } }
         #expect(moments(1) == moments(1))
         #expect(moments(1) != moments(2))

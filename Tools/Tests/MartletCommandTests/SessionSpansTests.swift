@@ -3,10 +3,10 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Stretches of a session") struct SessionSpansTests {
-    private let stamp = SessionStamp(session: SessionID(), rotation: 0)
+@Suite("Session spans") struct SessionSpansTests {
+    private let stamp = SessionStamp(session: SessionID(rawValue: "session"), rotation: 0)
 
-    @Test("A refresh lasts until its end, a session until it is over or another one begins") func spans() {
+    @Test("A refresh span ends with its result, a session span with its end or the next session") func spans() {
         let events: [SessionEvent] = [
             .signedIn(stamp), .refreshStarted(stamp, .rejected), .refreshJoined(stamp), .refreshSucceeded(stamp),
             .restored(stamp), .refreshStarted(stamp, .rejected), .expired(stamp.session, .noRefreshToken),

@@ -3,30 +3,30 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("The timeline") struct TimelineTests {
+@Suite("Timeline") struct TimelineTests {
     private func timeline(_ content: Timeline.Content, to end: Int = 100) -> Timeline {
         Timeline(period: .zero...(.milliseconds(end)), lanes: [Timeline.Lane("lane", content)])
     }
 
-    @Test("Moments stand as high as there are many of them, the fullest column highest") func moments() {
+    @Test("The height of a column shows how many moments it contains") func moments() {
         let moments = [5, 5, 5, 5, 45, 45, 95].map { Duration.milliseconds($0) }
         let rows = timeline(.moments(moments)).rows(columns: 10)
         #expect(rows == [Timeline.Row(name: "lane", plot: "█   ▄    ▂", count: 7)])
     }
 
-    @Test("Stretches show where they begin, also right after another one") func spans() {
+    @Test("The start of a period is marked, even directly after another period") func spans() {
         let spans = [(0, 30), (40, 69), (70, 100)].map {
             Duration.milliseconds($0.0)...Duration.milliseconds($0.1)
         }
         #expect(timeline(.spans(spans)).rows(columns: 10).map(\.plot) == ["┣━━━┣━━┣━━"])
     }
 
-    @Test("A stretch shorter than a column can still be seen") func shortSpan() {
+    @Test("A period shorter than a column is visible") func shortSpan() {
         let span = Duration.milliseconds(51)...Duration.milliseconds(52)
         #expect(timeline(.spans([span])).rows(columns: 10).map(\.plot) == ["     ◆    "])
     }
 
-    @Test("What lies outside the period is left out, what reaches into it is cut") func period() {
+    @Test("Events outside of the period are omitted, and spans are clipped to it") func period() {
         let period = Duration.milliseconds(100)...Duration.milliseconds(200)
         let timeline = Timeline(
             period: period,
@@ -54,7 +54,7 @@ import Testing
         #expect(values == (0..<values.count).map { $0 * step })
     }
 
-    @Test("A period without any length is drawn all the same") func nothing() {
+    @Test("A period of zero length is drawn") func nothing() {
         let timeline = timeline(.moments([.zero]), to: 0)
         #expect(timeline.rows(columns: 4).map(\.plot) == ["█   "])
         #expect(timeline.axis(columns: 4).ticks == "────")

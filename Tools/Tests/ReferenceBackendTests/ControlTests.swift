@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Controls")
 struct ControlTests {
-    @Test("Every access token can be refused, as can every refresh")
+    @Test("Every access token can be rejected, and so can every refresh")
     func refusals() async throws {
         try await withBackend { backend, client in
             let session = try await TestSession(on: client)
@@ -23,20 +23,20 @@ struct ControlTests {
         }
     }
 
-    @Test("A refresh can answer without a refresh token, which then stays valid")
+    @Test("A refresh can return no refresh token, and the old one stays valid")
     func omittedRefreshToken() async throws {
         try await withBackend { backend, client in
             let session = try await TestSession(on: client)
             backend.controls.update { $0.omitRefreshToken = true }
             for _ in 1...2 {
-                let answer = try await client.refresh(session.refreshToken, .envelope)
-                #expect(answer.status == 200)
-                #expect(answer["data", "refreshToken"] == nil)
+                let response = try await client.refresh(session.refreshToken, .envelope)
+                #expect(response.status == 200)
+                #expect(response["data", "refreshToken"] == nil)
             }
         }
     }
 
-    @Test("expires_in says whatever it is told to, or nothing")
+    @Test("expires_in can be set to any value or omitted")
     func expiresIn() async throws {
         try await withBackend(.oauth2) { backend, client in
             var session = try await TestSession(on: client)
@@ -46,14 +46,14 @@ struct ControlTests {
             ]
             for (choice, expected) in choices {
                 backend.controls.update { $0.expiresIn = choice }
-                let answer = try await client.refresh(session.refreshToken, .oauth2)
-                session = try TestSession(answer)
-                #expect(answer["expires_in"]?.jsonText == expected)
+                let response = try await client.refresh(session.refreshToken, .oauth2)
+                session = try TestSession(response)
+                #expect(response["expires_in"]?.jsonText == expected)
             }
         }
     }
 
-    @Test("Access tokens can be opaque, and JWTs can be in milliseconds")
+    @Test("Access tokens can be opaque, and JWT times can be in milliseconds")
     func tokenShapes() async throws {
         try await withBackend { backend, client in
             let jwt = try await TestSession(on: client)
@@ -84,13 +84,13 @@ struct ControlTests {
         return try JSONValue(parsing: try #require(Data(base64Encoded: padded)))
     }
 
-    @Test("Access tokens live as long as they are told to", arguments: [-1, 0, 500, 1000, 1500, 60_000])
+    @Test("Access tokens have the configured lifetime", arguments: [-1, 0, 500, 1000, 1500, 60_000])
     func lifetimes(milliseconds: Int) async throws {
         let lifetime = Duration.milliseconds(milliseconds)
         try await withBackend(.oauth2, configure: { $0.accessTokenLifetime = lifetime }) { backend, client in
             let session = try await TestSession(on: client)
             let fresh = try await client.with(session.accessToken).get("/me")
-            // In between, how fast this machine is would decide.
+            // Between the two limits the result depends on the speed of the machine.
             if milliseconds <= 0 || milliseconds > 10_000 { #expect(fresh.status == (milliseconds > 0 ? 200 : 401)) }
             backend.controls.update { $0.dateOffset = lifetime + .seconds(1) }
             let old = try await client.with(session.accessToken).get("/me")
@@ -98,7 +98,7 @@ struct ControlTests {
         }
     }
 
-    @Test("A clock that is ahead shows in the date and in what has expired")
+    @Test("A clock that is ahead affects the `Date` field and expiry")
     func clock() async throws {
         try await withBackend { backend, client in
             let session = try await TestSession(on: client)
@@ -119,7 +119,7 @@ struct ControlTests {
         return try #require(formatter.date(from: text))
     }
 
-    @Test("Counters count by route and by status, and start again after a reset")
+    @Test("Counters count by route and status, and can be reset")
     func counters() async throws {
         try await withBackend { backend, client in
             let session = try await TestSession(on: client)
@@ -139,7 +139,7 @@ struct ControlTests {
         }
     }
 
-    @Test("What the controls do in Swift they do over HTTP")
+    @Test("The controls have the same effect over HTTP")
     func overHTTP() async throws {
         try await withBackend { backend, client in
             let session = try await TestSession(on: client)
@@ -180,17 +180,17 @@ struct ControlTests {
         }
     }
 
-    @Test("Without the flag there are no controls over HTTP")
+    @Test("Without the flag, there are no controls over HTTP")
     func notServed() async throws {
         try await withBackend(.envelope, configure: { $0.hostileControls = false }) { _, client in
             for path in ["/_control/settings", "/_control/echo"] {
-                let answer = try await client.get(path)
-                #expect(answer.status == 404)
+                let response = try await client.get(path)
+                #expect(response.status == 404)
             }
         }
     }
 
-    @Test("Controls are not served beyond this machine")
+    @Test("Controls are refused on other than loopback addresses")
     func loopbackOnly() async throws {
         var configuration = BackendConfiguration.testing()
         configuration.host = "0.0.0.0"

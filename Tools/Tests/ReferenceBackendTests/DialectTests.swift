@@ -1,36 +1,36 @@
 import ReferenceBackend
 import Testing
 
-@Suite("One dialect")
+@Suite("Single dialects")
 struct DialectTests {
-    @Test("envelope: every answer has the same members, errors included")
+    @Test("envelope: every response has the same members, including errors")
     func envelope() async throws {
         try await withBackend(.envelope) { _, client in
             for (path, status) in [("/public/ping", 200), ("/me", 401), ("/nowhere", 404)] {
-                let answer = try await client.get(path)
-                #expect(answer.status == status)
-                #expect(answer["success"]?.boolValue == (status == 200))
-                #expect(answer["meta", "path"]?.stringValue == path)
-                #expect(answer["meta", "requestId"]?.stringValue == answer.header("X-Request-Id"))
-                let timestamp = try #require(answer["meta", "timestamp"]?.stringValue)
+                let response = try await client.get(path)
+                #expect(response.status == status)
+                #expect(response["success"]?.boolValue == (status == 200))
+                #expect(response["meta", "path"]?.stringValue == path)
+                #expect(response["meta", "requestId"]?.stringValue == response.header("X-Request-Id"))
+                let timestamp = try #require(response["meta", "timestamp"]?.stringValue)
                 #expect(timestamp.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
-                for member in ["code", "message", "data", "errors"] { #expect(answer.json[member] != nil) }
-                #expect(answer["meta", "durationMs"]?.integerValue != nil)
+                for member in ["code", "message", "data", "errors"] { #expect(response.json[member] != nil) }
+                #expect(response["meta", "durationMs"]?.integerValue != nil)
             }
         }
     }
 
-    @Test("envelope: wrong fields are named")
+    @Test("envelope: invalid fields are named")
     func fieldErrors() async throws {
         try await withBackend(.envelope) { _, client in
-            let answer = try await client.post("/auth/register", ["email": "nobody", "password": "short"])
-            #expect(answer.status == 422)
-            let fields = answer["errors"]?.arrayValue?.compactMap { $0["field"]?.stringValue }
+            let response = try await client.post("/auth/register", ["email": "invalid", "password": "short"])
+            #expect(response.status == 422)
+            let fields = response["errors"]?.arrayValue?.compactMap { $0["field"]?.stringValue }
             #expect(fields == ["email", "password"])
         }
     }
 
-    @Test("header: a foreign bearer beside the refresh token is refused, the own one is not, even expired")
+    @Test("header: a bearer token of another session is rejected, an expired one of the same session is not")
     func headerBearer() async throws {
         try await withBackend(.header) { backend, client in
             let mine = try await TestSession(on: client)
@@ -44,7 +44,7 @@ struct DialectTests {
         }
     }
 
-    @Test("header: the access token can travel in a field of its own, without a scheme")
+    @Test("header: the access token can be in a custom field without a scheme")
     func otherHeader() async throws {
         let field = AccessTokenHeader(name: "X-Access-Token", scheme: nil)
         try await withBackend(.header, configure: { $0.accessTokenHeader = field }) { _, client in
@@ -54,7 +54,7 @@ struct DialectTests {
         }
     }
 
-    @Test("legacy419: expired is 419, garbage is 401, and a refresh answers one field")
+    @Test("legacy419: expired is 419, garbage is 401, and a refresh returns one field")
     func legacy419() async throws {
         try await withBackend(.legacy419) { backend, client in
             let session = try await TestSession(on: client)
@@ -63,19 +63,19 @@ struct DialectTests {
             try await backend.controls.expireAccessTokens()
             #expect(try await client.with(session.accessToken).get("/me").status == 419)
             for _ in 1...2 {
-                let answer = try await client.refresh(session.refreshToken, .legacy419)
-                #expect(answer.json.objectValue?.keys.sorted() == ["token"])
+                let response = try await client.refresh(session.refreshToken, .legacy419)
+                #expect(response.json.objectValue?.keys.sorted() == ["token"])
             }
             #expect(backend.controls.counters.reuseDetected == 0)
         }
     }
 
-    @Test("reissue: tokens stand in a result member")
+    @Test("reissue: tokens are in a result member")
     func reissue() async throws {
         try await withBackend(.reissue) { _, client in
             let session = try await TestSession(on: client)
-            let answer = try await client.refresh(session.refreshToken, .reissue)
-            #expect(answer["result"]?.objectValue?.keys.sorted() == ["accessToken", "refreshToken"])
+            let response = try await client.refresh(session.refreshToken, .reissue)
+            #expect(response["result"]?.objectValue?.keys.sorted() == ["accessToken", "refreshToken"])
             #expect(try await client.refresh("unknown", .reissue).status == 401)
         }
     }
@@ -107,12 +107,12 @@ struct DialectTests {
         }
     }
 
-    @Test("cookie: a body or a field with the refresh token counts for nothing")
+    @Test("cookie: a refresh token in a body or a field is ignored")
     func cookieOnly() async throws {
         try await withBackend(.cookie) { _, client in
             let session = try await TestSession(on: client)
-            let answer = try await client.post("/auth/refresh", ["refreshToken": .string(session.refreshToken)])
-            #expect(answer.status == 401)
+            let response = try await client.post("/auth/refresh", ["refreshToken": .string(session.refreshToken)])
+            #expect(response.status == 401)
         }
     }
 }

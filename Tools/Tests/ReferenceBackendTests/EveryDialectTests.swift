@@ -3,16 +3,16 @@ import Testing
 
 @Suite("Every dialect")
 struct EveryDialectTests {
-    @Test("A guest registers with a picture, and the picture can be fetched back", arguments: Dialect.allCases)
+    @Test("A guest registers with a picture, and the picture can be downloaded", arguments: Dialect.allCases)
     func picture(dialect: Dialect) async throws {
         try await withBackend(dialect) { backend, client in
             let picture = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
             var form = TestForm()
             form.add("name", "Wren")
             form.add("image", filename: "wren.jpg", contentType: "image/jpeg", picture)
-            let answer = try await client.postMultipart("/auth/guest/register", form)
-            #expect(answer.status == 201)
-            let session = try TestSession(answer)
+            let response = try await client.postMultipart("/auth/guest/register", form)
+            #expect(response.status == 201)
+            let session = try TestSession(response)
             #expect(session.user["name"] == "Wren")
             #expect(session.user["isGuest"] == true)
             let url = try #require(session.user["profileUrl"]?.stringValue)
@@ -24,7 +24,7 @@ struct EveryDialectTests {
         }
     }
 
-    @Test("A guest without a picture has none to fetch", arguments: Dialect.allCases)
+    @Test("A guest without a picture has no picture to download", arguments: Dialect.allCases)
     func withoutPicture(dialect: Dialect) async throws {
         try await withBackend(dialect) { _, client in
             let session = try await TestSession(on: client)
@@ -33,7 +33,7 @@ struct EveryDialectTests {
         }
     }
 
-    @Test("An access token opens the profile, and a refresh brings another one", arguments: Dialect.allCases)
+    @Test("An access token grants the profile, and a refresh returns another one", arguments: Dialect.allCases)
     func refresh(dialect: Dialect) async throws {
         try await withBackend(dialect) { backend, client in
             let session = try await TestSession(on: client)
@@ -63,8 +63,8 @@ struct EveryDialectTests {
         try await withBackend(dialect) { backend, client in
             let session = try await TestSession(on: client)
             try await backend.controls.revokeSessions()
-            let answer = try await client.refresh(session.refreshToken, dialect)
-            #expect(answer.status == (dialect == .oauth2 ? 400 : 401))
+            let response = try await client.refresh(session.refreshToken, dialect)
+            #expect(response.status == (dialect == .oauth2 ? 400 : 401))
             #expect(backend.controls.counters.refreshesRefused == 1)
         }
     }
@@ -73,15 +73,15 @@ struct EveryDialectTests {
     func signOut(dialect: Dialect) async throws {
         try await withBackend(dialect) { backend, client in
             let session = try await TestSession(on: client)
-            let answer = try await client.with(session.accessToken).post("/auth/logout")
-            #expect(answer.status == (dialect == .envelope ? 200 : 204))
+            let response = try await client.with(session.accessToken).post("/auth/logout")
+            #expect(response.status == (dialect == .envelope ? 200 : 204))
             #expect(try await client.with(session.accessToken).get("/me").status == 401)
             #expect(try await client.refresh(session.refreshToken, dialect).status >= 400)
             #expect(backend.controls.counters.revocations == 1)
         }
     }
 
-    @Test("A guest becomes an account of the same id", arguments: Dialect.allCases)
+    @Test("A guest becomes an account with the same id", arguments: Dialect.allCases)
     func upgrade(dialect: Dialect) async throws {
         try await withBackend(dialect) { _, client in
             let guest = try await TestSession(on: client)
@@ -97,7 +97,7 @@ struct EveryDialectTests {
         }
     }
 
-    @Test("A spent refresh token ends the whole session", arguments: Dialect.allCases.filter { $0 != .legacy419 })
+    @Test("A used refresh token ends the whole session", arguments: Dialect.allCases.filter { $0 != .legacy419 })
     func reuse(dialect: Dialect) async throws {
         try await withBackend(dialect) { backend, client in
             let first = try await TestSession(on: client)
@@ -111,7 +111,7 @@ struct EveryDialectTests {
     }
 
     @Test(
-        "Within the grace a spent refresh token answers the same pair again, afterwards it is reuse",
+        "A used refresh token returns the same pair within the grace and counts as reuse after it",
         arguments: Dialect.allCases.filter { $0 != .legacy419 })
     func grace(dialect: Dialect) async throws {
         try await withBackend(dialect, configure: { $0.rotationGrace = .seconds(30) }) { backend, client in
@@ -127,13 +127,13 @@ struct EveryDialectTests {
         }
     }
 
-    @Test("Every answer has a date and a request id", arguments: Dialect.allCases)
+    @Test("Every response has a date and a request id", arguments: Dialect.allCases)
     func commonFields(dialect: Dialect) async throws {
         try await withBackend(dialect) { _, client in
             for path in ["/me", "/public/ping", "/nowhere"] {
-                let answer = try await client.get(path)
-                #expect(answer.header("Date") != nil)
-                #expect(answer.header("X-Request-Id") != nil)
+                let response = try await client.get(path)
+                #expect(response.header("Date") != nil)
+                #expect(response.header("X-Request-Id") != nil)
             }
         }
     }

@@ -4,37 +4,37 @@ import Testing
 
 @Suite("Faults")
 struct FaultTests {
-    @Test("A fault answers as often as asked for, after letting the first ones pass")
+    @Test("A fault applies to the given number of requests, after the first ones have passed")
     func timesAndAfter() async throws {
         try await withBackend { backend, client in
             backend.controls.inject(
-                "GET /public/ping", .answer(.init(503, headers: ["Retry-After": "20"])), times: 2, after: 1)
+                "GET /public/ping", .respond(.init(503, headers: ["Retry-After": "20"])), times: 2, after: 1)
             var statuses: [Int] = []
             for _ in 1...4 { statuses.append(try await client.get("/public/ping").status) }
             #expect(statuses == [200, 503, 503, 200])
             #expect(backend.controls.faults.isEmpty)
             #expect(backend.controls.counters.faultsApplied == 2)
-            #expect(backend.controls.counters.answers(503, for: "GET /public/ping") == 2)
+            #expect(backend.controls.counters.responses(503, for: "GET /public/ping") == 2)
         }
     }
 
-    @Test("An answer made up without a body is an error of the dialect")
+    @Test("A fault response without a body is an error of the dialect")
     func dialectError() async throws {
         try await withBackend { backend, client in
-            backend.controls.inject("/me", .answer(.init(429, headers: ["Retry-After": "20"])))
-            let answer = try await client.get("/me")
-            #expect(answer.status == 429)
-            #expect(answer.header("Retry-After") == "20")
-            #expect(answer["success"] == false)
-            #expect(answer["meta", "path"] == "/me")
+            backend.controls.inject("/me", .respond(.init(429, headers: ["Retry-After": "20"])))
+            let response = try await client.get("/me")
+            #expect(response.status == 429)
+            #expect(response.header("Retry-After") == "20")
+            #expect(response["success"] == false)
+            #expect(response["meta", "path"] == "/me")
         }
     }
 
-    @Test("Of several rules the first that matches acts, and patterns leave the controls alone")
+    @Test("The first matching rule applies, and patterns do not match the controls")
     func order() async throws {
         try await withBackend { backend, client in
-            let everything = backend.controls.inject("*", .answer(.html()), times: nil)
-            backend.controls.inject("POST /auth/refresh", .answer(.redirect(to: "https://portal.example")), times: nil)
+            let everything = backend.controls.inject("*", .respond(.html()), times: nil)
+            backend.controls.inject("POST /auth/refresh", .respond(.redirect(to: "https://portal.example")), times: nil)
             let portal = try await client.refresh("x", .envelope)
             #expect(portal.status == 200)
             #expect(portal.header("Content-Type")?.hasPrefix("text/html") == true)
@@ -51,7 +51,7 @@ struct FaultTests {
 
     private static let notFollowing = TestClient.make { $0.redirectConfiguration = .disallow }
 
-    @Test("An answer dropped after the commit has rotated the token all the same")
+    @Test("A response dropped after the commit has rotated the token")
     func droppedAfterCommit() async throws {
         try await withBackend(.envelope, configure: { $0.rotationGrace = .seconds(30) }) { backend, client in
             let session = try await TestSession(on: client)
@@ -75,18 +75,18 @@ struct FaultTests {
         }
     }
 
-    @Test("A committed request can be answered with an error")
+    @Test("A committed request can return an error")
     func committedThenError() async throws {
         try await withBackend { backend, client in
             let session = try await TestSession(on: client)
-            backend.controls.inject("POST /auth/refresh", .commitThenAnswer(.init(502)))
+            backend.controls.inject("POST /auth/refresh", .commitThenRespond(.init(502)))
             #expect(try await client.refresh(session.refreshToken, .envelope).status == 502)
             #expect(try await client.refresh(session.refreshToken, .envelope).status == 401)
             #expect(backend.controls.counters.reuseDetected == 1)
         }
     }
 
-    @Test("A request hangs until its client leaves")
+    @Test("A request hangs until its client disconnects")
     func hangUntilClientLeaves() async throws {
         try await withBackend { backend, client in
             backend.controls.inject("/public/ping", .hang)
@@ -94,14 +94,14 @@ struct FaultTests {
             try await backend.controls.waitUntilHanging()
             request.cancel()
             await #expect(throws: (any Error).self) { try await request.value }
-            // The next request has an answer, so the one that hung held nothing up.
+            // The next request gets a response, so the hanging one blocked nothing.
             #expect(try await client.get("/public/ping").status == 200)
             try await backend.controls.waitUntilHangsEnded()
             #expect(backend.controls.hangingCount == 0)
         }
     }
 
-    @Test("Requests that hang are dropped when they are released, and when the backend stops")
+    @Test("Hanging requests are dropped when they are released and when the backend stops")
     func hangUntilReleased() async throws {
         try await withBackend { backend, client in
             backend.controls.inject("/public/ping", .hang, times: nil)
@@ -122,8 +122,8 @@ struct FaultTests {
         try await withBackend { backend, client in
             backend.controls.inject("/public/ping", .proceed, delay: .milliseconds(50))
             let start = ContinuousClock.now
-            let answer = try await client.get("/public/ping")
-            #expect(answer.status == 200)
+            let response = try await client.get("/public/ping")
+            #expect(response.status == 200)
             #expect(ContinuousClock.now - start >= .milliseconds(50))
         }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Gates and waiting")
 struct GateTests {
-    @Test("Requests are held on arrival, pass one by one, and all at the release")
+    @Test("Requests are held on arrival, and pass one by one or all at once")
     func holdAndRelease() async throws {
         try await withBackend { backend, client in
             let gate = backend.controls.holdRequests("GET /public/ping")
@@ -13,7 +13,7 @@ struct GateTests {
             #expect(gate.heldCount == 3)
             #expect(backend.controls.counters.statuses.isEmpty)
             gate.letPass()
-            try await backend.controls.waitUntilAnswered("/public/ping", count: 1)
+            try await backend.controls.waitUntilResponded("/public/ping", count: 1)
             #expect(gate.heldCount == 2)
             gate.release()
             for request in requests { #expect(try await request.value == 200) }
@@ -21,11 +21,11 @@ struct GateTests {
         }
     }
 
-    @Test("A request held at its answer has been committed")
-    func holdAtAnswer() async throws {
+    @Test("A request held at its response has been committed")
+    func holdAtResponse() async throws {
         try await withBackend { backend, client in
             let session = try await TestSession(on: client)
-            let gate = backend.controls.holdRequests("POST /auth/refresh", at: .answer)
+            let gate = backend.controls.holdRequests("POST /auth/refresh", at: .response)
             let refresh = Task { try await client.refresh(session.refreshToken, .envelope).status }
             try await gate.waitUntilHeld()
             #expect(backend.controls.counters.refreshesSucceeded == 1)
@@ -34,7 +34,7 @@ struct GateTests {
         }
     }
 
-    @Test("Held requests are dropped when the backend stops, and waiting ends when it is cancelled")
+    @Test("Held requests are dropped when the backend stops, and waiting can be cancelled")
     func stopAndCancel() async throws {
         try await withBackend { backend, client in
             let gate = backend.controls.holdRequests("*")
@@ -48,7 +48,7 @@ struct GateTests {
         }
     }
 
-    @Test("Ten refreshes at once with one token leave one session, within the grace")
+    @Test("Ten concurrent refreshes with one token keep the session within the grace")
     func concurrentRefreshes() async throws {
         try await withBackend(.envelope, configure: { $0.rotationGrace = .seconds(30) }) { backend, client in
             let session = try await TestSession(on: client)

@@ -6,9 +6,9 @@ import NIOPosix
 import ReferenceBackend
 import Testing
 
-@Suite("A backend's life")
+@Suite("Backend lifecycle")
 struct LifecycleTests {
-    @Test("Many backends run side by side")
+    @Test("Many backends run in parallel")
     func sideBySide() async throws {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<24 {
@@ -24,10 +24,10 @@ struct LifecycleTests {
         }
     }
 
-    @Test("Stopping closes idle connections at once and may be asked for twice")
+    @Test("Stopping closes idle connections at once and may be repeated")
     func stop() async throws {
         var configuration = BackendConfiguration.testing()
-        // Nobody would wait for that.
+        // So long that the test would time out if the stop waited for it.
         configuration.shutdownGrace = .seconds(86400)
         let backend = try await ReferenceBackend.start(configuration)
         let client = TestClient(backend)
@@ -40,7 +40,7 @@ struct LifecycleTests {
         await #expect(throws: (any Error).self) { try await client.get("/public/ping") }
     }
 
-    @Test("Stopping closes a connection that never said anything, after the grace")
+    @Test("Stopping closes a silent connection after the grace period")
     func stopWithSilentPeer() async throws {
         var configuration = BackendConfiguration.testing()
         configuration.tls = .selfSigned
@@ -54,9 +54,9 @@ struct LifecycleTests {
         #expect(backend.controls.counters.connectionsOpen == 0)
     }
 
-    @Test("An answer in progress is finished before the backend is gone")
-    func stopDuringAnswer() async throws {
-        // However slow the machine is.
+    @Test("A response in progress is finished before the backend stops")
+    func stopDuringResponse() async throws {
+        // Long enough for a slow machine.
         try await withBackend(configure: { $0.shutdownGrace = .seconds(86400) }) { backend, client in
             let request = Task { try await client.get("/_control/drip?count=20&intervalMs=5").text }
             try await backend.controls.waitUntil("/_control/drip")
@@ -65,7 +65,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("A backend that runs on its own runs until its task is cancelled")
+    @Test("`run` runs a backend until its task is cancelled")
     func run() async throws {
         let (backends, started) = AsyncStream<ReferenceBackend>.makeStream()
         let task = Task { try await ReferenceBackend.run(.testing()) { started.yield($0) } }
@@ -73,14 +73,14 @@ struct LifecycleTests {
             let client = TestClient(backend)
             #expect(try await client.get("/public/ping").status == 200)
             task.cancel()
-            // However the run ends, the backend is stopped by then.
+            // `run` has stopped the backend by now, however it ended.
             _ = try? await task.value
             await #expect(throws: (any Error).self) { try await client.get("/public/ping") }
             break
         }
     }
 
-    @Test("A port that is taken makes the start fail")
+    @Test("Starting on a port in use fails")
     func portTaken() async throws {
         try await withBackend { backend, _ in
             var configuration = BackendConfiguration.testing()
@@ -90,7 +90,7 @@ struct LifecycleTests {
     }
 
     @Test(
-        "A backend started again on its file knows its sessions, tokens, users and articles",
+        "A restarted backend keeps the sessions, tokens, users and articles of its file",
         arguments: Dialect.allCases)
     func restart(dialect: Dialect) async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -118,7 +118,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test("No log line holds a token, a password or a cookie", arguments: Dialect.allCases)
+    @Test("No log line contains a token, a password or a cookie", arguments: Dialect.allCases)
     func logs(dialect: Dialect) async throws {
         let lines = NIOLockedValueBox<[String]>([])
         let logger = Logger(label: "test") { _ in CapturingLogHandler(lines: lines) }
@@ -144,7 +144,7 @@ struct LifecycleTests {
     }
 }
 
-/// Keeps every line at every level.
+/// Captures every line at every level.
 private struct CapturingLogHandler: LogHandler {
     let lines: NIOLockedValueBox<[String]>
     var metadata: Logger.Metadata = [:]

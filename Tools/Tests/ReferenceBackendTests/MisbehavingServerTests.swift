@@ -4,30 +4,30 @@ import NIOPosix
 import ReferenceBackend
 import Testing
 
-@Suite("The misbehaving server")
+@Suite("Misbehaving server")
 struct MisbehavingServerTests {
-    static let all: [Misbehaviour] = [
-        .acceptsAndNeverAnswers, .closesImmediately, .resetsConnection, .closesMidHead, .closesMidBody(),
+    static let all: [Misbehavior] = [
+        .acceptsAndNeverResponds, .closesImmediately, .resetsConnection, .closesMidHead, .closesMidBody(),
         .sendsTooMuch(),
         .endlessHeaders(), .endlessBody, .slowDrip(interval: .milliseconds(1)), .garbage, .badChunkedEncoding,
         .invalidStatusLine,
     ]
 
-    @Test("Every misbehaviour starts, meets a client that leaves, and stops with nothing open", arguments: all)
-    func startAndStop(misbehaviour: Misbehaviour) async throws {
-        let server = try await MisbehavingServer.start(misbehaviour)
+    @Test("Every misbehavior starts, survives a client that disconnects, and leaves nothing open", arguments: all)
+    func startAndStop(misbehavior: Misbehavior) async throws {
+        let server = try await MisbehavingServer.start(misbehavior)
         let request = Task {
             let response = try await TestClient.shared.execute(
                 HTTPClientRequest(url: "\(server.baseURL)/"), timeout: .seconds(30))
             return try await response.body.collect(upTo: 1 << 20).readableBytes
         }
         try await server.waitUntilAccepted()
-        switch misbehaviour {
-        case .acceptsAndNeverAnswers, .slowDrip:
+        switch misbehavior {
+        case .acceptsAndNeverResponds, .slowDrip:
             request.cancel()
             await #expect(throws: (any Error).self) { try await request.value }
         case .sendsTooMuch:
-            // A client may take the announced part for the whole answer.
+            // A client may treat the announced part as the whole response.
             _ = try? await request.value
         default:
             await #expect(throws: (any Error).self) { try await request.value }
@@ -39,37 +39,37 @@ struct MisbehavingServerTests {
         await server.stop()
     }
 
-    @Test("Stopping closes the connections that are open")
+    @Test("Stopping closes open connections")
     func stopWithOpenConnection() async throws {
-        let server = try await MisbehavingServer.start(.acceptsAndNeverAnswers)
+        let server = try await MisbehavingServer.start(.acceptsAndNeverResponds)
         let request = Task {
             try await TestClient.shared.execute(HTTPClientRequest(url: server.baseURL), timeout: .seconds(30))
         }
         try await server.waitUntilAccepted()
         await server.stop()
         await #expect(throws: (any Error).self) { try await request.value }
-        // The client may have connected once more before the listener closed, and that connection goes a moment later.
+        // The client may have reconnected before the listener closed; that connection closes a moment later.
         try await server.waitUntilClosed(server.connectionsAccepted)
         #expect(server.connectionsOpen == 0)
     }
 
-    @Test("What a misbehaviour sends is what it says")
+    @Test("A misbehavior sends the documented bytes")
     func bytesOnTheWire() async throws {
-        let expected: [(Misbehaviour, String)] = [
+        let expected: [(Misbehavior, String)] = [
             (.closesMidHead, "HTTP/1.1 200 OK\r\nContent-Type: text/pl"),
             (.closesMidBody(declared: 10, sent: 3), "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nxxx"),
             (.sendsTooMuch(declared: 1, sent: 3), "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nxxx"),
             (.invalidStatusLine, "HTTP/1.1 okay\r\nContent-Length: 0\r\n\r\n"),
         ]
-        for (misbehaviour, text) in expected {
-            let server = try await MisbehavingServer.start(misbehaviour)
+        for (misbehavior, text) in expected {
+            let server = try await MisbehavingServer.start(misbehavior)
             let received = try await everything(from: server.port)
             #expect(received == text)
             await server.stop()
         }
     }
 
-    @Test("A connection that is closed immediately says nothing")
+    @Test("A connection that is closed immediately sends nothing")
     func closedImmediately() async throws {
         let server = try await MisbehavingServer.start(.closesImmediately)
         #expect(try await everything(from: server.port, request: "") == "")

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ReferenceBackend
 
-@Suite("Random forms of the library")
+@Suite("Random multipart forms")
 struct MultipartFormTests {
-    @Test("are read by the backend as they were written, however they are cut", arguments: Self.forms())
+    @Test("The backend parses what the library encodes, in pieces of any size", arguments: Self.forms())
     func randomForm(seed: UInt64) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -16,7 +16,7 @@ struct MultipartFormTests {
         let random = try RandomForm(seed: seed, folder: folder.path, isPlain: true)
         let body = try await random.form.stream().collect(upTo: 10_000_000)
         var generator = SeededGenerator(seed: seed)
-        var parser = MultipartParser(boundary: random.form.boundary)
+        var parser = MultipartParser(boundary: random.boundary)
         var parts: [RandomForm.Part] = []
         var ended = 0
         for piece in RandomForm.cut(body, &generator) {
@@ -37,7 +37,7 @@ struct MultipartFormTests {
         #expect(parts.map { $0.filename.map(written) } == random.parts.map { $0.filename.map(written) })
     }
 
-    /// As it goes over the wire: the backend does not make a NUL of what stands for one.
+    /// The name after encoding. A NUL is replaced, and the backend does not restore it.
     private func written(_ name: String) -> String {
         String(decoding: name.utf8.flatMap { $0 == 0 ? Array("%00".utf8) : [$0] }, as: UTF8.self)
     }

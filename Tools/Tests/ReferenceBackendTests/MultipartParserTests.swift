@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReferenceBackend
 
-@Suite("The multipart parser")
+@Suite("Multipart parser")
 struct MultipartParserTests {
     private struct Part: Equatable {
         var name: String
@@ -33,13 +33,13 @@ struct MultipartParserTests {
     }
 
     private let body = [
-        "a preamble that means nothing\r\n--b0", "Content-Disposition: form-data; name=\"name\"", "", "Wren", "--b0 \t",
+        "a preamble to be ignored\r\n--b0", "Content-Disposition: form-data; name=\"name\"", "", "Wren", "--b0 \t",
         "content-type: image/png", "CONTENT-DISPOSITION: form-data; name=\"image\"; filename=\"a%22b;c.png\"", "",
         "\r--b0\r\n--b", "\n--b0--", "\r\n--b0x\r\n\r\n--b0-", "--b0", "Content-Disposition: form-data; name=empty", "",
         "", "--b0--", "an epilogue --b0",
     ].joined(separator: "\r\n")
 
-    @Test("Pieces of any size give the same parts, and boundaries inside content stay content", arguments: 1...400)
+    @Test("Pieces of any size give the same parts, and boundaries within content are kept", arguments: 1...400)
     func everyChunkSize(chunk: Int) throws {
         let parts = try parse(Array(body.utf8), boundary: "b0", chunk: chunk)
         let image = "\r--b0\r\n--b\r\n\n--b0--\r\n\r\n--b0x\r\n\r\n--b0-"
@@ -53,13 +53,13 @@ struct MultipartParserTests {
             ])
     }
 
-    @Test("Random content that is full of boundary beginnings comes out as it went in", arguments: 0..<50)
+    @Test("Random content with many prefixes of boundaries is preserved", arguments: 0..<50)
     func randomContent(seed: UInt64) throws {
         var generator = SplitMix(state: seed)
         let pieces = ["\r\n--bou", "\r\n--boundary", "\r", "\n", "-", "--boundary--", "x", "\r\n", " ", "--"]
         var content = ""
         for _ in 0..<200 { content += pieces.randomElement(using: &generator) ?? "" }
-        // With a letter behind each boundary, none of them is a delimiter.
+        // A letter follows each boundary, so that none of them is a delimiter.
         content = content.replacing("--boundary", with: "--boundaryx")
         let body = "--boundary\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\(content)\r\n--boundary--\r\n"
         for chunk in [1, 2, 3, 7, 64, 1000, 100_000] {
@@ -68,42 +68,43 @@ struct MultipartParserTests {
         }
     }
 
-    @Test("A body that stops before its last boundary is truncated")
+    @Test("A body without its last boundary is truncated")
     func truncated() {
         let whole = Array("--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--".utf8)
         for length in 0..<whole.count {
-            #expect(throws: MultipartParser.Failure.truncated) {
+            #expect(throws: MultipartParser.ParsingError.truncated) {
                 try parse(Array(whole.prefix(length)), boundary: "b", chunk: 5)
             }
         }
     }
 
-    @Test("Headers without end are refused")
+    @Test("Endless headers are rejected")
     func longHeaders() {
         let body = "--b\r\nX-Long: \(String(repeating: "x", count: 20_000))\r\n\r\n"
-        #expect(throws: MultipartParser.Failure.headersTooLong) {
+        #expect(throws: MultipartParser.ParsingError.headersTooLong) {
             try parse(Array(body.utf8), boundary: "b", chunk: 1000)
         }
     }
 
-    @Test("A part that names no form field is refused", arguments: ["X-A: b", "Content-Disposition: attachment", "x"])
+    @Test(
+        "A part without a form field name is rejected", arguments: ["X-A: b", "Content-Disposition: attachment", "x"])
     func malformedHeaders(header: String) {
-        #expect(throws: MultipartParser.Failure.malformedHeaders) {
+        #expect(throws: MultipartParser.ParsingError.malformedHeaders) {
             try parse(Array("--b\r\n\(header)\r\n\r\nx\r\n--b--".utf8), boundary: "b", chunk: 1000)
         }
     }
 
-    @Test("Parts without number are refused")
+    @Test("Too many parts are rejected")
     func manyParts() {
         let part = "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n"
         let body = String(repeating: part, count: MultipartParser.maxParts + 1) + "--b--"
-        #expect(throws: MultipartParser.Failure.tooManyParts) {
+        #expect(throws: MultipartParser.ParsingError.tooManyParts) {
             try parse(Array(body.utf8), boundary: "b", chunk: 4096)
         }
     }
 }
 
-/// A generator whose numbers depend on its seed only.
+/// A deterministic random number generator.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -10,16 +10,16 @@ struct OAuth2Tests {
 
     private let passwordGrant = "grant_type=password&username=wren%40example.org&password=correct+horse"
 
-    @Test("A password becomes a token answer, from a form and from JSON")
+    @Test("A password grant returns tokens, for a form and for JSON")
     func password() async throws {
         try await withBackend(.oauth2) { backend, client in
             try await register(client)
-            let answer = try await client.postForm("/oauth/token", passwordGrant)
-            #expect(answer.status == 200)
-            #expect(answer["token_type"] == "Bearer")
-            #expect(answer["expires_in"] == 900)
-            #expect(answer["scope"] == "read write")
-            #expect(answer.header("Cache-Control") == "no-store")
+            let response = try await client.postForm("/oauth/token", passwordGrant)
+            #expect(response.status == 200)
+            #expect(response["token_type"] == "Bearer")
+            #expect(response["expires_in"] == 900)
+            #expect(response["scope"] == "read write")
+            #expect(response.header("Cache-Control") == "no-store")
             let fromJSON = try await client.post(
                 "/oauth/token",
                 ["grant_type": "password", "username": "wren@example.org", "password": "correct horse"])
@@ -29,7 +29,7 @@ struct OAuth2Tests {
     }
 
     @Test(
-        "Refusals of the token endpoint have RFC 6749's codes",
+        "Errors of the token endpoint have RFC 6749's codes",
         arguments: [
             ("grant_type=refresh_token&refresh_token=unknown", 400, "invalid_grant"),
             ("grant_type=password&username=a&password=b", 400, "invalid_grant"),
@@ -41,21 +41,21 @@ struct OAuth2Tests {
         ])
     func refusals(form: String, status: Int, code: String) async throws {
         try await withBackend(.oauth2) { _, client in
-            let answer = try await client.postForm("/oauth/token", form)
-            #expect(answer.status == status)
-            #expect(answer["error"]?.stringValue == code)
+            let response = try await client.postForm("/oauth/token", form)
+            #expect(response.status == status)
+            #expect(response["error"]?.stringValue == code)
         }
     }
 
-    @Test("A client authenticates in the header or in the body, and a wrong one is challenged")
+    @Test("A client authenticates in the header or the body, and a wrong one is challenged")
     func clientAuthentication() async throws {
         let known = OAuthClient(id: "app", secret: "s3cret", isRequired: true)
         try await withBackend(.oauth2, configure: { $0.oauthClient = known }) { _, client in
             try await register(client)
-            let nobody = try await client.postForm("/oauth/token", passwordGrant)
-            #expect(nobody.status == 401)
-            #expect(nobody["error"] == "invalid_client")
-            #expect(nobody.header("WWW-Authenticate")?.hasPrefix("Basic ") == true)
+            let unauthenticated = try await client.postForm("/oauth/token", passwordGrant)
+            #expect(unauthenticated.status == 401)
+            #expect(unauthenticated["error"] == "invalid_client")
+            #expect(unauthenticated.header("WWW-Authenticate")?.hasPrefix("Basic ") == true)
 
             func basic(_ text: String) -> [(String, String)] {
                 [("Authorization", "Basic \(Data(text.utf8).base64EncodedString())")]
@@ -71,19 +71,19 @@ struct OAuth2Tests {
         }
     }
 
-    @Test("A revoked token cannot be used, and revoking an unknown one succeeds as well")
+    @Test("A revoked token cannot be used, and revoking an unknown one succeeds")
     func revocation() async throws {
         try await withBackend(.oauth2) { _, client in
             let session = try await TestSession(on: client)
-            let answer = try await client.postForm("/oauth/revoke", "token=\(session.refreshToken)")
-            #expect(answer.status == 200)
+            let response = try await client.postForm("/oauth/revoke", "token=\(session.refreshToken)")
+            #expect(response.status == 200)
             #expect(try await client.refresh(session.refreshToken, .oauth2)["error"] == "invalid_grant")
             #expect(try await client.postForm("/oauth/revoke", "token=unknown").status == 200)
             #expect(try await client.postForm("/oauth/revoke", "").status == 400)
         }
     }
 
-    @Test("Resources answer problem details and RFC 6750's challenge")
+    @Test("Resources return problem details and RFC 6750's challenge")
     func problems() async throws {
         try await withBackend(.oauth2) { _, client in
             let missing = try await client.get("/me")

@@ -51,7 +51,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("An upload is measured part by part, and a raw body as one part")
+    @Test("Each part of an upload is measured, and a raw body counts as one part")
     func uploads() async throws {
         try await withBackend(.header) { _, client in
             let mine = client.with(try await TestSession(on: client).accessToken)
@@ -69,7 +69,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("What is too large is refused with 413, announced or not")
+    @Test("A body that is too large is rejected with 413, with or without a length")
     func tooLarge() async throws {
         try await withBackend(
             .header,
@@ -94,7 +94,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("Malformed requests are refused, not crashed on")
+    @Test("Malformed requests are rejected")
     func malformed() async throws {
         try await withBackend(.header) { _, client in
             let text = [("Content-Type", "text/plain")]
@@ -113,7 +113,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("Ping needs nobody, the feed takes anybody but not a bad token")
+    @Test("Ping needs no user, and the feed accepts any request without an invalid token")
     func signedOut() async throws {
         try await withBackend(.header) { _, client in
             let mine = client.with(try await TestSession(on: client).accessToken)
@@ -129,7 +129,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("HEAD answers what GET would, without the content")
+    @Test("HEAD responds like GET, without the content")
     func head() async throws {
         try await withBackend(.header) { _, client in
             let get = try await client.get("/public/ping")
@@ -140,7 +140,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("An account signs in with its password only, and its address is taken")
+    @Test("An account signs in with its password only, and its address cannot be registered again")
     func accounts() async throws {
         try await withBackend(.header) { _, client in
             let account: JSONValue = ["email": "wren@example.org", "password": "correct horse", "name": "Wren"]
@@ -154,7 +154,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("The standard cost of a password works")
+    @Test("The standard password cost works")
     func standardPasswords() async throws {
         try await withBackend(.header, configure: { $0.passwordHashing = .standard }) { _, client in
             let account: JSONValue = ["email": "wren@example.org", "password": "correct horse"]

@@ -4,42 +4,42 @@ import NIOSSL
 import ReferenceBackend
 import Testing
 
-@Suite("Answers for tests of transports")
+@Suite("Endpoints for tests of transports")
 struct TransportTests {
-    @Test("Echo says what arrived", arguments: ["GET", "POST", "PUT", "DELETE", "PROPFIND"])
+    @Test("Echo returns the request", arguments: ["GET", "POST", "PUT", "DELETE", "PROPFIND"])
     func echo(method: String) async throws {
         try await withBackend { backend, client in
-            let answer = try await client.send(
+            let response = try await client.send(
                 method, "/_control/echo?a=b%20c", headers: [("X-Order", "1"), ("x-order", "2")],
                 body: method == "GET" ? nil : .bytes(ByteBuffer(string: "hello")))
-            #expect(answer["method"]?.stringValue == method)
-            #expect(answer["query"] == "a=b%20c")
-            #expect(answer["authority"]?.stringValue == "127.0.0.1:\(backend.port)")
-            let headers = answer["headers"]?.arrayValue ?? []
+            #expect(response["method"]?.stringValue == method)
+            #expect(response["query"] == "a=b%20c")
+            #expect(response["authority"]?.stringValue == "127.0.0.1:\(backend.port)")
+            let headers = response["headers"]?.arrayValue ?? []
             #expect(headers.contains(["X-Order", "1"]))
             #expect(headers.contains(["x-order", "2"]))
             if method != "GET" {
-                #expect(answer["bodyText"] == "hello")
+                #expect(response["bodyText"] == "hello")
                 #expect(
-                    answer["bodySha256"] == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+                    response["bodySha256"] == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
             }
         }
     }
 
-    @Test("Any status can be had, with fields and a body")
+    @Test("Any status can be requested, with fields and a body")
     func status() async throws {
         try await withBackend { _, client in
             let path = "/_control/status/418?header.Retry-After=3&body=short%20and%20stout&contentType=text/x-pot"
-            let answer = try await client.get(path)
-            #expect(answer.status == 418)
-            #expect(answer.header("Retry-After") == "3")
-            #expect(answer.header("Content-Type") == "text/x-pot")
-            #expect(answer.text == "short and stout")
+            let response = try await client.get(path)
+            #expect(response.status == 418)
+            #expect(response.header("Retry-After") == "3")
+            #expect(response.header("Content-Type") == "text/x-pot")
+            #expect(response.text == "short and stout")
             #expect(try await client.get("/_control/status/7").status == 400)
         }
     }
 
-    @Test("Bytes come in any number, announced or not")
+    @Test("Any number of bytes can be requested, with or without a length")
     func bytes() async throws {
         try await withBackend { _, client in
             let expected = (0..<100_000).map { UInt8($0 % 251) }
@@ -53,7 +53,7 @@ struct TransportTests {
         }
     }
 
-    @Test("Empty, forbidden, challenged and redirected answers are there")
+    @Test("Empty, forbidden, challenge and redirect responses can be requested")
     func others() async throws {
         try await withBackend { _, client in
             let empty = try await client.get("/_control/empty")
@@ -70,19 +70,19 @@ struct TransportTests {
         }
     }
 
-    @Test("GraphQL answers 200 in any case")
+    @Test("GraphQL always returns 200")
     func graphQL() async throws {
         try await withBackend { _, client in
             let session = try await TestSession(on: client)
             let refused = try await client.post("/_control/graphql")
             #expect(refused.status == 200)
             #expect(refused["errors"]?.arrayValue?.first?["extensions"]?["code"] == "UNAUTHENTICATED")
-            let answered = try await client.with(session.accessToken).post("/_control/graphql")
-            #expect(answered["data", "me"] == "Wren")
+            let response = try await client.with(session.accessToken).post("/_control/graphql")
+            #expect(response["data", "me"] == "Wren")
         }
     }
 
-    @Test("TLS speaks HTTP/2 and HTTP/1.1 under the backend's own authority", arguments: [true, false])
+    @Test("TLS supports HTTP/2 and HTTP/1.1 with a certificate of the backend's authority", arguments: [true, false])
     func tls(isHTTP2: Bool) async throws {
         try await withBackend(.cookie, configure: { $0.tls = .selfSigned }) { backend, client in
             let pem = try #require(backend.certificateAuthorityPEM)
@@ -96,9 +96,9 @@ struct TransportTests {
             client.client = trusting
             do {
                 let session = try await TestSession(on: client)
-                let answer = try await client.with(session.accessToken).get("/me")
-                #expect(answer.status == 200)
-                #expect(answer.version == (isHTTP2 ? "HTTP/2.0" : "HTTP/1.1"))
+                let response = try await client.with(session.accessToken).get("/me")
+                #expect(response.status == 200)
+                #expect(response.version == (isHTTP2 ? "HTTP/2.0" : "HTTP/1.1"))
                 let refreshed = try await client.refresh(session.refreshToken, .cookie)
                 #expect(refreshed.header("Set-Cookie")?.contains("Secure") == true)
                 backend.controls.inject("/public/ping", .dropConnection)

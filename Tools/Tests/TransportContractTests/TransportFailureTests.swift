@@ -5,7 +5,7 @@ import MartletTesting
 import Testing
 
 extension TransportContract {
-    /// How a transport fails: what breaks on the way, and bodies that fail.
+    /// Failures of a transport: network errors, invalid responses and request bodies that throw.
     @Suite("Failures")
     struct Failures {
         private func failure(of operation: () async throws -> Void) async throws -> TransportError {
@@ -56,6 +56,7 @@ extension TransportContract {
             }
         }
 
+        /// How a server breaks off or garbles its response.
         enum Breakage: String, CaseIterable, Sendable, CustomTestStringConvertible {
             case resetBeforeHead, closedBeforeHead, closedInHead, closedInBody, closedInChunk, resetInBody, garbage,
                 wrongChunk
@@ -87,9 +88,9 @@ extension TransportContract {
                 }
             }
             let error = try await failure {
-                let answer = try await kind.make().send(request(to: server), body: nil)
+                let response = try await kind.make().send(request(to: server), body: nil)
                 headRead.fire()
-                _ = try await answer.body.collect(upTo: 100)
+                _ = try await response.body.collect(upTo: 100)
             }
             switch (breakage, error) {
             case (.garbage, .invalidResponse), (.garbage, .connectionLost): break
@@ -101,7 +102,7 @@ extension TransportContract {
             await server.stop()
         }
 
-        @Test("100 MB of header fields end in an error", arguments: TransportKind.allCases, [true, false])
+        @Test("100 MB of header fields cause an error", arguments: TransportKind.allCases, [true, false])
         func endlessHead(_ kind: TransportKind, isOneField: Bool) async throws {
             try kind.needs(.boundedHeads)
             let server = try await WireServer.start { connection in
@@ -128,7 +129,7 @@ extension TransportContract {
         @Test(arguments: TransportKind.allCases)
         func bomb(_ kind: TransportKind) async throws {
             try kind.needs(.boundedInflation)
-            // 10 MB of zeros, packed to ten thousand bytes by `gzip`, as stored below.
+            // 10 MB of zeros, compressed to about ten thousand bytes.
             let packed = try #require(GzipBomb.make(megabytes: 10))
             let server = try await WireServer.start { connection in
                 while try await connection.readRequest() != nil {
@@ -138,8 +139,8 @@ extension TransportContract {
                 }
             }
             let error = try await failure {
-                let answer = try await kind.make().send(request(to: server), body: nil)
-                for try await _ in answer.body {}
+                let response = try await kind.make().send(request(to: server), body: nil)
+                for try await _ in response.body {}
             }
             guard case .invalidResponse = error else { throw error }
             await server.stop()
@@ -174,7 +175,7 @@ extension TransportContract {
         @Test(arguments: TransportKind.allCases, [0, 4, 6, 2_000_000])
         func wrongLength(_ kind: TransportKind, length: Int) async throws {
             let server = try await WireServer.start { connection in
-                if try await connection.readRequest() != nil { try await connection.answer() }
+                if try await connection.readRequest() != nil { try await connection.respond() }
             }
             let body = OutgoingBody(
                 ByteStream(Pieces(pieces: [Data("hel".utf8), Data("lo".utf8)])), length: Int64(length))
@@ -183,12 +184,12 @@ extension TransportContract {
             await server.stop()
         }
 
-        @Test("A server may answer before it has read the request", arguments: TransportKind.allCases)
-        func earlyAnswer(_ kind: TransportKind) async throws {
+        @Test("A server may respond before it has read the request", arguments: TransportKind.allCases)
+        func earlyResponse(_ kind: TransportKind) async throws {
             try kind.needs(.streamedRequests)
             let server = try await WireServer.start { connection in
                 _ = try await connection.readHead()
-                try await connection.answer("413 Content Too Large", fields: ["Connection: close"], body: "too large")
+                try await connection.respond("413 Content Too Large", fields: ["Connection: close"], body: "too large")
                 await connection.closed()
             }
             let asked = Signal()
@@ -201,15 +202,15 @@ extension TransportContract {
                         asked.fire()
                         return Data(repeating: 0, count: 1000)
                     }
-                    // Never comes: only cancelling ends it.
+                    // Never returns a piece; only cancellation ends it.
                     try await Gate().passUnlessCancelled()
                     return nil
                 }
             }
-            let answer = try await kind.make().send(
+            let response = try await kind.make().send(
                 request(.post, to: server), body: OutgoingBody(body, length: 1_000_000))
-            #expect(answer.head.status.code == 413)
-            #expect(try await answer.body.collect(upTo: 100) == Data("too large".utf8))
+            #expect(response.head.status.code == 413)
+            #expect(try await response.body.collect(upTo: 100) == Data("too large".utf8))
             await asked.wait()
             await ended.wait()
             await server.stop()

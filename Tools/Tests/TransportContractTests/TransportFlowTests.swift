@@ -5,17 +5,17 @@ import MartletTesting
 import Testing
 
 extension TransportContract {
-    /// Back-pressure, cancelling, letting go.
+    /// Back-pressure, cancellation and the release of bodies and transports.
     @Suite("Flow")
     struct Flow {
         @Test(arguments: TransportKind.allCases)
-        func answerIsNotReadAhead(_ kind: TransportKind) async throws {
-            try kind.needs(.backPressureOfAnswers)
+        func responseIsNotReadAhead(_ kind: TransportKind) async throws {
+            try kind.needs(.backPressureOfResponses)
             let written = Locker(0)
             let server = try await WireServer.start { connection in
                 while let request = try await connection.readRequest() {
                     guard request.line.contains("/large") else {
-                        try await connection.answer()
+                        try await connection.respond()
                         continue
                     }
                     try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(256 << 20)\r\n\r\n")
@@ -26,12 +26,12 @@ extension TransportContract {
                 }
             }
             let transport = kind.make()
-            let answer = try await transport.send(request(.get, "/large", to: server), body: nil)
-            // Time for it to run ahead, in round trips.
+            let response = try await transport.send(request(.get, "/large", to: server), body: nil)
+            // Round trips, to give the transport time to read ahead.
             for _ in 0..<200 { _ = try await transport.send(request(to: server), body: nil).body.collect(upTo: 10) }
             #expect(written.with { $0 } < 64 << 20)
             var length = 0
-            for try await piece in answer.body { length += piece.count }
+            for try await piece in response.body { length += piece.count }
             #expect(length == 256 << 20)
             await server.stop()
         }
@@ -43,12 +43,12 @@ extension TransportContract {
             let server = try await WireServer.start { connection in
                 while let head = try await connection.readHead() {
                     guard head.line.hasPrefix("POST") else {
-                        try await connection.answer()
+                        try await connection.respond()
                         continue
                     }
                     await goOn.wait()
                     for _ in 0..<256 { _ = try await connection.read(1 << 20) }
-                    try await connection.answer()
+                    try await connection.respond()
                 }
             }
             let transport = kind.make()
@@ -62,7 +62,9 @@ extension TransportContract {
             await server.stop()
         }
 
-        @Test("A body that asks first is not sent where the server refuses", arguments: TransportKind.allCases)
+        @Test(
+            "A body with `Expect: 100-continue` is not sent if the server rejects the request",
+            arguments: TransportKind.allCases)
         func asksFirst(_ kind: TransportKind) async throws {
             try kind.needs(.askingFirst)
             let came = Locker<[String?]>([])
@@ -74,7 +76,7 @@ extension TransportContract {
                     }
                     try await connection.write("HTTP/1.1 100 Continue\r\n\r\n")
                     #expect(try await connection.read(3_000_000).count == 3_000_000)
-                    try await connection.answer(body: "thanks")
+                    try await connection.respond(body: "thanks")
                 }
             }
             let transport = kind.make()
@@ -90,7 +92,7 @@ extension TransportContract {
             await server.stop()
         }
 
-        // MARK: Cancelling and letting go
+        // MARK: Cancellation and release
 
         @Test(arguments: TransportKind.allCases)
         func dropUnread(_ kind: TransportKind) async throws {
@@ -117,8 +119,8 @@ extension TransportContract {
                 closed.fire()
             }
             let transport = kind.make()
-            let answer = try await transport.send(request(to: server), body: nil)
-            for try await piece in answer.body {
+            let response = try await transport.send(request(to: server), body: nil)
+            for try await piece in response.body {
                 #expect(!piece.isEmpty)
                 break
             }
@@ -165,10 +167,10 @@ extension TransportContract {
             let transport = kind.make()
             let task = Task {
                 if phase == .beforeSending { await Task.yield() }
-                let answer = try await transport.send(
+                let response = try await transport.send(
                     request(phase == .uploading ? .post : .get, to: server),
                     body: phase == .uploading ? OutgoingBody(body, length: 10_000) : nil)
-                for try await piece in answer.body {
+                for try await piece in response.body {
                     #expect(piece == Data("hello".utf8))
                     reached.fire()
                 }
@@ -177,22 +179,25 @@ extension TransportContract {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             if phase == .uploading { await streamEnded.wait() }
-            // Where a stream is read in advance, nothing was sent yet; cancelled at once, nothing may have been.
+            // A transport that reads streams in advance has sent nothing yet, and neither may one that was cancelled at
+            // once.
             if phase != .beforeSending, server.opened > 0 { await closed.wait() }
             await server.stop()
         }
 
-        @Test("Cancelling at any moment ends in success or CancellationError", arguments: TransportKind.allCases)
+        @Test(
+            "A call cancelled at any moment ends: with its response, CancellationError or TransportError",
+            arguments: TransportKind.allCases)
         func cancelRaces(_ kind: TransportKind) async throws {
             let server = try await WireServer.start { connection in
                 while let request = try await connection.readRequest() {
-                    // Some answers fail by themselves, to meet the cancelling.
+                    // Some connections are closed without a response, so that this too races with the cancellation.
                     if request.line.contains("7") { return }
-                    try await connection.answer(body: "hello")
+                    try await connection.respond(body: "hello")
                 }
             }
             let transport = kind.make()
-            var outcomes = (answered: 0, cancelled: 0, lost: 0)
+            var outcomes = (responded: 0, cancelled: 0, lost: 0)
             for index in 0..<400 {
                 let task = Task {
                     try await transport.send(request(.get, "/\(index)", to: server), body: nil).body.collect(upTo: 100)
@@ -202,13 +207,13 @@ extension TransportContract {
                 switch await task.result {
                 case .success(let body):
                     #expect(body == Data("hello".utf8))
-                    outcomes.answered += 1
+                    outcomes.responded += 1
                 case .failure(is CancellationError): outcomes.cancelled += 1
                 case .failure(is TransportError): outcomes.lost += 1
                 case .failure(let error): Issue.record(error)
                 }
             }
-            #expect(outcomes.answered + outcomes.cancelled + outcomes.lost == 400)
+            #expect(outcomes.responded + outcomes.cancelled + outcomes.lost == 400)
             #expect(outcomes.cancelled > 0)
             await server.stop()
         }
@@ -216,16 +221,16 @@ extension TransportContract {
         @Test(arguments: TransportKind.allCases)
         func releaseClosesConnections(_ kind: TransportKind) async throws {
             let server = try await WireServer.start { connection in
-                while try await connection.readRequest() != nil { try await connection.answer(body: "hello") }
+                while try await connection.readRequest() != nil { try await connection.respond(body: "hello") }
             }
             var transport: (any Transport)? = kind.make()
-            var lane = transport?.makeLane()
-            for transport in [transport, lane] {
+            var isolated = transport?.makeIsolatedTransport()
+            for transport in [transport, isolated] {
                 _ = try await transport?.send(request(to: server), body: nil).body.collect(upTo: 10)
             }
             #expect(server.opened == 2)
             transport = nil
-            lane = nil
+            isolated = nil
             await server.allClosed()
             await server.stop()
         }
@@ -241,15 +246,15 @@ extension TransportContract {
                 await connection.closed()
             }
             var transport: (any Transport)? = kind.make()
-            let answer = try await transport?.send(request(to: server), body: nil)
+            let response = try await transport?.send(request(to: server), body: nil)
             transport = nil
             goOn.fire()
-            #expect(try await answer?.body.collect(upTo: 10) == Data("hellothere".utf8))
+            #expect(try await response?.body.collect(upTo: 10) == Data("hellothere".utf8))
             await server.stop()
         }
 
-        @Test("A lane is free when all connections are taken", arguments: TransportKind.allCases)
-        func lane(_ kind: TransportKind) async throws {
+        @Test("An isolated transport has a connection even if all others are in use", arguments: TransportKind.allCases)
+        func isolatedTransport(_ kind: TransportKind) async throws {
             let taken = Locker(0)
             let full = Signal()
             let goOn = Signal()
@@ -264,19 +269,19 @@ extension TransportContract {
                         }
                         await goOn.wait()
                     }
-                    try await connection.answer()
+                    try await connection.respond()
                 }
             }
             let transport = kind.make()
-            let lane = transport.makeLane()
+            let isolated = transport.makeIsolatedTransport()
             try await withThrowingTaskGroup(of: Void.self) { group in
-                // More than either transport has connections.
+                // More requests than either transport has connections.
                 for _ in 0..<20 {
                     group.addTask { _ = try await transport.send(request(.get, "/slow", to: server), body: nil) }
                 }
                 await full.wait()
-                let answer = try await lane.send(request(to: server), body: nil)
-                #expect(answer.head.status == .ok)
+                let response = try await isolated.send(request(to: server), body: nil)
+                #expect(response.head.status == .ok)
                 goOn.fire()
                 try await group.waitForAll()
             }

@@ -3,18 +3,19 @@ import HTTPTypes
 import Martlet
 import Testing
 
-/// What every transport does, on every platform. One test at a time: some look at the memory of the process.
+/// The behavior that every transport has on every platform. Serialized, because some tests measure the memory of the
+/// process.
 @Suite("Transport contract", .serialized, .timeLimit(.minutes(2)))
 enum TransportContract {}
 
-/// The transports, and what one of them cannot do here.
+/// The transports under test, with their known limits on this platform.
 enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case asyncHTTPClient
     case urlSession
 
     var testDescription: String { rawValue }
 
-    /// All of them, or the one that `MARTLET_TRANSPORT` names.
+    /// All transports, or the one that the environment variable `MARTLET_TRANSPORT` names.
     static let allCases: [TransportKind] =
         ProcessInfo.processInfo.environment["MARTLET_TRANSPORT"].flatMap { TransportKind(rawValue: $0) }.map { [$0] }
         ?? [.asyncHTTPClient, .urlSession]
@@ -26,10 +27,10 @@ enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
         }
     }
 
-    /// What a test needs beyond the contract's core.
+    /// A feature beyond the core of the contract.
     enum Feature: Hashable {
-        case repeatedFieldsOfAnswers
-        case backPressureOfAnswers
+        case repeatedFieldsOfResponses
+        case backPressureOfResponses
         case streamedRequests
         case chunkedRequests
         case bodyOfGet
@@ -40,37 +41,37 @@ enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
         case brokenOffFiles
     }
 
-    /// Known limits, by name and reason: each is reported where it skips a test.
+    /// The missing features of each transport, with the reason that is reported when a test is skipped.
     static let limits: [TransportKind: [Feature: Comment]] = {
         #if canImport(FoundationNetworking)
             let limits: [Feature: Comment] = [
-                .repeatedFieldsOfAnswers: "HTTPURLResponse joins repeated fields",
-                .backPressureOfAnswers: "FoundationNetworking cannot pause: suspend() and resume() repeat bytes",
-                .streamedRequests: "FoundationNetworking would block its one queue on a stream: it is read in advance",
-                .chunkedRequests: "a stream is read in advance, so that its length is known and sent",
-                .boundedInflation: "libcurl inflates what comes; the reader's own limit ends it",
+                .repeatedFieldsOfResponses: "HTTPURLResponse joins repeated fields",
+                .backPressureOfResponses: "FoundationNetworking cannot pause: suspend() and resume() repeat bytes",
+                .streamedRequests: "FoundationNetworking would block its only queue, so a stream is read in advance",
+                .chunkedRequests: "a stream is read in advance, so its length is known and sent",
+                .boundedInflation: "libcurl decompresses without a limit; the reader's limit applies",
                 .bodyOfGet: "FoundationNetworking refuses a GET with a body",
                 .brokenOffFiles: "FoundationNetworking 6.3 may end the process: \"'try!' … libcurl.Easy Code=43\"",
                 .headsCutShort: "FoundationNetworking 6.3 ends the process: \"completed, but there's no response\"",
             ]
         #else
             let limits: [Feature: Comment] = [
-                .repeatedFieldsOfAnswers: "HTTPURLResponse joins repeated fields",
-                .askingFirst: "nothing is documented about it",
+                .repeatedFieldsOfResponses: "HTTPURLResponse joins repeated fields",
+                .askingFirst: "URLSession's behavior is undocumented",
                 .bodyOfGet: "URLSession refuses a GET with a body",
-                .boundedInflation: "URLSession inflates what comes; the reader's own limit ends it",
+                .boundedInflation: "URLSession decompresses without a limit; the reader's limit applies",
             ]
         #endif
         let nioLimits: [Feature: Comment] = [
-            .askingFirst: "async-http-client keeps a 100 to itself, and does not wait for one"
+            .askingFirst: "async-http-client does not wait for a 100 and does not report it"
         ]
         return [.urlSession: limits, .asyncHTTPClient: nioLimits]
     }()
 
-    /// Skips the test where the transport is known not to be able.
+    /// Skips the test if the transport lacks a feature.
     func needs(_ feature: Feature, sourceLocation: SourceLocation = #_sourceLocation) throws {
         guard let reason = Self.limits[self]?[feature] else { return }
-        // The console is silent about a cancelled case of a test with arguments; a warning is told.
+        // The console does not show why a case of a parameterized test was cancelled, so a warning is recorded too.
         Issue.record("\(rawValue) skips \(feature): \(reason)", severity: .warning, sourceLocation: sourceLocation)
         try Test.cancel(reason, sourceLocation: sourceLocation)
     }
@@ -82,7 +83,7 @@ func request(
     HTTPRequest(method: method, scheme: "http", authority: server.authority, path: path, headerFields: fields)
 }
 
-/// A stream of the pieces, which counts those that were asked for.
+/// A stream of pieces that counts the bytes it has returned.
 struct Pieces: AsyncSequence, Sendable {
     let pieces: [Data]
     let asked = Locker(0)
@@ -100,7 +101,7 @@ struct Pieces: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(rest: pieces[...], asked: asked) }
 }
 
-/// Does something when it is released.
+/// Runs an action when it is released.
 final class OnDeinit: Sendable {
     private let action: @Sendable () -> Void
 
@@ -108,13 +109,13 @@ final class OnDeinit: Sendable {
     deinit { action() }
 }
 
-/// How much memory the process holds, in bytes; 0 where it is not to be known.
+/// The resident memory of this process in bytes; 0 if unknown.
 func residentBytes() -> Int {
     guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
     return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
 }
 
-/// A gzip file of zeros, written by hand: blocks of one literal and its longest repetitions.
+/// Creates a gzip file of zeros from one literal and its longest repetitions.
 enum GzipBomb {
     static func make(megabytes: Int) -> Data? {
         let process = Process()

@@ -5,7 +5,7 @@ import MartletTesting
 import Testing
 
 extension TransportContract {
-    /// What an upload holds on to must go with it, however it ends.
+    /// Checks that an upload releases its files, however it ends.
     @Suite("Leaks", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
     struct Leaks {
         enum End: String, CaseIterable, Sendable, CustomTestStringConvertible {
@@ -15,14 +15,14 @@ extension TransportContract {
         }
 
         @Test(
-            "An upload that is broken off leaves neither an open file nor a temporary one",
+            "An aborted upload leaves no open and no temporary file",
             arguments: TransportKind.allCases, End.allCases)
         func brokenOff(_ kind: TransportKind, end: End) async throws {
             if end != .cancelledWhileReading { try kind.needs(.brokenOffFiles) }
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
-            // Far more than the buffers of two sockets hold.
+            // Far more than the buffers of two sockets.
             let file = folder.appendingPathComponent("large.bin")
             try Data(count: 48 << 20).write(to: file)
             let before = temporaryFiles()
@@ -60,20 +60,20 @@ extension TransportContract {
                 upload.cancel()
                 await #expect(throws: CancellationError.self) { _ = try await upload.value }
             }
-            // The last to let go are other threads.
+            // Other threads release the last references.
             while has(file) { await Task.yield() }
             while !temporaryFiles().isSubset(of: before) { await Task.yield() }
             await server.stop()
         }
 
-        @Test("Uploads that were broken off leave no descriptor of any kind", arguments: TransportKind.allCases)
+        @Test("Aborted uploads leave no open descriptor", arguments: TransportKind.allCases)
         func manyBrokenOff(_ kind: TransportKind) async throws {
             try kind.needs(.brokenOffFiles)
             let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try Data(count: 4 << 20).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
             let transport = kind.make()
-            // The first one makes what a transport keeps.
+            // The first upload creates the descriptors that a transport keeps.
             try await breakOff(file, over: transport)
             let before = openFiles().count
             for _ in 0..<20 { try await breakOff(file, over: transport) }
@@ -99,21 +99,21 @@ extension TransportContract {
             await server.stop()
         }
 
-        /// Whether a file is open, or one that a transport has copied it to: that has no name, which Linux shows as `#` and a
-        /// number.
+        /// Whether a file is open, or a copy of it that a transport has made. A copy has no name; Linux shows it as `#`
+        /// and a number.
         private func has(_ file: URL) -> Bool {
             let copies = FileManager.default.temporaryDirectory.appendingPathComponent("#")
             return openFiles().contains { $0.hasPrefix(file.path) || $0.hasPrefix(copies.path) }
         }
 
-        /// What the process has open, by name.
+        /// The paths of the open descriptors of this process.
         private func openFiles() -> [String] {
             let folder = "/proc/self/fd"
             let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)") }
         }
 
-        /// What an upload may have put on the disk: files, not the folders of other tests.
+        /// Temporary files that an upload may have created. Folders belong to other tests.
         private func temporaryFiles() -> Set<String> {
             let folder = FileManager.default.temporaryDirectory
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

@@ -4,7 +4,7 @@ import Martlet
 import Testing
 
 extension TransportContract {
-    /// What a transport leaves to the client: redirects, cookies, challenges, caches.
+    /// Policies that a transport leaves to the client: redirects, cookies, challenges and caches.
     @Suite("No policy")
     struct Policy {
         @Test(arguments: TransportKind.allCases, [301, 302, 303, 307, 308])
@@ -13,28 +13,28 @@ extension TransportContract {
             let server = try await WireServer.start { connection in
                 while try await connection.readRequest() != nil {
                     count.with { $0 += 1 }
-                    try await connection.answer(
+                    try await connection.respond(
                         "\(status) Elsewhere", fields: ["Location: /elsewhere", "Set-Cookie: a=1"], body: "over there")
                 }
             }
             let transport = kind.make()
-            let answer = try await transport.send(
+            let response = try await transport.send(
                 request(.post, to: server, [.contentType: "text/plain"]), body: OutgoingBody(Data("x".utf8)))
-            #expect(answer.head.status.code == status)
-            #expect(answer.head.headerFields[.location] == "/elsewhere")
-            #expect(try await answer.body.collect(upTo: 100) == Data("over there".utf8))
+            #expect(response.head.status.code == status)
+            #expect(response.head.headerFields[.location] == "/elsewhere")
+            #expect(try await response.body.collect(upTo: 100) == Data("over there".utf8))
             #expect(count.with { $0 } == 1)
             await server.stop()
         }
 
-        @Test("A 3xx that leads nowhere is an answer", arguments: TransportKind.allCases)
+        @Test("A 3xx without a `Location` is a response", arguments: TransportKind.allCases)
         func redirectWithoutLocation(_ kind: TransportKind) async throws {
             let server = try await WireServer.start { connection in
-                while try await connection.readRequest() != nil { try await connection.answer("302 Found") }
+                while try await connection.readRequest() != nil { try await connection.respond("302 Found") }
             }
-            let answer = try await kind.make().send(request(to: server), body: nil)
-            #expect(answer.head.status.code == 302)
-            #expect(try await answer.body.collect(upTo: 100).isEmpty)
+            let response = try await kind.make().send(request(to: server), body: nil)
+            #expect(response.head.status.code == 302)
+            #expect(try await response.body.collect(upTo: 100).isEmpty)
             await server.stop()
         }
 
@@ -44,7 +44,7 @@ extension TransportContract {
             let server = try await WireServer.start { connection in
                 while let request = try await connection.readRequest() {
                     seen.with { $0.append(request["cookie"]) }
-                    try await connection.answer(fields: ["Set-Cookie: a=1; Path=/"])
+                    try await connection.respond(fields: ["Set-Cookie: a=1; Path=/"])
                 }
             }
             let transport = kind.make()
@@ -61,16 +61,16 @@ extension TransportContract {
             let server = try await WireServer.start { connection in
                 while try await connection.readRequest() != nil {
                     count.with { $0 += 1 }
-                    try await connection.answer(
+                    try await connection.respond(
                         "401 Unauthorized", fields: ["WWW-Authenticate: \(challenge)"], body: "who are you?")
                 }
             }
             let transport = kind.make()
             for attempt in 1...2 {
-                let answer = try await transport.send(request(to: server), body: nil)
-                #expect(answer.head.status == .unauthorized)
-                #expect(answer.head.headerFields[.wwwAuthenticate] == challenge)
-                #expect(try await answer.body.collect(upTo: 100) == Data("who are you?".utf8))
+                let response = try await transport.send(request(to: server), body: nil)
+                #expect(response.head.status == .unauthorized)
+                #expect(response.head.headerFields[.wwwAuthenticate] == challenge)
+                #expect(try await response.body.collect(upTo: 100) == Data("who are you?".utf8))
                 #expect(count.with { $0 } == attempt)
             }
             await server.stop()
@@ -85,7 +85,7 @@ extension TransportContract {
                         count += 1
                         return count
                     }
-                    try await connection.answer(
+                    try await connection.respond(
                         fields: ["Cache-Control: max-age=1000", "ETag: \"1\""], body: "\(number)")
                 }
             }

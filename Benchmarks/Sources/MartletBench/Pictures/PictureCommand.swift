@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import MartletImages
 
-/// One picture made ready in a process of its own: `Pictures` starts it and reads what it prints.
+/// Prepares one picture in a process of its own. ``Pictures`` starts it and parses its output.
 struct PictureCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "picture", shouldDisplay: false)
 
@@ -15,7 +15,9 @@ struct PictureCommand: AsyncParsableCommand {
         let start = ContinuousClock.now
         let image = try await processor.prepare(.file(at: path))
         let wall = start.duration(to: .now)
-        guard image.size.width == 1024 || image.size.height == 1024, !image.data.isEmpty else { throw WrongAnswer() }
+        guard image.size.width == 1024 || image.size.height == 1024, !image.data.isEmpty else {
+            throw UnexpectedResponseError()
+        }
         let result = Transfer(
             seconds: wall.inSeconds, cpuSeconds: Usage.now().cpuSeconds - before.cpuSeconds,
             bytesAboveIdle: Usage.peakBytes - idle)

@@ -1,19 +1,20 @@
 internal import Foundation
 
-/// Baseline JPEGs made ready to be uploaded, beside vipsthumbnail: into 1024 x 1024 pixels, in sRGB, at quality 80, stripped.
+/// Prepares baseline JPEGs for upload and compares this with vipsthumbnail: at most 1024 x 1024 pixels, sRGB, quality
+/// 80, without metadata.
 struct Pictures: Sendable {
     static let packages = "libvips-tools"
 
     struct Series: Sendable {
         let megapixels: Int
         var martlet: [Transfer] = []
-        /// The wall time of the vipsthumbnail command, and what it takes of that for a picture of a few pixels.
+        /// The wall times of vipsthumbnail for the picture, and for a tiny picture, which measures its startup.
         var vips: [Double] = []
         var vipsStart: [Double] = []
 
-        /// How many times as fast as vipsthumbnail Martlet was, for each pair of neighbours.
+        /// The speed relative to vipsthumbnail, for each pair of neighboring runs.
         var speed: [Double] { zip(martlet, vips).map { $1 / $0.seconds } }
-        /// The same, as if vipsthumbnail had been running already.
+        /// The same without the startup of vipsthumbnail.
         var speedWithoutStart: [Double] {
             zip(martlet, zip(vips, vipsStart)).map { ($1.0 - $1.1) / $0.seconds }
         }
@@ -22,8 +23,7 @@ struct Pictures: Sendable {
 
     var series: [Series] = []
 
-    /// - Returns: `nil` where vipsthumbnail is not installed, without which there is nothing to compare with, nor a
-    ///   picture.
+    /// - Returns: `nil` if vipsthumbnail is not installed.
     static func run(isQuick: Bool) throws -> Pictures? {
         guard let vips = Children.path(of: "vips"), let thumbnail = Children.path(of: "vipsthumbnail") else {
             return nil
@@ -58,7 +58,7 @@ struct Pictures: Sendable {
         return start.duration(to: .now).inSeconds
     }
 
-    /// Clouds in three colours, with the noise of a sensor: they compress about as a photograph does.
+    /// Creates clouds in three colors with sensor noise, which compress about as well as a photograph.
     private static func picture(width: Int, height: Int, with vips: URL, in scratch: Scratch) throws -> String {
         for (band, size) in ["256", "48", "12"].enumerated() {
             let path = scratch.path("band\(band)")

@@ -1,6 +1,6 @@
 extension Report {
     private static let minimumSpeed = 2.5
-    /// How much more memory than an idle process a picture may take, by its megapixels.
+    /// The memory limits above an idle process, in megabytes, by the picture's megapixels.
     private static let maximumMegabytesOfPicture = [12: 24.0, 48: 48.0]
 
     func show(_ pictures: Pictures?) {
@@ -11,10 +11,10 @@ extension Report {
             return
         }
         table(
-            "A baseline JPEG made ready to be uploaded, a process each",
+            "A baseline JPEG prepared for upload, each in its own process",
             [
-                "megapixels", "ImageProcessor s", "vipsthumbnail s", "of that, its start s", "times as fast",
-                "without its start", "most MB above idle",
+                "megapixels", "ImageProcessor s", "vipsthumbnail s", "vips startup s", "times as fast",
+                "without startup", "peak MB above idle",
             ],
             pictures.series.map { series in
                 [

@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// Other programs, run one after the other.
+/// Runs other programs and returns their output.
 enum Children {
-    struct Failed: Error, CustomStringConvertible {
+    struct CommandError: Error, CustomStringConvertible {
         let command: String
         let status: Int32
-        var description: String { "\(command) ended with status \(status)" }
+        var description: String { "\(command) exited with status \(status)" }
     }
 
-    /// This program's own file.
+    /// The executable of this process.
     static var own: URL { Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]) }
 
-    /// Where a command stands in the `PATH`; `nil` where it is not installed.
+    /// The path of a command in `PATH`, or `nil` if it is not installed.
     static func path(of command: String) -> URL? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         return folders.lazy.map { URL(fileURLWithPath: String($0)).appendingPathComponent(command) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// Runs a program to its end and returns what it printed.
+    /// Runs a program until it exits and returns its output. Throws if its exit status is not 0.
     static func run(_ program: URL, _ arguments: [String]) throws -> Data {
         let process = Process()
         let output = Pipe()
@@ -29,13 +29,13 @@ enum Children {
         let printed = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            throw Failed(command: program.lastPathComponent, status: process.terminationStatus)
+            throw CommandError(command: program.lastPathComponent, status: process.terminationStatus)
         }
         return printed
     }
 }
 
-/// A folder for large files, which goes with the last reference to it.
+/// A temporary folder for large files, deleted with the last reference.
 final class Scratch {
     private let folder: URL
 
@@ -45,13 +45,13 @@ final class Scratch {
     }
 
     deinit {
-        // What cannot be deleted lies among the temporary files, which the system clears.
+        // A folder that cannot be deleted is left to the system's cleanup of temporary files.
         try? FileManager.default.removeItem(at: folder)
     }
 
     func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    /// A file of bytes that do not compress.
+    /// Creates a file of random bytes, which do not compress.
     func file(_ name: String, size: Int) throws -> String {
         let path = path(name)
         var generator = SystemRandomNumberGenerator()
@@ -63,7 +63,7 @@ final class Scratch {
         for start in stride(from: 0, to: size, by: block.count) {
             try handle.write(contentsOf: block.prefix(size - start))
         }
-        // Or what the disk still has to do would be counted as the first sender's.
+        // Otherwise the pending writes would slow down the first transfer.
         try handle.synchronize()
         return path
     }

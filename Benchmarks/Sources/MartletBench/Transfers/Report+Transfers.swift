@@ -1,5 +1,5 @@
 extension Report {
-    /// How much more memory than an idle process a transfer may take.
+    /// The memory limit above an idle process, in megabytes.
     private static let maximumMegabytes = 16.0
     private static let maximumWallOfCurl = 1.5
     private static let minimumThroughput = 0.95
@@ -15,14 +15,14 @@ extension Report {
         for (transport, uploads) in transfers.inOrder {
             rows.append(row("\(transport.title), form", uploads.form))
             rows.append(row("\(transport.title), bare file", uploads.file))
-            rows.append(row("\(transport.title), form, sent twice for a 401 at its end", uploads.replayed))
+            rows.append(row("\(transport.title), form, sent twice because of a 401 at its end", uploads.replayed))
             rows.append(
                 row("\(transport.title), form, \(megabytes(transfers.sluggishSize)) to a slow reader", uploads.sluggish)
             )
         }
         table(
-            "\(megabytes(transfers.size)) as multipart/form-data from disk, a process each",
-            ["", "wall s", "CPU s", "most MB above idle"], rows)
+            "\(megabytes(transfers.size)) as multipart/form-data from disk, each in its own process",
+            ["", "wall s", "CPU s", "peak MB above idle"], rows)
         for (transport, uploads) in transfers.inOrder {
             verdict(
                 "\(transport.title): at most \(Self.maximumMegabytes.formatted(0)) MB above idle",
@@ -44,8 +44,8 @@ extension Report {
 
     private func showDownloads(_ transfers: Transfers) {
         table(
-            "\(megabytes(transfers.size)) down to a file, a process each",
-            ["", "wall s", "CPU s", "most MB above idle"],
+            "\(megabytes(transfers.size)) download to a file, each in its own process",
+            ["", "wall s", "CPU s", "peak MB above idle"],
             [
                 row("NetworkClient.download", transfers.download),
                 row("bare async-http-client, writing each piece", transfers.bareDownload),

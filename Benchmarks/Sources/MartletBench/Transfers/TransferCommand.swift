@@ -5,15 +5,15 @@ internal import Martlet
 internal import NIOCore
 internal import NIOFoundationCompat
 
-/// One transfer in a process of its own, so that its memory is known: `Transfers` starts it and reads what it prints.
+/// Runs one transfer in a process of its own, to measure its memory. ``Transfers`` starts it and parses its output.
 struct TransferCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "transfer", shouldDisplay: false)
 
     @Argument var kind: TransferKind
     @Argument var transport: TransportName
     @Option var port: Int
-    @Option(help: "The file to send, or to write.") var file: String
-    @Option(help: "How many bytes to ask for.") var size: Int
+    @Option(help: "The file to send or to write.") var file: String
+    @Option(help: "The number of bytes to request.") var size: Int
 
     func run() async throws {
         let transport: any Transport =
@@ -40,39 +40,39 @@ struct TransferCommand: AsyncParsableCommand {
         case .sluggishForm: try await upload(to: "/upload/sluggish", with: client)
         case .replayedForm:
             let attempts = try await upload(to: "/upload/guarded", with: client)
-            guard attempts == 2 else { throw WrongAnswer() }
+            guard attempts == 2 else { throw UnexpectedResponseError() }
         case .file:
             let receipt = try await client.send(Upload(path: "/upload", body: .file(at: file)))
-            guard receipt.bytes == size else { throw WrongAnswer() }
+            guard receipt.bytes == size else { throw UnexpectedResponseError() }
         case .download:
-            let answer = try await client.download(Download(size: size), to: file)
-            guard answer.value.size == size else { throw WrongAnswer() }
+            let response = try await client.download(Download(size: size), to: file)
+            guard response.value.size == size else { throw UnexpectedResponseError() }
         case .bareDownload:
             try await Self.download("http://127.0.0.1:\(port)/download/\(size)", to: file)
         }
     }
 
-    /// - Returns: How many attempts it took.
+    /// - Returns: The number of attempts.
     @discardableResult
     private func upload(to path: String, with client: NetworkClient) async throws -> Int {
         var form = MultipartForm()
         form.append("Ada", named: "name")
         form.append(fileAt: file, named: "file")
-        let answer = try await client.response(for: Upload(path: path, body: .multipart(form)))
-        guard answer.value.bytes == Int(try form.contentLength() ?? 0) else { throw WrongAnswer() }
-        return answer.attempts
+        let response = try await client.response(for: Upload(path: path, body: .multipart(form)))
+        guard response.value.bytes == Int(try form.contentLength() ?? 0) else { throw UnexpectedResponseError() }
+        return response.attempts
     }
 
-    /// With a token that the server refuses where it looks at tokens at all.
+    /// Signs in with a token that only `/upload/guarded` rejects.
     private func signedIn(over transport: any Transport) async throws -> NetworkClient {
-        let refresher = CustomTokenRefresher { _, _ in TokenBundle(accessToken: "fresh") }
+        let refresher = HTTPTokenRefresher.custom { _, _ in TokenBundle(accessToken: "fresh") }
         let tokens = TokenManager(
             baseURL: BaseURL("http://127.0.0.1:\(port)"), store: .inMemory, refresher: refresher, transport: transport)
         try await tokens.signIn(with: TokenBundle(accessToken: "stale", refreshToken: "once"))
         return NetworkClient(tokens: tokens)
     }
 
-    /// What one would write by hand.
+    /// Downloads with async-http-client alone.
     private static func download(_ url: String, to path: String) async throws {
         let client = HTTPClient()
         try? FileManager.default.removeItem(atPath: path)
@@ -85,7 +85,7 @@ struct TransferCommand: AsyncParsableCommand {
     }
 }
 
-/// The small request after which a process counts as idle.
+/// A small request, after which the process counts as idle.
 private struct Counters: APIRequest {
     typealias Response = Connection.Counters
     let path = "/control/counters"

@@ -1,31 +1,31 @@
 internal import ArgumentParser
 
-/// What is transferred, and by whom.
+/// The kinds of transfers.
 enum TransferKind: String, CaseIterable, Sendable, ExpressibleByArgument {
-    /// A form with one file, from disk.
+    /// A form with one file from disk.
     case form
-    /// A form for a server that reads nothing for a second and then slowly.
+    /// A form to a server that reads nothing for a second and then slowly.
     case sluggishForm
-    /// A form that is refused with a 401 at its end, and sent again with another token.
+    /// A form that is rejected with a 401 at its end, and replayed with another token.
     case replayedForm
-    /// The bare file, from disk.
+    /// The file alone, from disk.
     case file
     /// `NetworkClient.download` to a file.
     case download
-    /// The same bytes by async-http-client alone, each piece written to a file as it comes.
+    /// The same download with async-http-client alone, which writes each piece to a file.
     case bareDownload
 }
 
-/// Which transport sends.
+/// The transports that are measured.
 enum TransportName: String, CaseIterable, Sendable, ExpressibleByArgument {
     case asyncHTTPClient
     case urlSession
 }
 
-/// What one transfer took.
+/// The measurements of one transfer.
 struct Transfer: Codable, Sendable {
     var seconds: Double
     var cpuSeconds: Double
-    /// The most memory that was ever resident in the process, less what was when it had made one small request.
+    /// The peak resident memory of the process minus its resident memory after one small request.
     var bytesAboveIdle: Int
 }

@@ -1,11 +1,12 @@
 internal import Foundation
 
-/// Large bodies up and down, each in a process of its own.
+/// Measures large uploads and downloads, each in a process of its own.
 struct Transfers: Sendable {
-    /// How many bytes the file has, and those of the form for the sluggish server.
+    /// The size of the file in bytes, and that of the file for the sluggish server.
     var size: Int
     var sluggishSize: Int
-    /// What was measured, in the order of the rounds; neighbouring entries of different lists belong together.
+    /// The measurements in the order of the rounds. Entries of different lists with the same index are neighbors in
+    /// time.
     var curl: [Double] = []
     var uploads: [TransportName: Uploads] = [:]
     var download: [Transfer] = []
@@ -17,15 +18,15 @@ struct Transfers: Sendable {
         var sluggish: [Transfer] = []
         var replayed: [Transfer] = []
 
-        /// How fast the form went, as a part of how fast the bare file did.
+        /// The throughput of the form relative to the file alone.
         var throughput: [Double] { zip(form, file).map { $1.seconds / $0.seconds } }
-        /// The most memory that any of the forms took.
+        /// The peak memory of all forms.
         var bytesAboveIdle: Int { (form + sluggish + replayed).map(\.bytesAboveIdle).max() ?? 0 }
     }
 
-    /// How many times as long as `curl -F` the form took over async-http-client.
+    /// The wall time of the form over async-http-client, relative to `curl -F`.
     var wallOfCurl: [Double] { zip(uploads[.asyncHTTPClient]?.form ?? [], curl).map { $0.seconds / $1 } }
-    /// How fast the download went, as a part of how fast the bare transport wrote the same file.
+    /// The throughput of the download relative to the bare transport.
     var downloadThroughput: [Double] { zip(download, bareDownload).map { $1.seconds / $0.seconds } }
 
     static func run(port: Int, isQuick: Bool) throws -> Transfers {
@@ -38,7 +39,7 @@ struct Transfers: Sendable {
 
         func transfer(_ kind: TransferKind, _ transport: TransportName, _ file: String, _ size: Int) throws -> Transfer
         {
-            // What is deleted at once is never written to the disk, whose speed is not the matter.
+            // A file that is deleted at once is not written to the disk, whose speed is not measured here.
             defer { if file == target { try? FileManager.default.removeItem(atPath: target) } }
             let printed = try Children.run(
                 Children.own,
@@ -50,13 +51,13 @@ struct Transfers: Sendable {
         }
         for transport in TransportName.allCases {
             var uploads = Uploads()
-            // With URLSession on Linux one turn takes longer than a dozen of the other, whose short ones vary more.
+            // URLSession on Linux takes more than ten times as long; the short runs vary more and need more rounds.
             let rounds = transport == .urlSession ? (isQuick ? 1 : 7) : isQuick ? 3 : 21
             for round in 0..<rounds {
                 if transport == .asyncHTTPClient, let curl {
                     result.curl.append(try Self.curl(curl, file, port))
                 }
-                // Each goes first every other time.
+                // Alternate the order.
                 if round.isMultiple(of: 2) {
                     uploads.form.append(try transfer(.form, transport, file, result.size))
                     uploads.file.append(try transfer(.file, transport, file, result.size))
@@ -81,7 +82,7 @@ struct Transfers: Sendable {
         return result
     }
 
-    /// The same form from curl, by its own clock, so without the start of its process.
+    /// Sends the same form with curl. Returns curl's own measurement, which excludes the start of its process.
     private static func curl(_ program: URL, _ file: String, _ port: Int) throws -> Double {
         let printed = try Children.run(
             program,
@@ -90,7 +91,7 @@ struct Transfers: Sendable {
                 "name=Ada", "--form", "file=@\(file)", "http://127.0.0.1:\(port)/upload",
             ])
         let lines = String(decoding: printed, as: UTF8.self).split(separator: "\n")
-        guard let seconds = lines.last.flatMap({ Double($0) }) else { throw WrongAnswer() }
+        guard let seconds = lines.last.flatMap({ Double($0) }) else { throw UnexpectedResponseError() }
         return seconds
     }
 }

@@ -1,43 +1,45 @@
 public import Logging
 
-/// Everything a ``ReferenceBackend`` is started with.
+/// The configuration of a ``ReferenceBackend``.
 public struct BackendConfiguration: Sendable {
-    /// How the backend speaks about sessions.
+    /// The session protocol of the backend.
     public var dialect: Dialect
     /// The address to bind.
     public var host = "127.0.0.1"
-    /// The port to bind; 0 takes a free one.
+    /// The port to bind; 0 selects a free one.
     public var port = 0
-    /// Where users, sessions and articles are kept.
+    /// Where users, sessions and articles are stored.
     public var database = DatabaseLocation.inMemory
-    /// How long an access token is accepted.
+    /// How long an access token is valid.
     public var accessTokenLifetime = Duration.seconds(15 * 60)
-    /// How long a refresh token is accepted.
+    /// How long a refresh token is valid.
     public var refreshTokenLifetime = Duration.seconds(14 * 24 * 60 * 60)
-    /// How long a spent refresh token still answers the pair that it was exchanged for; zero treats every reuse as theft.
+    /// How long a refresh with a used refresh token returns the same pair again. With zero, every reuse counts as
+    /// theft.
     public var rotationGrace = Duration.zero
-    /// Whether ``BackendControls`` are served under `/_control/`. Refused unless `host` is a loopback address.
+    /// Whether ``BackendControls`` are served under `/_control/`. Starting fails if this is set and `host` is not a
+    /// loopback address.
     public var hostileControls = false
-    /// The largest body that `POST /uploads` takes.
+    /// The maximum body size of `POST /uploads`, in bytes.
     public var maxUploadBytes = 1 << 30
-    /// The largest picture that a guest may register with.
+    /// The maximum size of a guest's picture, in bytes.
     public var maxImageBytes = 5 << 20
-    /// Whether the backend speaks TLS.
+    /// Whether the backend uses TLS.
     public var tls = TLSMode.none
-    /// What a password costs to hash.
+    /// The cost of hashing a password.
     public var passwordHashing = PasswordHashing.standard
-    /// The client that the OAuth 2.0 token endpoint knows; nil takes any.
+    /// The client that the OAuth 2.0 token endpoint accepts; `nil` accepts any.
     public var oauthClient: OAuthClient?
-    /// The field that carries the access token.
+    /// The header field of the access token.
     public var accessTokenHeader = AccessTokenHeader.authorizationBearer
     /// How long ``ReferenceBackend/stop()`` waits for requests in progress before it closes their connections.
     public var shutdownGrace = Duration.seconds(2)
-    /// Called at each stage of each request, before the next one; the request waits for it, so it must be quick.
+    /// Called at each stage of each request. The request waits until it returns, so it must be fast.
     public var onRequest: (@Sendable (RequestMoment) -> Void)?
-    /// Where the backend logs to. It logs no token, password or cookie.
+    /// The logger of the backend. Tokens, passwords and cookies are never logged.
     public var logger: Logger
 
-    /// A configuration on a free loopback port with an in-memory database.
+    /// Creates a configuration with a free loopback port and an in-memory database.
     public init(
         dialect: Dialect = .envelope,
         logger: Logger = Logger(label: "martlet.reference-backend") { _ in SwiftLogNoOpLogHandler() }
@@ -46,7 +48,7 @@ public struct BackendConfiguration: Sendable {
         self.logger = logger
     }
 
-    /// A configuration for tests: controls on, cheap passwords.
+    /// Creates a configuration for tests, with the controls enabled and cheap password hashing.
     public static func testing(_ dialect: Dialect = .envelope) -> BackendConfiguration {
         var configuration = BackendConfiguration(dialect: dialect)
         configuration.hostileControls = true
@@ -55,32 +57,32 @@ public struct BackendConfiguration: Sendable {
     }
 }
 
-/// Where a backend keeps its data.
+/// Where a backend stores its data.
 public enum DatabaseLocation: Sendable, Hashable {
-    /// In memory, gone when the backend stops.
+    /// In memory. The data is lost when the backend stops.
     case inMemory
-    /// In a SQLite file, which a later backend can open again, sessions and signing key included.
+    /// In a SQLite file, including the sessions and the signing key. A later backend can open it again.
     case file(String)
 }
 
-/// Whether and how a backend speaks TLS.
+/// The TLS mode of a backend.
 public enum TLSMode: Sendable, Hashable {
     /// Plain HTTP/1.1.
     case none
-    /// HTTP/1.1 and HTTP/2, chosen by ALPN, with a certificate made at the start.
+    /// HTTP/1.1 and HTTP/2, selected by ALPN, with a certificate that is created at the start.
     case selfSigned
 }
 
-/// The client that an OAuth 2.0 token endpoint knows.
+/// The client that an OAuth 2.0 token endpoint accepts.
 public struct OAuthClient: Sendable, Hashable {
     /// The client identifier.
     public var id: String
     /// The client secret.
     public var secret: String
-    /// Whether requests without client authentication are refused; a wrong secret always is.
+    /// Whether requests without client authentication are rejected. A wrong secret is always rejected.
     public var isRequired: Bool
 
-    /// A client.
+    /// Creates a client.
     public init(id: String, secret: String, isRequired: Bool) {
         self.id = id
         self.secret = secret
@@ -88,14 +90,14 @@ public struct OAuthClient: Sendable, Hashable {
     }
 }
 
-/// The request field that carries the access token.
+/// The header field that carries the access token.
 public struct AccessTokenHeader: Sendable, Hashable {
     /// The field's name.
     public var name: String
-    /// The scheme before the token; nil where the field holds the token alone.
+    /// The scheme before the token; `nil` if the value is the token alone.
     public var scheme: String?
 
-    /// A field.
+    /// Creates a field.
     public init(name: String, scheme: String?) {
         self.name = name
         self.scheme = scheme

@@ -1,46 +1,46 @@
-/// What a backend has counted since it started or since the last reset.
+/// Counters of a backend since its start or the last reset.
 public struct BackendCounters: Sendable, Hashable, Codable {
-    /// Requests that arrived, by method and route, as in `GET /articles/{id}`.
+    /// Requests by method and route, as in `GET /articles/{id}`.
     public var requests: [String: Int] = [:]
-    /// Answers by status.
+    /// Responses by status.
     public var statuses: [Int: Int] = [:]
-    /// Answers by method and route, then by status.
+    /// Responses by method and route, then by status.
     public var statusesByRoute: [String: [Int: Int]] = [:]
-    /// Refreshes that arrived, also those that a fault answered.
+    /// Refresh requests, including those to which a fault responded.
     public var refreshesCalled = 0
-    /// Refreshes that were granted.
+    /// Granted refreshes.
     public var refreshesSucceeded = 0
-    /// Refreshes that were refused because of the token.
+    /// Refreshes that were rejected because of the token.
     public var refreshesRefused = 0
-    /// Refreshes with a spent token that got the same pair again within the grace.
+    /// Refreshes with a used refresh token that returned the same pair again within the grace period.
     public var refreshesRepeated = 0
-    /// Spent refresh tokens that came back outside the grace.
+    /// Used refresh tokens that were received after the grace period.
     public var reuseDetected = 0
-    /// Sessions ended by sign-out, reuse or control.
+    /// Sessions ended by a sign-out, token reuse or a control.
     public var revocations = 0
-    /// Resource requests refused for want of a good access token.
+    /// Resource requests rejected because of a missing or invalid access token.
     public var unauthorized = 0
-    /// Guests registered.
+    /// Registered guests.
     public var guestRegistrations = 0
-    /// Requests that a fault changed.
+    /// Requests to which a fault was applied.
     public var faultsApplied = 0
-    /// Different access tokens seen on resources.
+    /// Distinct access tokens received on resources.
     public var distinctAccessTokens = 0
-    /// TCP connections accepted.
+    /// Accepted TCP connections.
     public var connectionsAccepted = 0
-    /// TCP connections open now; a reset leaves it as it is.
+    /// Open TCP connections. A reset does not change this counter.
     public var connectionsOpen = 0
 
-    /// Zero everywhere.
+    /// Creates counters that are all zero.
     public init() {}
 
-    /// The requests that arrived for one route, as in `counters["GET /me"]`.
+    /// The number of requests for a route, as in `counters["GET /me"]`.
     public subscript(route: String) -> Int { requests[route] ?? 0 }
 
-    /// The answers of one status for one route.
-    public func answers(_ status: Int, for route: String) -> Int { statusesByRoute[route]?[status] ?? 0 }
+    /// The number of responses with a status for a route.
+    public func responses(_ status: Int, for route: String) -> Int { statusesByRoute[route]?[status] ?? 0 }
 
-    mutating func answered(_ status: Int, route: String) {
+    mutating func countResponse(_ status: Int, route: String) {
         statuses[status, default: 0] += 1
         statusesByRoute[route, default: [:]][status, default: 0] += 1
     }

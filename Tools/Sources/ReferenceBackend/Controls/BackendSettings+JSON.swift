@@ -1,5 +1,5 @@
 extension BackendSettings {
-    /// The settings as `GET /_control/settings` shows them; durations in seconds.
+    /// The settings as returned by `GET /_control/settings`, with durations in seconds.
     var json: JSONValue {
         [
             "accessTokenLifetime": .number(accessTokenLifetime.inSeconds),
@@ -16,21 +16,21 @@ extension BackendSettings {
         ]
     }
 
-    /// Changes what `members` names and refuses names that do not exist.
+    /// Changes the named settings. Throws if a name is unknown or a value is invalid.
     mutating func apply(_ members: [String: JSONValue]) throws {
         for (name, value) in members {
             if let path = Self.durations[name] {
                 guard let seconds = value.doubleValue, abs(seconds) < 1e11 else {
-                    throw APIError.malformed("\(name) is a number of seconds.")
+                    throw APIError.malformed("\(name) must be a number of seconds.")
                 }
                 self[keyPath: path] = .milliseconds(Int64((seconds * 1000).rounded()))
             } else if let path = Self.flags[name] {
-                guard let flag = value.boolValue else { throw APIError.malformed("\(name) is a boolean.") }
+                guard let flag = value.boolValue else { throw APIError.malformed("\(name) must be a boolean.") }
                 self[keyPath: path] = flag
             } else if name == "expiresIn" {
                 expiresIn = ExpiresIn(value)
             } else {
-                throw APIError.malformed("There is no setting \(name).")
+                throw APIError.malformed("There is no setting named \(name).")
             }
         }
     }
@@ -52,7 +52,7 @@ extension BackendSettings {
 }
 
 extension BackendSettings.ExpiresIn {
-    /// `null` stands for the true value and `"absent"` for none.
+    /// `null` means the actual lifetime, `"absent"` means no member.
     fileprivate init(_ value: JSONValue) {
         switch value {
         case .null: self = .actual

@@ -1,35 +1,35 @@
-/// What can be changed while a backend runs.
+/// The settings that can be changed while a backend runs.
 public struct BackendSettings: Sendable, Hashable {
-    /// How long access tokens issued from now on are accepted.
+    /// How long access tokens issued from now on are valid.
     public var accessTokenLifetime: Duration
-    /// How long refresh tokens issued from now on are accepted.
+    /// How long refresh tokens issued from now on are valid.
     public var refreshTokenLifetime: Duration
-    /// How long a spent refresh token still answers the pair that it was exchanged for.
+    /// How long a refresh with a used refresh token returns the same pair again.
     public var rotationGrace: Duration
-    /// Every access token is refused with 401, also one that was just issued.
+    /// Rejects every access token with 401, even a new one.
     public var rejectAllAccessTokens = false
-    /// Every refresh token is refused, without being revoked.
+    /// Rejects every refresh token without revoking it.
     public var refreshTokenRejected = false
-    /// Refreshes answer without a refresh token, and the one presented stays valid.
+    /// Refreshes return no refresh token, and the received one stays valid.
     public var omitRefreshToken = false
-    /// What answers say about an access token's lifetime, in the dialects that say it.
+    /// The value of `expires_in` or `expiresIn`, in dialects that have it.
     public var expiresIn = ExpiresIn.actual
-    /// Access tokens are random strings instead of JWTs.
+    /// Issues random strings instead of JWTs as access tokens.
     public var opaqueAccessTokens = false
-    /// The JWTs' `iat` and `exp` are written in milliseconds.
+    /// Writes the JWT claims `iat` and `exp` in milliseconds.
     public var jwtExpiryInMilliseconds = false
-    /// How far the backend's clock is ahead: for the Date field, for tokens and for timestamps.
+    /// How far the backend's clock is ahead. Affects the `Date` field, tokens and timestamps.
     public var dateOffset = Duration.zero
-    /// `POST /uploads` reads its whole body before it looks at the access token.
+    /// Makes `POST /uploads` read the whole body before it checks the access token.
     public var authenticatesAfterBody = false
 
-    /// What an answer says about an access token's lifetime.
+    /// The lifetime of an access token as stated in responses.
     public enum ExpiresIn: Sendable, Hashable {
-        /// The true lifetime in seconds.
+        /// The actual lifetime in seconds.
         case actual
-        /// Nothing.
+        /// No statement.
         case absent
-        /// Any value, be it true or not.
+        /// This value, whether or not it is correct.
         case verbatim(JSONValue)
     }
 
@@ -39,7 +39,7 @@ public struct BackendSettings: Sendable, Hashable {
         rotationGrace = configuration.rotationGrace
     }
 
-    /// The member for an answer; nil where it is left out.
+    /// The member of a response, or `nil` to omit it.
     var expiresInMember: JSONValue? {
         switch expiresIn {
         case .actual: .integer(Int(accessTokenLifetime.inSeconds.rounded(.down)))

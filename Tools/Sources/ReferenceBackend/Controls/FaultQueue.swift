@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// The fault rules in force, in the order in which they were added.
+/// The active fault rules, in the order of their injection.
 final class FaultQueue: Sendable {
     private struct Entry {
         let id: FaultID
@@ -35,7 +35,7 @@ final class FaultQueue: Sendable {
         state.withLockedValue { $0.entries.map { ($0.id, $0.rule) } }
     }
 
-    /// The rule that this request falls under, used up by one.
+    /// Returns the rule that applies to a request and counts one use of it.
     func take(method: String, path: String) -> FaultRule? {
         state.withLockedValue { state in
             for index in state.entries.indices

@@ -1,7 +1,7 @@
 extension FaultRule {
-    /// Reads the form that `POST /_control/faults` takes.
+    /// Parses the body of `POST /_control/faults`.
     init(_ json: JSONValue) throws {
-        guard let path = json["path"]?.stringValue else { throw APIError.malformed("A fault needs a path.") }
+        guard let path = json["path"]?.stringValue else { throw APIError.malformed("A fault must have a path.") }
         let pattern = RequestPattern(method: json["method"]?.stringValue, path: path)
         self.init(
             pattern, try Action(json), times: try Self.times(json["times"]), after: json["after"]?.integerValue ?? 0,
@@ -14,13 +14,13 @@ extension FaultRule {
         case .null, "unlimited": return nil
         case let value?:
             guard let times = value.integerValue, times > 0 else {
-                throw APIError.malformed("times is a positive number or \"unlimited\".")
+                throw APIError.malformed("times must be a positive number or \"unlimited\".")
             }
             return times
         }
     }
 
-    /// The rule as `GET /_control/faults` shows it.
+    /// The rule as returned by `GET /_control/faults`.
     func json(id: FaultID) -> JSONValue {
         var members: [String: JSONValue] = [
             "id": .integer(id.number), "path": .string(pattern.path),
@@ -35,21 +35,21 @@ extension FaultRule {
 extension FaultRule.Action {
     fileprivate init(_ json: JSONValue) throws {
         func has(_ flag: String) -> Bool { json[flag]?.boolValue == true }
-        let answer = try FaultRule.Answer(json)
+        let response = try FaultRule.Response(json)
         self =
             switch () {
             case _ where has("hang"): .hang
             case _ where has("dropConnectionBefore"): .dropConnection
             case _ where has("dropConnectionAfterCommit"): .commitThenDropConnection
-            default: answer.map { has("commitFirst") ? .commitThenAnswer($0) : .answer($0) } ?? .proceed
+            default: response.map { has("commitFirst") ? .commitThenRespond($0) : .respond($0) } ?? .proceed
             }
     }
 
     fileprivate var members: [String: JSONValue] {
         switch self {
         case .proceed: [:]
-        case .answer(let answer): answer.members
-        case .commitThenAnswer(let answer): answer.members.merging(["commitFirst": true]) { $1 }
+        case .respond(let response): response.members
+        case .commitThenRespond(let response): response.members.merging(["commitFirst": true]) { $1 }
         case .dropConnection: ["dropConnectionBefore": true]
         case .commitThenDropConnection: ["dropConnectionAfterCommit": true]
         case .hang: ["hang": true]
@@ -57,12 +57,12 @@ extension FaultRule.Action {
     }
 }
 
-extension FaultRule.Answer {
+extension FaultRule.Response {
     fileprivate init?(_ json: JSONValue) throws {
         var headers: [String: String] = [:]
         for (name, value) in json["headers"]?.objectValue ?? [:] { headers[name] = value.stringValue ?? value.jsonText }
         let status = json["status"]?.integerValue
-        if let status, !(200...599).contains(status) { throw APIError.malformed("status is between 200 and 599.") }
+        if let status, !(200...599).contains(status) { throw APIError.malformed("status must be between 200 and 599.") }
         if let location = json["redirectTo"]?.stringValue {
             self = .redirect(to: location, status: status ?? 302)
             self.headers.merge(headers) { $1 }

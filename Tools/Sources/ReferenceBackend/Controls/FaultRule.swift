@@ -1,46 +1,47 @@
-/// What a backend does to requests instead of, or besides, answering them properly.
+/// A fault that a backend applies to matching requests.
 public struct FaultRule: Sendable, Hashable {
-    /// Which requests.
+    /// The requests that the rule applies to.
     public var pattern: RequestPattern
-    /// How many of them; nil means all from then on.
+    /// How many requests the rule applies to; `nil` means all.
     public var times: Int?
-    /// How many of them pass first.
+    /// How many matching requests pass before the rule applies.
     public var after: Int
-    /// How long each waits before anything else happens.
+    /// How long each request waits before the action.
     public var delay: Duration
-    /// Whether the request's body is read to its end before the action.
+    /// Whether the request body is read completely before the action.
     public var readsBody: Bool
-    /// What happens.
+    /// What the backend does with the requests.
     public var action: Action
 
-    /// What happens to a request.
+    /// What the backend does with a request.
     public enum Action: Sendable, Hashable {
-        /// It is handled properly (after the delay).
+        /// Handles the request normally, after the delay.
         case proceed
-        /// This answer is given, without handling the request.
-        case answer(Answer)
-        /// The request is handled, what it changes is kept, and then this answer is given.
-        case commitThenAnswer(Answer)
-        /// The connection is closed without an answer.
+        /// Sends this response without handling the request.
+        case respond(Response)
+        /// Handles the request and keeps its effects, but sends this response.
+        case commitThenRespond(Response)
+        /// Closes the connection without a response.
         case dropConnection
-        /// The request is handled, what it changes is kept, and then the connection is closed without an answer.
+        /// Handles the request and keeps its effects, then closes the connection without a response.
         case commitThenDropConnection
-        /// Nothing ever comes, until the client leaves, ``BackendControls/releaseHangs()`` or the backend stops.
+        /// Sends no response until the client disconnects, ``BackendControls/releaseHangs()`` is called or the backend
+        /// stops.
         case hang
     }
 
-    /// A made-up answer. Without a body it carries the dialect's own error of that status.
-    public struct Answer: Sendable, Hashable {
+    /// The response of a fault. Without a body, it contains the dialect's error for the status.
+    public struct Response: Sendable, Hashable {
         /// The status.
         public var status: Int
-        /// Header fields by name.
+        /// The header fields by name.
         public var headers: [String: String]
-        /// The content.
+        /// The body.
         public var body: String?
-        /// The content's type.
+        /// The `Content-Type` of the body.
         public var contentType: String
 
-        /// An answer.
+        /// Creates a response.
         public init(
             _ status: Int, headers: [String: String] = [:], body: String? = nil,
             contentType: String = "application/json"
@@ -51,18 +52,18 @@ public struct FaultRule: Sendable, Hashable {
             self.contentType = contentType
         }
 
-        /// A redirect.
-        public static func redirect(to location: String, status: Int = 302) -> Answer {
-            Answer(status, headers: ["Location": location], body: "")
+        /// Creates a redirect.
+        public static func redirect(to location: String, status: Int = 302) -> Response {
+            Response(status, headers: ["Location": location], body: "")
         }
 
-        /// A page as a captive portal shows it.
-        public static func html(_ page: String = "<html><body>Sign in to the network</body></html>") -> Answer {
-            Answer(200, body: page, contentType: "text/html; charset=utf-8")
+        /// Creates an HTML page like that of a captive portal.
+        public static func html(_ page: String = "<html><body>Sign in to the network</body></html>") -> Response {
+            Response(200, body: page, contentType: "text/html; charset=utf-8")
         }
     }
 
-    /// A rule for the next matching request, or for as many as `times` says.
+    /// Creates a rule for the next matching request, or for the next `times` requests.
     public init(
         _ pattern: RequestPattern, _ action: Action, times: Int? = 1, after: Int = 0, delay: Duration = .zero,
         readsBody: Bool = false
@@ -76,7 +77,7 @@ public struct FaultRule: Sendable, Hashable {
     }
 }
 
-/// Names one fault rule of one backend.
+/// Identifies a fault rule of a backend.
 public struct FaultID: Sendable, Hashable {
     let number: Int
 }

@@ -1,17 +1,17 @@
-/// The requests that get no answer.
+/// The requests that hang because of a fault.
 final class HangingRequests: Sendable {
-    private let lot = ParkingLot()
+    private let hanging = WaitingTasks()
     private let begun = RequestLog()
     private let ended = RequestLog()
 
-    var count: Int { lot.count }
+    var count: Int { hanging.count }
 
-    /// Waits until the client leaves, the hangs are released or the backend stops.
+    /// Waits until the client disconnects, the hangs are released or the backend stops.
     func wait(until clientLeft: Signal) async {
-        let space = lot.takeSpace()
-        clientLeft.whenFired { [lot] in lot.remove(space) }
-        // However the wait ends, there is nothing left to answer.
-        try? await lot.wait(in: space) { begun.record(method: "", path: "/") }
+        let ticket = hanging.makeTicket()
+        clientLeft.whenFired { [hanging] in hanging.cancel(ticket) }
+        // A cancelled wait and a released one end the same way: without a response.
+        try? await hanging.wait(with: ticket) { begun.record(method: "", path: "/") }
         ended.record(method: "", path: "/")
     }
 
@@ -24,10 +24,10 @@ final class HangingRequests: Sendable {
     }
 
     func releaseAll() {
-        lot.release()
+        hanging.release()
     }
 
     func close() {
-        lot.close()
+        hanging.close()
     }
 }

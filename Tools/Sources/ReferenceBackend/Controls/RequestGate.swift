@@ -1,19 +1,19 @@
-/// Holds matching requests at the server until they are released.
+/// Holds matching requests until they are released.
 public final class RequestGate: Sendable {
-    /// Where a request is held.
+    /// The stage at which a request is held.
     public enum Stage: String, Sendable, Hashable {
-        /// Before it is handled.
+        /// Before the request is handled.
         case arrival
-        /// After it was handled and what it changes is kept, before its answer is sent.
-        case answer
+        /// After the request was handled and its effects were kept, before the response is sent.
+        case response
     }
 
-    /// Which requests are held.
+    /// The requests that are held.
     public let pattern: RequestPattern
-    /// Where they are held.
+    /// The stage at which they are held.
     public let stage: Stage
 
-    private let lot = ParkingLot()
+    private let held = WaitingTasks()
     private let log = RequestLog()
     private let onRelease: @Sendable (RequestGate) -> Void
 
@@ -23,30 +23,30 @@ public final class RequestGate: Sendable {
         self.onRelease = onRelease
     }
 
-    /// How many requests are held now.
-    public var heldCount: Int { lot.count }
+    /// The number of requests that are held now.
+    public var heldCount: Int { held.count }
 
-    /// Returns as soon as `count` requests have come to the gate since it was made; throws when cancelled.
+    /// Waits until `count` requests have reached the gate since its creation. Throws `CancellationError` if cancelled.
     public func waitUntilHeld(_ count: Int = 1) async throws {
         try await log.wait(for: pattern, count: count)
     }
 
-    /// Lets the first `count` held requests pass and keeps the gate closed.
+    /// Releases the first `count` held requests. The gate continues to hold others.
     public func letPass(_ count: Int = 1) {
-        lot.release(count)
+        held.release(count)
     }
 
-    /// Lets every held request pass and removes the gate.
+    /// Releases all held requests and removes the gate.
     public func release() {
         onRelease(self)
-        lot.release()
+        held.release()
     }
 
     func hold(method: String, path: String) async throws {
-        try await lot.wait(in: lot.takeSpace()) { log.record(method: method, path: path) }
+        try await held.wait(with: held.makeTicket()) { log.record(method: method, path: path) }
     }
 
     func close() {
-        lot.close()
+        held.close()
     }
 }

@@ -1,18 +1,21 @@
 import NIOConcurrencyHelpers
 
-/// Counts requests by address and lets tasks wait for the n-th one.
+/// Counts requests by method and path, and lets tasks wait for a count.
 final class RequestLog: Sendable {
+    /// What requests are counted by.
     private struct Address: Hashable {
         var method: String
         var path: String
     }
 
+    /// A task that waits for a number of matching requests.
     private struct Waiter {
         var pattern: RequestPattern
         var count: Int
-        var lot: ParkingLot
+        var task: WaitingTasks
     }
 
+    /// The counts so far, and the tasks that wait for one.
     private struct State {
         var counts: [Address: Int] = [:]
         var waiters: [Waiter] = []
@@ -31,7 +34,7 @@ final class RequestLog: Sendable {
             state.counts[Address(method: method, path: path), default: 0] += 1
             return Self.takeSatisfied(&state)
         }
-        for waiter in satisfied { waiter.lot.release() }
+        for waiter in satisfied { waiter.task.release() }
     }
 
     func count(_ pattern: RequestPattern) -> Int {
@@ -42,27 +45,26 @@ final class RequestLog: Sendable {
         state.withLockedValue { $0.counts = [:] }
     }
 
-    /// Returns as soon as `count` requests match; throws when cancelled.
+    /// Waits until `count` requests match. Throws `CancellationError` if cancelled.
     func wait(for pattern: RequestPattern, count: Int) async throws {
-        let lot = ParkingLot()
-        let space = lot.takeSpace()
-        let waiter = Waiter(pattern: pattern, count: count, lot: lot)
-        defer { state.withLockedValue { $0.waiters.removeAll { $0.lot === lot } } }
-        try await lot.wait(in: space) {
-            // Looked up only now: a request between the look and the wait would be missed.
+        let task = WaitingTasks()
+        let waiter = Waiter(pattern: pattern, count: count, task: task)
+        defer { state.withLockedValue { $0.waiters.removeAll { $0.task === task } } }
+        try await task.wait(with: task.makeTicket()) {
+            // Checked after the wait has started: a request between an earlier check and the wait would be missed.
             let isSatisfied = state.withLockedValue { state -> Bool in
                 if state.count(pattern) >= count { return true }
                 state.waiters.append(waiter)
                 return false
             }
-            if isSatisfied { lot.release() }
+            if isSatisfied { task.release() }
         }
     }
 
     private static func takeSatisfied(_ state: inout State) -> [Waiter] {
         if state.waiters.isEmpty { return [] }
         let satisfied = state.waiters.filter { state.count($0.pattern) >= $0.count }
-        state.waiters.removeAll { waiter in satisfied.contains { $0.lot === waiter.lot } }
+        state.waiters.removeAll { waiter in satisfied.contains { $0.task === waiter.task } }
         return satisfied
     }
 }

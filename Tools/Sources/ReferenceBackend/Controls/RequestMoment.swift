@@ -1,23 +1,23 @@
-/// One stage in the life of a request, for whoever wants to act at just that moment.
+/// A stage in the processing of a request, as reported to ``BackendConfiguration/onRequest``.
 public struct RequestMoment: Sendable, Hashable {
-    /// How far a request has come.
+    /// The stages of a request.
     public enum Stage: Sendable, Hashable {
-        /// It is here, and nothing has been done about it.
+        /// The request has arrived and has not been handled.
         case arrived
-        /// What it changes is kept; nothing of the answer has been sent.
+        /// The request was handled and its effects are kept. Nothing of the response has been sent.
         case handled(status: Int)
-        /// Its answer is on the wire.
-        case answered(status: Int)
+        /// The response has been sent.
+        case responded(status: Int)
     }
 
-    /// Names the request, as the answer's `X-Request-Id` does.
+    /// The id of the request, as in the response's `X-Request-Id`.
     public let id: String
     /// The method.
     public let method: String
     /// The path, without the query.
     public let path: String
-    /// Who asked, where the client says so.
+    /// The `User-Agent` of the request, if present.
     public let userAgent: String?
-    /// How far it has come.
+    /// The stage of the request.
     public let stage: Stage
 }

@@ -1,11 +1,11 @@
-/// Which requests are meant: `"GET /me"`, `"/articles/*"` with any method, or `"*"` for all.
+/// Selects requests: `"GET /me"`, `"/articles/*"` for any method, or `"*"` for all.
 public struct RequestPattern: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The method; nil takes any.
+    /// The method; `nil` matches any.
     public var method: String?
-    /// The exact path, or the beginning of it followed by `*`. The query plays no part.
+    /// The exact path, or a prefix followed by `*`. The query is ignored.
     public var path: String
 
-    /// A pattern.
+    /// Creates a pattern.
     public init(method: String? = nil, path: String) {
         self.method = method
         self.path = path
@@ -31,8 +31,8 @@ public struct RequestPattern: Sendable, Hashable, ExpressibleByStringLiteral, Cu
         method.map { "\($0) \(path)" } ?? path
     }
 
-    /// Whether a request is meant. Requests below `/_control/` are meant only by patterns that begin there, so that a
-    /// pattern for everything leaves the controls usable.
+    /// Whether the pattern selects a request. Paths under `/_control/` need a pattern that starts with it, so that a
+    /// pattern for everything does not disable the controls.
     func matches(method: String, path: String) -> Bool {
         if let wanted = self.method, wanted != method { return false }
         if path.hasPrefix("/_control/"), !self.path.hasPrefix("/_control/") { return false }

@@ -1,8 +1,8 @@
 import HTTPTypes
 
 extension APIError {
-    /// The error's own fields, and the challenge that a 401 must carry (RFC 9110 section 11.6.1).
-    /// - Parameter naming: Whether the challenge names the error as RFC 6750 section 3 has it.
+    /// The error's header fields, including the challenge that a 401 must have (RFC 9110 section 11.6.1).
+    /// - Parameter naming: Whether the challenge contains the error code (RFC 6750 section 3).
     func challengeFields(naming: Bool = false) -> HTTPFields {
         var fields = headers
         guard status == 401, fields[.wwwAuthenticate] == nil else { return fields }

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The refresh token lives in a cookie that scripts cannot read, and never in a body.
+/// The refresh token is in an HttpOnly cookie, never in a body.
 struct CookieRules: DialectRules {
     static let cookieName = "refresh_token"
 
@@ -12,10 +12,10 @@ struct CookieRules: DialectRules {
     }
 
     func session(_ grant: SessionGrant, _ event: SessionEvent, user: JSONValue, scope: RequestScope) -> Reply {
-        var answer: JSONValue = ["accessToken": .string(grant.accessToken)]
-        answer.set("expiresIn", grant.expiresIn)
-        if event != .refreshed { answer.set("user", user) }
-        let reply = Reply.json(answer, status: event.status)
+        var response: JSONValue = ["accessToken": .string(grant.accessToken)]
+        response.set("expiresIn", grant.expiresIn)
+        if event != .refreshed { response.set("user", user) }
+        let reply = Reply.json(response, status: event.status)
         guard let token = grant.refreshToken else { return reply }
         return reply.with(.setCookie, cookie(token, expires: grant.refreshTokenExpiresAt))
     }

@@ -1,31 +1,31 @@
-/// What one dialect says differently from the others.
+/// The parts of the protocol that differ between dialects.
 protocol DialectRules: Sendable {
-    /// The endpoint that renews a session.
+    /// The endpoint that refreshes a session.
     var refreshEndpoint: RequestPattern { get }
 
     /// Whether a refresh replaces the refresh token.
     var rotatesRefreshTokens: Bool { get }
 
-    /// The status that says that an access token has expired.
+    /// The status of the response to an expired access token.
     var expiredTokenStatus: Int { get }
 
-    /// The refresh token that a request to the session endpoints carries.
+    /// The refresh token in a request to a session endpoint.
     func presentedRefreshToken(in scope: RequestScope) async throws -> String?
 
-    /// A successful answer of a resource.
+    /// A resource's response to a successful request.
     func success(_ value: JSONValue, status: Int, scope: RequestScope) -> Reply
 
-    /// A refusal.
+    /// The response for an error.
     func failure(_ error: APIError, scope: RequestScope) -> Reply
 
-    /// The answer that hands out a session.
+    /// The response that contains a session.
     func session(_ grant: SessionGrant, _ event: SessionEvent, user: JSONValue, scope: RequestScope) -> Reply
 
-    /// The answer to a sign-out.
+    /// The response to a sign-out.
     func signedOut(scope: RequestScope) -> Reply
 }
 
-/// Why a session is handed out.
+/// Why a session is returned.
 enum SessionEvent: Sendable {
     case registered
     case signedIn

@@ -1,4 +1,4 @@
-/// Every answer is an envelope with the same members, errors included.
+/// Every response is an envelope with the same members, including errors.
 struct EnvelopeRules: DialectRules {
     let refreshEndpoint: RequestPattern = "POST /auth/refresh"
 
@@ -40,7 +40,7 @@ struct EnvelopeRules: DialectRules {
 }
 
 extension JSONValue {
-    /// Adds a member to an object; nil adds none.
+    /// Adds a member to an object, unless the value is `nil`.
     mutating func set(_ name: String, _ value: JSONValue?) {
         guard case .object(var members) = self, let value else { return }
         members[name] = value

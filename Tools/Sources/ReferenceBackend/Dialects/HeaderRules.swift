@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The refresh token travels in a header field of a GET.
+/// The refresh token is in a header field of a GET request.
 struct HeaderRules: DialectRules {
     let refreshEndpoint: RequestPattern = "GET /auth/refresh"
 
@@ -10,9 +10,9 @@ struct HeaderRules: DialectRules {
     }
 
     func session(_ grant: SessionGrant, _ event: SessionEvent, user: JSONValue, scope: RequestScope) -> Reply {
-        var answer: JSONValue = ["accessToken": .string(grant.accessToken)]
-        answer.set("refreshToken", grant.refreshToken.map(JSONValue.string))
-        if event != .refreshed { answer.set("user", user) }
-        return .json(answer, status: event.status)
+        var response: JSONValue = ["accessToken": .string(grant.accessToken)]
+        response.set("refreshToken", grant.refreshToken.map(JSONValue.string))
+        if event != .refreshed { response.set("user", user) }
+        return .json(response, status: event.status)
     }
 }

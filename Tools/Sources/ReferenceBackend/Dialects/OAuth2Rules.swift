@@ -23,19 +23,19 @@ struct OAuth2Rules: DialectRules {
     }
 
     func session(_ grant: SessionGrant, _ event: SessionEvent, user: JSONValue, scope: RequestScope) -> Reply {
-        var answer = tokenAnswer(grant, scope: Self.grantedScope)
-        if event != .refreshed { answer.set("user", user) }
-        return noStore(.json(answer, status: event.status))
+        var response = tokenResponse(grant, scope: Self.grantedScope)
+        if event != .refreshed { response.set("user", user) }
+        return noStore(.json(response, status: event.status))
     }
 
-    /// The answer of RFC 6749 section 5.1.
-    func tokenAnswer(_ grant: SessionGrant, scope: String) -> JSONValue {
-        var answer: JSONValue = [
+    /// The token response of RFC 6749 section 5.1.
+    func tokenResponse(_ grant: SessionGrant, scope: String) -> JSONValue {
+        var response: JSONValue = [
             "access_token": .string(grant.accessToken), "token_type": "Bearer", "scope": .string(scope),
         ]
-        answer.set("refresh_token", grant.refreshToken.map(JSONValue.string))
-        answer.set("expires_in", grant.expiresIn)
-        return answer
+        response.set("refresh_token", grant.refreshToken.map(JSONValue.string))
+        response.set("expires_in", grant.expiresIn)
+        return response
     }
 
     func noStore(_ reply: Reply) -> Reply {
@@ -44,7 +44,7 @@ struct OAuth2Rules: DialectRules {
 }
 
 extension APIError {
-    /// RFC 9457's title: the same for every problem of one type.
+    /// The title of RFC 9457, which is the same for every problem of one type.
     fileprivate var title: String {
         let words = code.lowercased().replacing("_", with: " ")
         return words.prefix(1).uppercased() + words.dropFirst()

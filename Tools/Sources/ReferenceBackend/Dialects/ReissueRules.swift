@@ -1,4 +1,4 @@
-/// `POST /auth/reissue`, with everything about sessions inside a `result` member.
+/// `POST /auth/reissue`. Session responses are in a `result` member.
 struct ReissueRules: DialectRules {
     let refreshEndpoint: RequestPattern = "POST /auth/reissue"
 

@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// A refusal, in terms that every dialect can put into its own shape.
+/// An error response, independent of the dialect.
 struct APIError: Error {
     struct Field {
         var name: String
         var message: String
     }
 
-    /// What a resource server says about the access token it was shown (RFC 6750 section 3.1).
+    /// The reason of an access token's rejection (RFC 6750 section 3.1).
     enum Challenge {
         case missingToken
         case invalidToken(description: String)
@@ -33,20 +33,21 @@ struct APIError: Error {
     }
 
     static func tooLarge(limit: Int) -> APIError {
-        APIError(status: 413, code: "CONTENT_TOO_LARGE", message: "At most \(limit) bytes are taken here.")
+        APIError(status: 413, code: "CONTENT_TOO_LARGE", message: "The body may have at most \(limit) bytes.")
     }
 
-    static let notFound = APIError(status: 404, code: "NOT_FOUND", message: "There is nothing at this address.")
-    static let forbidden = APIError(status: 403, code: "FORBIDDEN", message: "This is not yours.")
+    static let notFound = APIError(status: 404, code: "NOT_FOUND", message: "There is no resource at this path.")
+    static let forbidden = APIError(status: 403, code: "FORBIDDEN", message: "The resource belongs to another user.")
 
     static let unsupportedMediaType = APIError(
-        status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "This content type is not taken here.")
+        status: 415, code: "UNSUPPORTED_MEDIA_TYPE", message: "This content type is not supported here.")
 
     static let wrongCredentials = APIError(
         status: 401, code: "INVALID_CREDENTIALS", message: "The e-mail address or the password is wrong.")
 
     static let missingToken = APIError(
-        status: 401, code: "TOKEN_MISSING", message: "Sign in first.", challenge: .missingToken)
+        status: 401, code: "TOKEN_MISSING", message: "The access token is missing; sign in first.",
+        challenge: .missingToken)
 
     static let invalidToken = APIError(
         status: 401, code: "TOKEN_INVALID", message: "The access token is not valid.",
@@ -61,5 +62,6 @@ struct APIError: Error {
     static let refreshRefused = APIError(
         status: 401, code: "REFRESH_TOKEN_INVALID", message: "The refresh token is not valid; sign in again.")
 
-    static let serverError = APIError(status: 500, code: "INTERNAL_ERROR", message: "Something went wrong.")
+    static let serverError = APIError(
+        status: 500, code: "INTERNAL_ERROR", message: "The server failed to handle the request.")
 }

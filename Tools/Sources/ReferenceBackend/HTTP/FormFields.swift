@@ -1,4 +1,4 @@
-/// Names and values in `application/x-www-form-urlencoded`, as in queries and forms.
+/// The names and values of a query or a form (`application/x-www-form-urlencoded`).
 struct FormFields: Sendable {
     private(set) var pairs: [(name: String, value: String)] = []
 
@@ -21,7 +21,7 @@ struct FormFields: Sendable {
         self[name].flatMap { Int($0) }
     }
 
-    /// A name that stands there more than once, which RFC 6749 forbids.
+    /// The first name that occurs more than once, which RFC 6749 forbids.
     var repeatedName: String? {
         var seen: Set<String> = []
         return pairs.first { !seen.insert($0.name).inserted }?.name

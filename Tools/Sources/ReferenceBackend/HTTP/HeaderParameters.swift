@@ -1,11 +1,11 @@
-/// A header value with parameters, as in `form-data; name="picture"; filename="a.jpg"`.
+/// Parses a header value with parameters, as in `form-data; name="picture"; filename="a.jpg"`.
 struct HeaderParameters {
-    /// The value before the first semicolon, in lower case.
+    /// The value before the first semicolon, in lowercase.
     let value: String
     private var parameters: [String: String] = [:]
 
     init(_ text: String) {
-        // By scalars: a quote with a combining accent behind it is one Character that equals no quote.
+        // Unicode scalars, not characters: a quote with a combining accent is one Character that equals no quote.
         var rest = text.unicodeScalars[...]
         value = rest.takePrefix { $0 != ";" }.lowercased().trimmingBlanks
         while rest.popFirst() != nil {
@@ -13,7 +13,7 @@ struct HeaderParameters {
             guard rest.first == "=" else { continue }
             rest.removeFirst()
             parameters[name] = rest.first == "\"" ? rest.takeQuoted() : rest.takePrefix { $0 != ";" }.trimmingBlanks
-            // Whatever stands between a closing quote and the next semicolon belongs to nothing.
+            // Skip any text between the closing quote and the next semicolon.
             _ = rest.takePrefix { $0 != ";" }
         }
     }
@@ -28,7 +28,8 @@ extension Substring.UnicodeScalarView {
         return Substring(prefix)
     }
 
-    /// Reads a quoted string. Only `\"` and `\\` are escapes: browsers once sent paths with single backslashes.
+    /// Reads a quoted string. Only `\"` and `\\` are escapes, because browsers used to send paths with single
+    /// backslashes.
     fileprivate mutating func takeQuoted() -> String {
         removeFirst()
         var text = String.UnicodeScalarView()

@@ -2,7 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// An answer before it gets the fields that every answer has.
+/// A response without the fields that are added to every response.
 struct Reply {
     var status: Int
     var headers = HTTPFields()
@@ -36,7 +36,7 @@ struct Reply {
         return reply
     }
 
-    /// Whether the status lets an answer have content (RFC 9110 section 6.4.1).
+    /// Whether a response with this status may have content (RFC 9110 section 6.4.1).
     var mayHaveContent: Bool {
         status >= 200 && status != 204 && status != 304
     }
@@ -50,10 +50,9 @@ extension HTTPField.Name {
     static let reprDigest = known("Repr-Digest")
     static let wantReprDigest = known("Want-Repr-Digest")
 
-    /// A name that this source spells out.
     private static func known(_ text: StaticString) -> HTTPField.Name {
-        // It cannot fail: the names above are tokens, and no other text gets here.
-        guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no token.") }
+        // Cannot fail: the names above are valid tokens, and this function is private.
+        guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is not a valid field name.") }
         return name
     }
 }

@@ -5,7 +5,7 @@ import NIOCore
 extension RequestScope {
     static let smallBodyLimit = 1 << 20
 
-    /// The whole body, refused beyond `limit`.
+    /// Reads the whole body. Throws if it has more than `limit` bytes.
     func collectBody(upTo limit: Int = smallBodyLimit) async throws -> ByteBuffer {
         do {
             return try await request.body.collect(upTo: limit)
@@ -14,18 +14,18 @@ extension RequestScope {
         }
     }
 
-    /// The body as JSON; an empty one counts as an empty object.
+    /// Parses the body as JSON. An empty body is an empty object.
     func json() async throws -> JSONValue {
         let body = try await collectBody()
         if body.readableBytes == 0 { return .object([:]) }
         do {
             return try JSONValue(parsing: body.readableBytesView)
         } catch {
-            throw APIError.malformed("The body is not JSON.")
+            throw APIError.malformed("The body is not valid JSON.")
         }
     }
 
-    /// The body's fields, from JSON or a form.
+    /// Parses the body as a JSON object or a form.
     func fields() async throws -> FormFields {
         let body = try await collectBody()
         if mediaType == "application/json" {
@@ -37,12 +37,12 @@ extension RequestScope {
         return FormFields(String(buffer: body))
     }
 
-    /// Reads what is left of the body and throws it away.
+    /// Reads and discards the rest of the body.
     func drainBody() async throws {
         for try await _ in request.body {}
     }
 
-    /// Refuses at once where the client announces more than `limit`.
+    /// Throws if the `Content-Length` exceeds `limit`.
     func refuseAnnouncedBody(over limit: Int) throws {
         if let announced = headers[.contentLength].flatMap({ Int($0) }), announced > limit {
             throw APIError.tooLarge(limit: limit)

@@ -2,7 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// One request with what the server knows about it.
+/// A request and its context.
 struct RequestScope: Sendable {
     let id: String
     let request: Request
@@ -20,7 +20,7 @@ struct RequestScope: Sendable {
         Int((ContinuousClock.now - startedAt).wholeMilliseconds)
     }
 
-    /// The media type without parameters, in lower case.
+    /// The media type without parameters, in lowercase.
     var mediaType: String? {
         headers[.contentType]?.prefix { $0 != ";" }.lowercased().trimmingBlanks
     }
@@ -42,7 +42,7 @@ struct RequestScope: Sendable {
 }
 
 extension StringProtocol {
-    /// Without the spaces and tabs that HTTP allows around values.
+    /// The text without leading and trailing spaces and tabs.
     var trimmingBlanks: String {
         var text = self[...]
         while let first = text.first, first == " " || first == "\t" { text = text.dropFirst() }

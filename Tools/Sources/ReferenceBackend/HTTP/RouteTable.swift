@@ -1,17 +1,19 @@
-/// Which handler answers which request. The routes' names are known before a handler runs, so that requests which a
-/// fault answers are counted under the route that they were meant for.
+/// Maps methods and paths to handlers. The route is known before its handler runs, so that a request to which a fault
+/// responds is still counted under its route.
 struct RouteTable: Sendable {
     typealias Handler = @Sendable (RequestScope) async throws -> Reply
 
+    /// The purpose of a route.
     enum Kind: Sendable {
-        /// The application: enveloped, counted, subject to faults.
+        /// The application's API: uses the dialect, is counted and is subject to faults.
         case application
-        /// For tests of transports: plain, counted, subject to the faults that name it.
+        /// Endpoints for tests of transports: counted, and subject to faults that name them.
         case transport
-        /// Controls of the backend itself: plain and never interfered with.
+        /// The backend's controls: neither counted nor subject to faults.
         case management
     }
 
+    /// A method and a path pattern, such as `/articles/{id}`, with their handler.
     struct Route: Sendable {
         let method: String
         let pattern: String
@@ -20,6 +22,7 @@ struct RouteTable: Sendable {
         let segments: [Substring]
     }
 
+    /// A route that matches a request, with the values of its path parameters.
     struct Match: Sendable {
         let route: Route
         let parameters: [String: String]
@@ -38,7 +41,7 @@ struct RouteTable: Sendable {
         routes.append(Route(method: method, pattern: pattern, kind: kind, handler: handler, segments: segments))
     }
 
-    /// HEAD falls back to GET; `*` as a method takes every one.
+    /// Finds the route of a request. `HEAD` falls back to `GET`, and the method `*` matches any.
     func match(_ method: String, _ path: String) -> Result {
         let segments = path.split(separator: "/")
         var allowed: [String] = []

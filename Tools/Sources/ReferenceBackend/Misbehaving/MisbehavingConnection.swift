@@ -8,19 +8,19 @@ import NIOCore
     import Darwin
 #endif
 
-/// One connection of a ``MisbehavingServer``.
+/// A connection of a ``MisbehavingServer``, which runs its script.
 final class MisbehavingConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let script: MisbehaviourScript
+    private let script: MisbehaviorScript
     private let onBytesSent: @Sendable (Int) -> Void
     private var hasBegun = false
     private var lastBytes: [UInt8] = []
     private var sentRepeating = 0
     private var nextPiece: Scheduled<Void>?
 
-    init(script: MisbehaviourScript, onBytesSent: @escaping @Sendable (Int) -> Void) {
+    init(script: MisbehaviorScript, onBytesSent: @escaping @Sendable (Int) -> Void) {
         self.script = script
         self.onBytesSent = onBytesSent
     }
@@ -65,14 +65,14 @@ final class MisbehavingConnection: ChannelInboundHandler {
         }
     }
 
-    /// Closing with a linger time of zero makes the system send a reset.
+    /// Resets the connection, by closing it with a linger time of zero.
     private func reset(_ context: ChannelHandlerContext) {
         guard let options = context.channel as? any SocketOptionProvider else { return context.close(promise: nil) }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in bound.value.close(promise: nil) }
     }
 
-    /// The next piece follows once the last one was written, so that a slow client costs no memory here.
+    /// Sends the next piece once the previous one is written, so that a slow client causes no buffering here.
     private func repeatPiece(
         _ piece: ByteBuffer, every interval: Duration?, upTo limit: Int, _ context: ChannelHandlerContext
     ) {

@@ -2,26 +2,26 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// A server on a loopback port that breaks the rules of HTTP or TCP in one way.
+/// A server on a loopback port that violates HTTP or TCP in one way.
 public final class MisbehavingServer: Sendable {
-    /// What it does.
-    public let misbehaviour: Misbehaviour
-    /// The port that it listens on.
+    /// The kind of misbehavior.
+    public let misbehavior: Misbehavior
+    /// The port of the server.
     public let port: Int
 
     private let listener: any Channel
     private let connections: ConnectionCount
 
-    private init(_ misbehaviour: Misbehaviour, listener: any Channel, port: Int, connections: ConnectionCount) {
-        self.misbehaviour = misbehaviour
+    private init(_ misbehavior: Misbehavior, listener: any Channel, port: Int, connections: ConnectionCount) {
+        self.misbehavior = misbehavior
         self.listener = listener
         self.port = port
         self.connections = connections
     }
 
-    /// Starts a server and returns as soon as it listens.
-    public static func start(_ misbehaviour: Misbehaviour) async throws -> MisbehavingServer {
-        let script = MisbehaviourScript(misbehaviour)
+    /// Starts a server. Returns once it listens.
+    public static func start(_ misbehavior: Misbehavior) async throws -> MisbehavingServer {
+        let script = MisbehaviorScript(misbehavior)
         let connections = ConnectionCount()
         let listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 256)
@@ -35,41 +35,42 @@ public final class MisbehavingServer: Sendable {
             }
             .bind(host: "127.0.0.1", port: 0).get()
         return MisbehavingServer(
-            misbehaviour, listener: listener, port: listener.localAddress?.port ?? 0, connections: connections)
+            misbehavior, listener: listener, port: listener.localAddress?.port ?? 0, connections: connections)
     }
 
-    /// Where requests go, without a slash at the end.
+    /// The base URL, without a trailing slash.
     public var baseURL: String { "http://127.0.0.1:\(port)" }
 
-    /// How many connections have been accepted.
+    /// The number of accepted connections.
     public var connectionsAccepted: Int { connections.values.accepted }
 
-    /// How many connections are open now.
+    /// The number of open connections.
     public var connectionsOpen: Int { connections.values.open }
 
-    /// How many bytes have been handed to the system for sending.
+    /// The number of bytes passed to the system for sending.
     public var bytesSent: Int { connections.values.bytesSent }
 
-    /// Returns as soon as `count` connections have been accepted; throws when cancelled.
+    /// Waits until `count` connections have been accepted. Throws `CancellationError` if cancelled.
     public func waitUntilAccepted(_ count: Int = 1) async throws {
         try await connections.accepted.wait(for: "/", count: count)
     }
 
-    /// Returns as soon as `count` connections have been closed; throws when cancelled.
+    /// Waits until `count` connections have been closed. Throws `CancellationError` if cancelled.
     public func waitUntilClosed(_ count: Int = 1) async throws {
         try await connections.closed.wait(for: "/", count: count)
     }
 
-    /// Stops listening and closes every connection. May be called again.
+    /// Stops listening and closes all connections. Repeated calls have no effect.
     public func stop() async {
-        // Both fail where there is nothing left to close.
+        // Closing fails only if the channel is closed already.
         try? await listener.close()
         await connections.closeAll()
     }
 }
 
-/// Counts a server's connections.
+/// The connections and counters of a server.
 private final class ConnectionCount: Sendable {
+    /// The open connections and the counts.
     struct Values {
         var accepted = 0
         var bytesSent = 0

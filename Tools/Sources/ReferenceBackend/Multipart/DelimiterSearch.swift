@@ -8,24 +8,25 @@ import NIOCore
     import Darwin
 #endif
 
-/// What stands at the front of the bytes that a multipart parser holds.
+/// The result of a search for the next delimiter in buffered multipart bytes.
 enum DelimiterSearch: Equatable {
-    /// No delimiter; the first `safeBytes` cannot be the beginning of one.
+    /// No delimiter. The first `safeBytes` bytes cannot be part of one.
     case none(safeBytes: Int)
-    /// A delimiter whose kind the next bytes decide.
+    /// A boundary at `offset`. More bytes are needed to tell whether it is a delimiter.
     case undecided(offset: Int)
-    /// A delimiter with another part behind it; `length` leaves its line break unread.
+    /// A delimiter before another part. `length` excludes its line break.
     case part(offset: Int, length: Int)
     /// The last delimiter.
     case close(offset: Int, length: Int)
 }
 
 extension ByteBuffer {
-    /// Padding between a boundary and its line break beyond this makes it content: somebody is wasting our memory.
+    /// The maximum padding between a boundary and its line break. A longer one is treated as content, to bound the
+    /// memory.
     private static let maxPadding = 256
 
-    /// Looks for the first delimiter. A boundary followed by anything but `--`, or padding and a line break, is content
-    /// that happens to begin like one.
+    /// Finds the first delimiter. A boundary counts as content unless it is followed by `--`, or by padding and a line
+    /// break.
     func findDelimiter(_ delimiter: [UInt8]) -> DelimiterSearch {
         withUnsafeReadableBytes { bytes in
             var start = 0

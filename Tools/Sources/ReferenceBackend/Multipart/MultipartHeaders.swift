@@ -1,13 +1,13 @@
 /// The header fields of one part.
 struct MultipartHeaders: Equatable {
-    /// The form field's name.
+    /// The name of the form field.
     let name: String
-    /// The file's name, where the part is a file.
+    /// The file name, if the part is a file.
     let filename: String?
-    /// The part's media type with its parameters.
+    /// The media type with its parameters, if present.
     let contentType: String?
 
-    /// Parses a header block; nil where it names no form field.
+    /// Parses a header block; `nil` if it names no form field.
     init?(_ block: String) {
         var disposition: HeaderParameters?
         var contentType: String?
@@ -26,9 +26,9 @@ struct MultipartHeaders: Equatable {
         self.contentType = contentType
     }
 
-    /// Undoes the escapes that the WHATWG's encoding puts into names, and no other percent sign.
+    /// Decodes the escapes of names defined by the WHATWG's HTML standard. Other percent signs are kept.
     private static func unescape(_ text: String) -> String {
-        // By bytes: the last digit of an escape and an accent behind it are one Character.
+        // Bytes, not characters: the last digit of an escape and a following accent form one Character.
         let escapes: [(escape: String, byte: UInt8)] = [("%22", 0x22), ("%0D", 0x0D), ("%0A", 0x0A)]
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -1,21 +1,26 @@
 import NIOCore
 
-/// An incremental parser of `multipart/form-data` (RFC 7578, RFC 2046 section 5.1): fed with a body in pieces of any
-/// size, it hands out parts as they come, holding back no more than one delimiter's length of content.
+/// An incremental parser for `multipart/form-data` (RFC 7578, RFC 2046 section 5.1).
+///
+/// It accepts pieces of any size, emits events as early as possible and buffers at most a delimiter's length of
+/// content.
 struct MultipartParser {
+    /// A step of the body that has been parsed.
     enum Event: Equatable {
         case partBegan(MultipartHeaders)
         case content(ByteBuffer)
         case partEnded
     }
 
-    enum Failure: Error, Equatable {
+    /// Why a body is rejected.
+    enum ParsingError: Error, Equatable {
         case headersTooLong
         case malformedHeaders
         case tooManyParts
         case truncated
     }
 
+    /// The section of the body that is being parsed.
     private enum State {
         case preamble
         case headers
@@ -29,14 +34,14 @@ struct MultipartParser {
     private let delimiter: [UInt8]
     private var state = State.preamble
     private var partCount = 0
-    // The first boundary may open the body without a line break before it, so one is put there.
+    // The first boundary may start the body without a line break, so one is prepended.
     private var buffer = ByteBuffer(string: "\r\n")
 
     init(boundary: String) {
         delimiter = Array("\r\n--\(boundary)".utf8)
     }
 
-    /// Takes the next piece of the body and returns what it completes.
+    /// Parses the next piece of the body and returns the completed events.
     mutating func feed(_ piece: ByteBuffer) throws -> [Event] {
         var piece = piece
         buffer.writeBuffer(&piece)
@@ -46,12 +51,12 @@ struct MultipartParser {
         return events
     }
 
-    /// Says that the body is over.
+    /// Ends the parsing. Throws if the body is incomplete.
     func finish() throws {
-        guard case .epilogue = state else { throw Failure.truncated }
+        guard case .epilogue = state else { throw ParsingError.truncated }
     }
 
-    /// Makes one step; false where more input is needed.
+    /// Makes one step. Returns `false` if more input is needed.
     private mutating func advance(_ events: inout [Event]) throws -> Bool {
         switch state {
         case .preamble, .content: try scanToDelimiter(&events)
@@ -78,7 +83,7 @@ struct MultipartParser {
             endPart(&events)
             buffer.moveReaderIndex(forwardBy: length)
             partCount += 1
-            if partCount > Self.maxParts { throw Failure.tooManyParts }
+            if partCount > Self.maxParts { throw ParsingError.tooManyParts }
             state = .headers
             return true
         case .close(let offset, let length):
@@ -100,15 +105,15 @@ struct MultipartParser {
     }
 
     private mutating func readHeaders(_ events: inout [Event]) throws -> Bool {
-        // The delimiter's own line break stays in the buffer, so a part without any header is an empty line as well.
+        // The delimiter's line break is still in the buffer, so a part without headers starts with an empty line too.
         guard let end = buffer.readableBytesView.firstRange(of: Array("\r\n\r\n".utf8)) else {
-            if buffer.readableBytes > Self.maxHeaderBytes { throw Failure.headersTooLong }
+            if buffer.readableBytes > Self.maxHeaderBytes { throw ParsingError.headersTooLong }
             return false
         }
         let length = end.upperBound - buffer.readerIndex
-        if length > Self.maxHeaderBytes { throw Failure.headersTooLong }
+        if length > Self.maxHeaderBytes { throw ParsingError.headersTooLong }
         guard let text = buffer.readString(length: length), let headers = MultipartHeaders(text) else {
-            throw Failure.malformedHeaders
+            throw ParsingError.malformedHeaders
         }
         state = .content
         events.append(.partBegan(headers))

@@ -3,7 +3,7 @@ import HummingbirdCore
 import NIOCore
 
 extension RequestScope {
-    /// The boundary of a multipart/form-data request, nil for any other content.
+    /// The boundary of a `multipart/form-data` request; `nil` for other content types.
     var multipartBoundary: String? {
         guard let contentType = headers[.contentType] else { return nil }
         let parameters = HeaderParameters(contentType)
@@ -13,7 +13,7 @@ extension RequestScope {
         return boundary
     }
 
-    /// Parses the body piece by piece as it arrives, refusing it beyond `limit` bytes.
+    /// Parses the body as it arrives. Throws if it has more than `limit` bytes.
     func readMultipart(
         boundary: String, upTo limit: Int, _ handle: (MultipartParser.Event) throws -> Void
     ) async throws {
@@ -26,8 +26,8 @@ extension RequestScope {
                 for event in try parser.feed(piece) { try handle(event) }
             }
             try parser.finish()
-        } catch let failure as MultipartParser.Failure {
-            throw APIError.malformed("The multipart body is malformed: \(failure).")
+        } catch let error as MultipartParser.ParsingError {
+            throw APIError.malformed("The multipart body is malformed: \(error).")
         }
     }
 }

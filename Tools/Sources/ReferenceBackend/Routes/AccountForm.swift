@@ -1,6 +1,6 @@
 import GRDB
 
-/// What registration and upgrade ask for.
+/// The validated body of a registration or an upgrade.
 struct AccountForm {
     let email: String
     let password: String
@@ -16,14 +16,14 @@ struct AccountForm {
         var problems: [APIError.Field] = []
         let halves = email.split(separator: "@", omittingEmptySubsequences: false)
         if halves.count != 2 || halves.contains("") {
-            problems.append(APIError.Field(name: "email", message: "This is no e-mail address."))
+            problems.append(APIError.Field(name: "email", message: "This is not a valid e-mail address."))
         }
         if password.count < Self.shortestPassword {
-            let message = "A password has at least \(Self.shortestPassword) characters."
+            let message = "A password must have at least \(Self.shortestPassword) characters."
             problems.append(APIError.Field(name: "password", message: message))
         }
         if let name, !(1...Self.longestName).contains(name.count) {
-            let message = "A name has between 1 and \(Self.longestName) characters."
+            let message = "A name must have between 1 and \(Self.longestName) characters."
             problems.append(APIError.Field(name: "name", message: message))
         }
         if !problems.isEmpty { throw APIError.invalid(problems) }
@@ -36,12 +36,12 @@ struct AccountForm {
     }
 }
 
-/// Turns the database's refusal of a second account for one address into the refusal that clients understand.
+/// Converts the database's constraint error for a second account with the same address into a conflict.
 func refusingDuplicate<Result>(_ work: () async throws -> Result) async throws -> Result {
     do {
         return try await work()
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-        throw APIError.conflict("This e-mail address has an account.")
+        throw APIError.conflict("An account with this e-mail address exists already.")
     }
 }
 

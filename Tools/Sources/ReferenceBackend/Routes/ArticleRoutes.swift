@@ -15,7 +15,7 @@ extension BackendCore {
         let page = scope.query.integer("page") ?? 1
         let size = scope.query.integer("size") ?? 20
         guard (1...1_000_000).contains(page), (1...100).contains(size) else {
-            throw APIError.malformed("page begins at 1 and size is between 1 and 100.")
+            throw APIError.malformed("page must be at least 1 and size between 1 and 100.")
         }
         let articles = try await store.articles(page: page, size: size, query: scope.query["query"])
         return rules.success(articles.json, status: 200, scope: scope)
@@ -62,7 +62,7 @@ extension BackendCore {
     }
 }
 
-/// What creating or changing an article asks for.
+/// The validated body for creating or changing an article.
 private struct ArticleForm {
     let title: String?
     let body: String?
@@ -74,11 +74,11 @@ private struct ArticleForm {
         body = json["body"]?.stringValue
         var problems: [APIError.Field] = []
         if title.map({ !(1...Self.longestTitle).contains($0.count) }) ?? needsAllFields {
-            let message = "A title has between 1 and \(Self.longestTitle) characters."
+            let message = "A title must have between 1 and \(Self.longestTitle) characters."
             problems.append(APIError.Field(name: "title", message: message))
         }
         if body == nil, needsAllFields {
-            problems.append(APIError.Field(name: "body", message: "An article has a body."))
+            problems.append(APIError.Field(name: "body", message: "An article must have a body."))
         }
         if !problems.isEmpty { throw APIError.invalid(problems) }
     }

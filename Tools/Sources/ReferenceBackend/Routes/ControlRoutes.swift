@@ -1,7 +1,7 @@
 import Foundation
 
 extension BackendCore {
-    /// ``BackendControls`` over HTTP.
+    /// Adds the routes of ``BackendControls``.
     func addControlRoutes(to table: inout RouteTable) {
         func add(_ method: String, _ path: String, _ handler: @escaping RouteTable.Handler) {
             table.add(method, "/_control/\(path)", kind: .management, handler)

@@ -10,12 +10,12 @@ extension BackendCore {
         table.add("GET", "/events", sendEvents)
     }
 
-    /// A file of so many bytes, of which the n-th is n modulo 251, for whoever is signed in; whole or from a position on
-    /// (RFC 9110, section 14). With `breakAt` the connection breaks at that position, for those who begin at the beginning.
+    /// Sends a file of `size` bytes to a signed-in user, whole or from an offset (RFC 9110 section 14). Byte n is n
+    /// modulo 251. With `breakAt`, a transfer from the start breaks off at that offset.
     private func sendFile(_ scope: RequestScope) async throws -> Reply {
         _ = try await authenticate(scope)
         guard let size = Int(try scope.parameter("size")), (0...(4 << 30)).contains(size) else {
-            throw APIError.malformed("The size is a number of bytes, at most 4 GiB.")
+            throw APIError.malformed("The size must be a number of bytes, at most 4 GiB.")
         }
         let tag = "\"\(size)\""
         var start = 0
@@ -35,7 +35,7 @@ extension BackendCore {
         return reply
     }
 
-    /// `bytes=500-` alone: nothing else is asked of this server.
+    /// Parses `bytes=500-`, the only supported form of a range.
     private static func firstByte(_ range: String) -> Int? {
         guard range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
         return Int(range.dropFirst(6).dropLast())
@@ -53,7 +53,7 @@ extension BackendCore {
                 try await writer.write(pattern.getSlice(at: position % 251, length: length) ?? ByteBuffer())
                 position += length
             }
-            guard position == end else { throw APIError.malformed("broken off") }
+            guard position == end else { throw APIError.malformed("The connection breaks here as requested.") }
             try await writer.finish(nil)
         }
     }
@@ -69,8 +69,8 @@ extension BackendCore {
         return Data(hash.finalize()).base64EncodedString()
     }
 
-    /// Events with the numbers up to `count`, some of them each time: what `Last-Event-ID` names and what is before it has
-    /// been seen. A 204 where there are none left.
+    /// Sends a few events per request, numbered up to `count`. Continues after `Last-Event-ID`, and returns 204 once
+    /// all events have been sent.
     private func sendEvents(_ scope: RequestScope) async throws -> Reply {
         _ = try await authenticate(scope)
         let first = (scope.headers[.lastEventID].flatMap { Int($0) } ?? 0) + 1

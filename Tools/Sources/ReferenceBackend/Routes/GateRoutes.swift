@@ -1,26 +1,26 @@
 extension BackendCore {
-    /// Gates and waiting over HTTP.
+    /// Adds the routes for gates and for waiting.
     func addGateRoutes(to table: inout RouteTable) {
         table.add("POST", "/_control/hold", kind: .management) { scope in
             let body = try await scope.json()
             let pattern = try Self.pattern(path: body["path"]?.stringValue, method: body["method"]?.stringValue)
             guard let stage = RequestGate.Stage(rawValue: body["stage"]?.stringValue ?? "arrival") else {
-                throw APIError.malformed("stage is arrival or answer.")
+                throw APIError.malformed("stage must be arrival or response.")
             }
             return .json(controls.holdRequests(pattern, at: stage).json, status: 201)
         }
         table.add("GET", "/_control/hold", kind: .management) { _ in
-            .json(.array(controls.gateKeeper.gates.map(\.json)))
+            .json(.array(controls.requestGates.gates.map(\.json)))
         }
         table.add("POST", "/_control/release", kind: .management) { scope in
             let path = try await scope.json()["path"]?.stringValue
-            for gate in controls.gateKeeper.gates where path == nil || gate.pattern.path == path { gate.release() }
+            for gate in controls.requestGates.gates where path == nil || gate.pattern.path == path { gate.release() }
             return .empty()
         }
         table.add("GET", "/_control/wait", kind: .management, waitForRequests)
     }
 
-    /// Answers as soon as enough requests have arrived, or 504 after `timeoutMs`.
+    /// Responds once enough requests have arrived, or with 504 after `timeoutMs`.
     private func waitForRequests(_ scope: RequestScope) async throws -> Reply {
         let pattern = try Self.pattern(path: scope.query["path"], method: scope.query["method"])
         let count = scope.query.integer("count") ?? 1
@@ -38,7 +38,7 @@ extension BackendCore {
     }
 
     private static func pattern(path: String?, method: String?) throws -> RequestPattern {
-        guard let path else { throw APIError.malformed("A path is needed.") }
+        guard let path else { throw APIError.malformed("The path is missing.") }
         return RequestPattern(method: method, path: path)
     }
 }

@@ -6,7 +6,7 @@ extension BackendCore {
         table.add("GET", "/images/{key}", image)
     }
 
-    /// Room for the boundary, the headers and the name around a picture.
+    /// The allowance for the boundaries, the headers and the name around a picture.
     private static let formOverhead = 64 << 10
 
     private func registerGuest(_ scope: RequestScope) async throws -> Reply {
@@ -35,7 +35,7 @@ extension BackendCore {
     }
 }
 
-/// The form of a guest registration, filled part by part.
+/// The form of a guest registration, filled from parser events.
 private struct GuestForm {
     struct Picture {
         var contentType: String
@@ -84,7 +84,7 @@ private struct GuestForm {
     func validName() throws -> String {
         let name = String(buffer: name).trimmingBlanks
         guard (1...Self.longestName).contains(name.count) else {
-            let message = "A name has between 1 and \(Self.longestName) characters."
+            let message = "A name must have between 1 and \(Self.longestName) characters."
             throw APIError.invalid([APIError.Field(name: "name", message: message)])
         }
         return name

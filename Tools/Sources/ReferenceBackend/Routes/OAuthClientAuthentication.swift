@@ -2,12 +2,12 @@ import Foundation
 import HTTPTypes
 
 extension BackendCore {
-    /// RFC 6749 section 2.3: HTTP Basic or fields in the body, not both; refused where it is wrong, or missing although
-    /// the configuration wants it.
+    /// Authenticates the client by HTTP Basic or by fields in the body, but not both (RFC 6749 section 2.3). Throws if
+    /// the credentials are wrong, or missing although they are required.
     func authenticateClient(_ scope: RequestScope, _ fields: FormFields) throws {
         let basic = try basicCredentials(scope.headers[.authorization])
         if basic != nil, fields["client_secret"] != nil {
-            throw OAuthError.invalidRequest("The client authenticates in more than one way.")
+            throw OAuthError.invalidRequest("The client authenticates with more than one method.")
         }
         let presented = basic ?? fields["client_secret"].map { (fields["client_id"] ?? "", $0) }
         guard let client = configuration.oauthClient else { return }

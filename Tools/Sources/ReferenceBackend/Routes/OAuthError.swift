@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A refusal of the token endpoint (RFC 6749 section 5.2).
+/// An error of the token endpoint (RFC 6749 section 5.2).
 struct OAuthError: Error {
     var status = 400
     var code: String
@@ -15,13 +15,13 @@ struct OAuthError: Error {
     }
 
     static let invalidClient = OAuthError(
-        status: 401, code: "invalid_client", description: "The client is not known or did not prove who it is.")
+        status: 401, code: "invalid_client", description: "The client is unknown or failed to authenticate.")
 
     static let unsupportedGrantType = OAuthError(
         code: "unsupported_grant_type", description: "password and refresh_token are supported.")
 
     static let invalidScope = OAuthError(
-        code: "invalid_scope", description: "At most \(OAuth2Rules.grantedScope) is granted.")
+        code: "invalid_scope", description: "The supported scope is \(OAuth2Rules.grantedScope).")
 
     var reply: Reply {
         let body: JSONValue = ["error": .string(code), "error_description": .string(description)]
@@ -30,8 +30,8 @@ struct OAuthError: Error {
     }
 }
 
-/// Turns refusals into their answers.
-func answeringOAuthErrors(_ work: () async throws -> Reply) async throws -> Reply {
+/// Converts thrown errors of the token endpoint into responses.
+func respondingToOAuthErrors(_ work: () async throws -> Reply) async throws -> Reply {
     do {
         return try await work()
     } catch let error as OAuthError {

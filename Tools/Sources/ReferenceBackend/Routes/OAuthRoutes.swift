@@ -1,17 +1,17 @@
 extension BackendCore {
     func addOAuthRoutes(to table: inout RouteTable) {
         table.add("POST", "/oauth/token") { scope in
-            try await answeringOAuthErrors { try await issueToken(scope) }
+            try await respondingToOAuthErrors { try await issueToken(scope) }
         }
         table.add("POST", "/oauth/revoke") { scope in
-            try await answeringOAuthErrors { try await revokeToken(scope) }
+            try await respondingToOAuthErrors { try await revokeToken(scope) }
         }
     }
 
     private func issueToken(_ scope: RequestScope) async throws -> Reply {
         let fields = try await oauthFields(scope)
         let grantType = fields["grant_type"]
-        // Arrivals at this endpoint are counted as refreshes until the grant type is known.
+        // Every arrival at this endpoint was counted as a refresh, because the grant type was not known.
         if grantType != "refresh_token" { state.count { $0.refreshesCalled -= 1 } }
         try authenticateClient(scope, fields)
         let granted = try grantedScope(fields)
@@ -23,12 +23,12 @@ extension BackendCore {
             default: throw OAuthError.unsupportedGrantType
             }
         let rules = OAuth2Rules()
-        return rules.noStore(.json(rules.tokenAnswer(grant, scope: granted)))
+        return rules.noStore(.json(rules.tokenResponse(grant, scope: granted)))
     }
 
     private func passwordGrant(_ fields: FormFields) async throws -> SessionGrant {
         guard let username = fields["username"], let password = fields["password"] else {
-            throw OAuthError.invalidRequest("username and password are needed.")
+            throw OAuthError.invalidRequest("username or password is missing.")
         }
         guard let user = try? await verifiedUser(email: username, password: password) else {
             throw OAuthError.invalidGrant("The user name or the password is wrong.")
@@ -47,7 +47,7 @@ extension BackendCore {
         }
     }
 
-    /// RFC 7009: whatever the token is worth, the answer is the same.
+    /// Revokes the session of a token. The response is the same for an unknown token (RFC 7009).
     private func revokeToken(_ scope: RequestScope) async throws -> Reply {
         let fields = try await oauthFields(scope)
         try authenticateClient(scope, fields)
@@ -65,7 +65,7 @@ extension BackendCore {
         } catch let error as APIError {
             throw OAuthError.invalidRequest(error.message)
         }
-        if let name = fields.repeatedName { throw OAuthError.invalidRequest("\(name) is there more than once.") }
+        if let name = fields.repeatedName { throw OAuthError.invalidRequest("\(name) occurs more than once.") }
         return fields
     }
 

@@ -10,15 +10,15 @@ extension BackendCore {
         return rules.success(user.json(baseURL: state.baseURL), status: 200, scope: scope)
     }
 
-    /// Works signed out and signed in. A token that is no longer good is refused rather than ignored, so that the
-    /// client learns that it has to refresh.
+    /// Returns articles with or without a session. An invalid token is rejected, so that the client learns that it has
+    /// to refresh.
     private func feed(_ scope: RequestScope) async throws -> Reply {
         let viewer = try await authenticateIfPresent(scope)
         let page = try await store.articles(page: 1, size: 20, query: nil)
-        let answer: JSONValue = [
+        let response: JSONValue = [
             "viewer": viewer?.json(baseURL: state.baseURL) ?? .null, "items": .array(page.items.map(\.json)),
         ]
-        return rules.success(answer, status: 200, scope: scope)
+        return rules.success(response, status: 200, scope: scope)
     }
 
     private func ping(_ scope: RequestScope) async throws -> Reply {
@@ -26,10 +26,10 @@ extension BackendCore {
         if let token = presentedAccessToken(in: scope), case .valid = try await sessions.accessTokens.inspect(token) {
             isValid = true
         }
-        let answer: JSONValue = [
+        let response: JSONValue = [
             "pong": true, "authorizationSeen": .bool(carriesAccessTokenField(scope)),
             "authorizationValid": .bool(isValid),
         ]
-        return rules.success(answer, status: 200, scope: scope)
+        return rules.success(response, status: 200, scope: scope)
     }
 }

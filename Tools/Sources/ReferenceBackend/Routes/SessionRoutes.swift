@@ -6,7 +6,7 @@ extension BackendCore {
         table.add("POST", "/auth/login", signIn)
         table.add("POST", "/auth/upgrade", upgrade)
         table.add("POST", "/auth/logout", signOut)
-        // The OAuth 2.0 token endpoint takes more than refreshes and has routes of its own.
+        // The OAuth 2.0 token endpoint supports other grants too and is added separately.
         if configuration.dialect != .oauth2, let method = rules.refreshEndpoint.method {
             table.add(method, rules.refreshEndpoint.path, refresh)
         }
@@ -19,7 +19,7 @@ extension BackendCore {
     private func register(_ scope: RequestScope) async throws -> Reply {
         let form = try AccountForm(try await scope.json())
         guard try await store.user(email: form.email) == nil else {
-            throw APIError.conflict("This e-mail address has an account.")
+            throw APIError.conflict("An account with this e-mail address exists already.")
         }
         let user = UserRecord(
             id: RandomBytes.identifier(), name: form.name ?? form.defaultName, isGuest: false, email: form.email,
@@ -31,7 +31,7 @@ extension BackendCore {
     private func signIn(_ scope: RequestScope) async throws -> Reply {
         let body = try await scope.json()
         guard let email = body["email"]?.stringValue, let password = body["password"]?.stringValue else {
-            throw APIError.malformed("email and password are needed.")
+            throw APIError.malformed("email or password is missing.")
         }
         let user = try await verifiedUser(email: email, password: password)
         return sessionReply(try await sessions.open(for: user), .signedIn, scope)
@@ -48,18 +48,18 @@ extension BackendCore {
     private func upgrade(_ scope: RequestScope) async throws -> Reply {
         let (guest, identity) = try await authenticate(scope)
         let form = try AccountForm(try await scope.json())
-        guard guest.isGuest else { throw APIError.conflict("This user has an account already.") }
+        guard guest.isGuest else { throw APIError.conflict("This user already has an account.") }
         guard try await store.user(email: form.email) == nil else {
-            throw APIError.conflict("This e-mail address has an account.")
+            throw APIError.conflict("An account with this e-mail address exists already.")
         }
         let hash = try await passwords.hash(form.password)
         let isUpgraded = try await refusingDuplicate {
             try await store.upgradeGuest(id: guest.id, email: form.email, passwordHash: hash, name: form.name)
         }
         guard isUpgraded, let user = try await store.user(id: guest.id) else {
-            throw APIError.conflict("This user has an account already.")
+            throw APIError.conflict("This user already has an account.")
         }
-        // The guest's access token lives on, for requests that are on their way.
+        // The guest's access token stays valid for requests under way.
         try await sessions.revoke(.family(identity.familyID), refusingAccess: false)
         return sessionReply(try await sessions.open(for: user), .signedIn, scope)
     }
@@ -69,7 +69,7 @@ extension BackendCore {
         let presented = try await rules.presentedRefreshToken(in: scope)
         if let presented, let family = try await sessions.family(ofRefreshToken: presented) { families.insert(family) }
         let accessToken = presentedAccessToken(in: scope)
-        // An expired access token still says whose session it is.
+        // An expired access token still identifies its session.
         if let accessToken, let identity = try await sessions.accessTokens.inspect(accessToken).identity {
             families.insert(identity.familyID)
         }
@@ -81,14 +81,14 @@ extension BackendCore {
     private func refresh(_ scope: RequestScope) async throws -> Reply {
         guard let token = try await rules.presentedRefreshToken(in: scope) else {
             state.count { $0.refreshesRefused += 1 }
-            throw APIError(status: 401, code: "REFRESH_TOKEN_MISSING", message: "There is no refresh token.")
+            throw APIError(status: 401, code: "REFRESH_TOKEN_MISSING", message: "The request has no refresh token.")
         }
         try await refuseForeignBearer(scope, refreshToken: token)
         let grant = try await sessions.refresh(token, rotates: rules.rotatesRefreshTokens)
         return sessionReply(grant, .refreshed, scope)
     }
 
-    /// A bearer beside the refresh token may be expired, but must not be somebody else's.
+    /// Rejects a refresh if its bearer token belongs to another session. An expired bearer token is accepted.
     private func refuseForeignBearer(_ scope: RequestScope, refreshToken: String) async throws {
         guard configuration.dialect == .header, let accessToken = presentedAccessToken(in: scope),
             let identity = try await sessions.accessTokens.inspect(accessToken).identity,

@@ -8,12 +8,12 @@ extension BackendCore {
         table.add("*", "/_control/drip", kind: .transport, drip)
     }
 
-    /// `count` bytes, of which the n-th is n modulo 251, in pieces of `chunk`; `length=false` leaves out Content-Length.
+    /// Sends `count` bytes in pieces of `chunk`; byte n is n modulo 251. `length=false` omits `Content-Length`.
     private func streamBytes(_ scope: RequestScope) -> Reply {
         let count = max(0, scope.query.integer("count") ?? 0)
         let chunk = min(max(1, scope.query.integer("chunk") ?? 64 << 10), 16 << 20)
         let announced = scope.query["length"] == "false" ? nil : count
-        // Pieces that begin anywhere in the pattern are slices of one buffer.
+        // Each piece is a slice of one buffer that contains the pattern from every offset.
         let pattern = ByteBuffer(bytes: (0..<(chunk + 251)).map { UInt8($0 % 251) })
         let body = ResponseBody(contentLength: announced) { writer in
             var sent = 0
@@ -28,7 +28,7 @@ extension BackendCore {
         return Reply(status: 200, headers: [.contentType: "application/octet-stream"], body: body)
     }
 
-    /// `count` pieces of `size` bytes, `intervalMs` apart.
+    /// Sends `count` pieces of `size` bytes, `intervalMs` apart.
     private func drip(_ scope: RequestScope) -> Reply {
         let count = min(max(0, scope.query.integer("count") ?? 10), 1_000_000)
         let size = min(max(1, scope.query.integer("size") ?? 1), 1_000_000)

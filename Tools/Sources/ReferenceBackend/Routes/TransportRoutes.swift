@@ -5,7 +5,7 @@ import HummingbirdCore
 import NIOCore
 
 extension BackendCore {
-    /// Answers that tests of HTTP clients need.
+    /// Adds the routes for tests of HTTP clients.
     func addTransportRoutes(to table: inout RouteTable) {
         func add(_ method: String, _ path: String, _ handler: @escaping RouteTable.Handler) {
             table.add(method, "/_control/\(path)", kind: .transport, handler)
@@ -15,19 +15,19 @@ extension BackendCore {
             let status = try Self.status(scope.query.integer("status") ?? 302)
             return Reply.empty(status).with(.location, scope.query["to"] ?? "/_control/echo")
         }
-        add("*", "status/{code}", answerStatus)
+        add("*", "status/{code}", respondWithStatus)
         add("*", "empty") { .empty(try Self.status($0.query.integer("status") ?? 200)) }
         add("*", "forbidden") { rules.failure(.forbidden, scope: $0) }
         add("*", "basic-challenge") { _ in
             Reply.text("Who are you?", status: 401, contentType: "text/plain")
                 .with(.wwwAuthenticate, "Basic realm=\"martlet\"")
         }
-        add("*", "graphql", answerGraphQL)
+        add("*", "graphql", respondToGraphQL)
         addStreamRoutes(to: &table)
     }
 
     private static func status(_ code: Int) throws -> Int {
-        guard (200...599).contains(code) else { throw APIError.malformed("A status is between 200 and 599.") }
+        guard (200...599).contains(code) else { throw APIError.malformed("A status must be between 200 and 599.") }
         return code
     }
 
@@ -50,8 +50,8 @@ extension BackendCore {
         ])
     }
 
-    /// Every `header.NAME` in the query becomes a field, `body` and `contentType` the content.
-    private func answerStatus(_ scope: RequestScope) async throws -> Reply {
+    /// Returns any status. `header.NAME` in the query adds a field; `body` and `contentType` set the content.
+    private func respondWithStatus(_ scope: RequestScope) async throws -> Reply {
         let status = try Self.status(Int(try scope.parameter("code")) ?? 0)
         var reply = Reply.text(
             scope.query["body"] ?? "", status: status, contentType: scope.query["contentType"] ?? "text/plain")
@@ -61,7 +61,7 @@ extension BackendCore {
         return reply
     }
 
-    private func answerGraphQL(_ scope: RequestScope) async throws -> Reply {
+    private func respondToGraphQL(_ scope: RequestScope) async throws -> Reply {
         do {
             let (user, _) = try await authenticate(scope)
             return .json(["data": ["me": .string(user.name)]])

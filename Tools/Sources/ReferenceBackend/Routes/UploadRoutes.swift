@@ -9,7 +9,7 @@ extension BackendCore {
         table.add("POST", "/uploads", receiveUpload)
     }
 
-    /// Counts and hashes what arrives, in pieces, and keeps none of it.
+    /// Measures and hashes the body as it arrives, without keeping it.
     private func receiveUpload(_ scope: RequestScope) async throws -> Reply {
         if !state.settings.authenticatesAfterBody { _ = try await authenticate(scope) }
         try scope.refuseAnnouncedBody(over: configuration.maxUploadBytes)
@@ -37,7 +37,7 @@ extension BackendCore {
     }
 }
 
-/// One part of an upload: what it said about itself and what its content measured.
+/// The metadata, size and hash of one uploaded part.
 private struct UploadedPart {
     var name: String?
     var filename: String?

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension BackendCore {
-    /// The access token in a request; nil where there is none, also where the field has another scheme.
+    /// The access token of a request; `nil` if the field is missing or has another scheme.
     func presentedAccessToken(in scope: RequestScope) -> String? {
         let header = configuration.accessTokenHeader
         guard let name = HTTPField.Name(header.name), let value = scope.headers[name] else { return nil }
@@ -11,25 +11,26 @@ extension BackendCore {
         return halves[1].trimmingBlanks
     }
 
-    /// The signed-in user; a refusal where there is none.
+    /// Returns the signed-in user. Throws if there is no valid access token.
     func authenticate(_ scope: RequestScope) async throws -> (user: UserRecord, identity: AccessIdentity) {
         guard let token = presentedAccessToken(in: scope) else {
-            if carriesAccessTokenField(scope) { throw refusal(.invalidToken) }
-            throw refusal(.missingToken)
+            if carriesAccessTokenField(scope) { throw rejected(.invalidToken) }
+            throw rejected(.missingToken)
         }
         state.sawAccessToken(token)
         switch try await sessions.accessTokens.inspect(token) {
         case .valid(let identity):
-            guard let user = try await store.user(id: identity.userID) else { throw refusal(.invalidToken) }
+            guard let user = try await store.user(id: identity.userID) else { throw rejected(.invalidToken) }
             return (user, identity)
         case .expired:
-            throw refusal(.expiredToken(status: rules.expiredTokenStatus))
+            throw rejected(.expiredToken(status: rules.expiredTokenStatus))
         case .refused, .invalid:
-            throw refusal(.invalidToken)
+            throw rejected(.invalidToken)
         }
     }
 
-    /// The signed-in user, or nil for a request that does not try to be signed in.
+    /// Returns the signed-in user, or `nil` if the request carries no access token field. Throws if the token is
+    /// invalid.
     func authenticateIfPresent(_ scope: RequestScope) async throws -> UserRecord? {
         guard carriesAccessTokenField(scope) else { return nil }
         return try await authenticate(scope).user
@@ -39,7 +40,7 @@ extension BackendCore {
         HTTPField.Name(configuration.accessTokenHeader.name).map { scope.headers.contains($0) } ?? false
     }
 
-    private func refusal(_ error: APIError) -> APIError {
+    private func rejected(_ error: APIError) -> APIError {
         state.count { $0.unauthorized += 1 }
         return error
     }

@@ -1,6 +1,6 @@
 import Logging
 
-/// The parts of a backend, put together from its configuration.
+/// The parts of a backend, created from its configuration.
 struct BackendCore: Sendable {
     let configuration: BackendConfiguration
     let rules: any DialectRules
@@ -23,11 +23,11 @@ struct BackendCore: Sendable {
         sessions = Sessions(store: store, state: state, accessTokens: accessTokens, logger: logger)
         passwords = PasswordHasher(cost: configuration.passwordHashing)
         controls = BackendControls(
-            state: state, store: store, sessions: sessions, faultQueue: FaultQueue(), gateKeeper: GateKeeper(),
-            arrivals: RequestLog(), answers: RequestLog(), hangs: HangingRequests())
+            state: state, store: store, sessions: sessions, faultQueue: FaultQueue(), requestGates: RequestGates(),
+            arrivals: RequestLog(), responses: RequestLog(), hangs: HangingRequests())
     }
 
-    /// Every route that this backend answers.
+    /// All routes of this backend.
     func routes() -> RouteTable {
         var table = RouteTable()
         addSessionRoutes(to: &table)

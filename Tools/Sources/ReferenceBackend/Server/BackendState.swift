@@ -1,7 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// What a running backend keeps in memory and every part of it may look at.
+/// The state of a running backend that is shared by all its parts and kept in memory only.
 final class BackendState: Sendable {
+    /// The settings, the revocations and the counters.
     private struct Values {
         var settings: BackendSettings
         var epoch = 0
@@ -9,7 +10,7 @@ final class BackendState: Sendable {
         var counters = BackendCounters()
         var accessTokenHashes: Set<Int> = []
         var baseURL = ""
-        /// Every token that was issued; `nil` where nobody has asked for them to be kept.
+        /// Every token issued since ``rememberIssuedTokens()``; `nil` if it was not called.
         var issuedTokens: Set<String>?
     }
 
@@ -58,7 +59,7 @@ final class BackendState: Sendable {
         values.withLockedValue { change(&$0.counters) }
     }
 
-    /// Notes that a resource was asked for with a token, by its hash: the token itself must not outlive the request.
+    /// Counts a distinct access token by its hash, because tokens must not be kept after their request.
     func sawAccessToken(_ token: String) {
         values.withLockedValue { values in
             values.accessTokenHashes.insert(token.hashValue)
@@ -66,7 +67,6 @@ final class BackendState: Sendable {
         }
     }
 
-    /// Keeps what is issued from now on, for tests that look for it where it must not be.
     func rememberIssuedTokens() {
         values.withLockedValue { $0.issuedTokens = $0.issuedTokens ?? [] }
     }

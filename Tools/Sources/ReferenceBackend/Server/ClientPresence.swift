@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Notices that a client has gone or will send no more, for requests that would otherwise wait for nobody.
+/// Detects that a client has disconnected or closed its output, to end requests that hang.
 final class ClientPresence: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = HTTPRequestPart
 
@@ -17,13 +17,13 @@ final class ClientPresence: ChannelInboundHandler, RemovableChannelHandler, Send
         context.fireChannelInactive()
     }
 
-    /// The signal of the client at the other end of `channel`.
+    /// The signal that fires when the client of `channel` disconnects.
     static func signal(of channel: any Channel) async -> Signal {
         let handler = try? await channel.pipeline.handler(type: ClientPresence.self).get()
         if let handler { return handler.left }
-        // A pipeline that has been taken down has lost its handlers, and its client.
-        let gone = Signal()
-        gone.fire()
-        return gone
+        // A pipeline without its handlers has been torn down, so the client has disconnected.
+        let disconnected = Signal()
+        disconnected.fire()
+        return disconnected
     }
 }

@@ -3,7 +3,7 @@ import Logging
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The TCP connections of a backend: counted, and closable all at once.
+/// Tracks the TCP connections of a backend, to count them and to close all of them at once.
 final class ConnectionRegistry: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -33,7 +33,7 @@ final class ConnectionRegistry: Sendable {
         if isClosed { channel.closeAbruptly() }
     }
 
-    /// Closes every connection, those still to come included, and returns when they are closed.
+    /// Closes all connections, including later ones. Returns once the current ones are closed.
     func closeAll() async {
         let channels = locked.withLockedValue { locked in
             locked.isClosed = true
@@ -41,17 +41,17 @@ final class ConnectionRegistry: Sendable {
         }
         for channel in channels { channel.closeAbruptly() }
         for channel in channels {
-            // The future of a close cannot fail in a way that leaves the channel open.
+            // A failed close still means that the channel is closed.
             try? await channel.closeFuture.get()
         }
     }
 }
 
-/// Puts every connection of a server into a registry before the server sees it.
+/// Adds every connection of a server to a registry before the server handles it.
 struct RegisteredConnections<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let registry: ConnectionRegistry
-    /// Whether only peers on this machine are served.
+    /// Whether to accept only peers on this machine.
     let refusesRemotePeers: Bool
 
     struct RemotePeer: Error {}

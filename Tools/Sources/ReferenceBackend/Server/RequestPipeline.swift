@@ -3,14 +3,14 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// What happens to a request between the server and its handler: counting, gates, faults, and the fields and the log
-/// line that every answer has.
+/// Processes a request around its handler: counts it, holds it at gates, applies faults, and adds the common fields and
+/// the log line.
 struct RequestPipeline: Sendable {
     let core: BackendCore
     let routes: RouteTable
 
-    /// Ends a request without an answer.
-    struct ConnectionDropped: Error {}
+    /// Thrown to close the connection without a response.
+    struct ConnectionDroppedError: Error {}
 
     func respond(
         _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
@@ -21,35 +21,35 @@ struct RequestPipeline: Sendable {
         }
         let reply: Reply
         do {
-            reply = try await answer(resolved)
+            reply = try await respond(resolved)
         } catch {
             log(resolved, status: nil)
             connection(of: channel).closeAbruptly()
             throw error
         }
         if resolved.isCounted {
-            core.state.count { $0.answered(reply.status, route: resolved.routeName) }
+            core.state.count { $0.countResponse(reply.status, route: resolved.routeName) }
         }
         let (head, body) = finished(reply, for: resolved.scope)
         do {
             try await writer.write(response: head, body: body)
         } catch {
-            // Half an answer cannot be taken back; only closing tells the client that it is not whole.
+            // Part of the response may have been sent; closing the connection tells the client that it is incomplete.
             connection(of: channel).closeAbruptly()
             throw error
         }
         if resolved.isCounted {
-            core.controls.answers.record(method: resolved.scope.method, path: resolved.scope.path)
-            tell(.answered(status: reply.status), resolved)
+            core.controls.responses.record(method: resolved.scope.method, path: resolved.scope.path)
+            notify(.responded(status: reply.status), resolved)
         }
         log(resolved, status: reply.status)
     }
 
-    private func answer(_ resolved: ResolvedRequest) async throws -> Reply {
+    private func respond(_ resolved: ResolvedRequest) async throws -> Reply {
         guard resolved.isCounted else { return try await handle(resolved) }
         let (method, path) = (resolved.scope.method, resolved.scope.path)
         countArrival(resolved)
-        let gates = core.controls.gateKeeper
+        let gates = core.controls.requestGates
         try await gates.pass(.arrival, method: method, path: path)
         let reply: Reply
         if let fault = core.controls.faultQueue.take(method: method, path: path) {
@@ -58,8 +58,8 @@ struct RequestPipeline: Sendable {
         } else {
             reply = try await handle(resolved)
         }
-        tell(.handled(status: reply.status), resolved)
-        try await gates.pass(.answer, method: method, path: path)
+        notify(.handled(status: reply.status), resolved)
+        try await gates.pass(.response, method: method, path: path)
         return reply
     }
 
@@ -71,10 +71,10 @@ struct RequestPipeline: Sendable {
             if isRefresh { counters.refreshesCalled += 1 }
         }
         core.controls.arrivals.record(method: method, path: path)
-        tell(.arrived, resolved)
+        notify(.arrived, resolved)
     }
 
-    private func tell(_ stage: RequestMoment.Stage, _ resolved: ResolvedRequest) {
+    private func notify(_ stage: RequestMoment.Stage, _ resolved: ResolvedRequest) {
         guard let onRequest = core.configuration.onRequest else { return }
         let scope = resolved.scope
         onRequest(
@@ -89,36 +89,37 @@ struct RequestPipeline: Sendable {
         switch fault.action {
         case .proceed:
             return try await handle(resolved)
-        case .answer(let answer):
-            return reply(answer, scope: resolved.scope)
-        case .commitThenAnswer(let answer):
+        case .respond(let response):
+            return reply(response, scope: resolved.scope)
+        case .commitThenRespond(let response):
             _ = try await handle(resolved)
-            return reply(answer, scope: resolved.scope)
+            return reply(response, scope: resolved.scope)
         case .dropConnection:
-            throw ConnectionDropped()
+            throw ConnectionDroppedError()
         case .commitThenDropConnection:
             _ = try await handle(resolved)
-            throw ConnectionDropped()
+            throw ConnectionDroppedError()
         case .hang:
             let clientLeft = await ClientPresence.signal(of: resolved.scope.channel)
             await core.controls.hangs.wait(until: clientLeft)
-            throw ConnectionDropped()
+            throw ConnectionDroppedError()
         }
     }
 
-    private func reply(_ answer: FaultRule.Answer, scope: RequestScope) -> Reply {
+    private func reply(_ response: FaultRule.Response, scope: RequestScope) -> Reply {
         var reply: Reply
-        if let body = answer.body {
+        if let body = response.body {
             reply =
                 body.isEmpty
-                ? .empty(answer.status) : .text(body, status: answer.status, contentType: answer.contentType)
-        } else if answer.status >= 400 {
-            let error = APIError(status: answer.status, code: "INJECTED_FAULT", message: "A fault was asked for.")
+                ? .empty(response.status) : .text(body, status: response.status, contentType: response.contentType)
+        } else if response.status >= 400 {
+            let error = APIError(
+                status: response.status, code: "INJECTED_FAULT", message: "A fault rule produced this response.")
             reply = core.rules.failure(error, scope: scope)
         } else {
-            reply = .empty(answer.status)
+            reply = .empty(response.status)
         }
-        for (name, value) in answer.headers {
+        for (name, value) in response.headers {
             if let field = HTTPField.Name(name) { reply.headers[field] = value }
         }
         return reply
@@ -135,8 +136,8 @@ struct RequestPipeline: Sendable {
             throw CancellationError()
         } catch {
             if !resolved.scope.channel.isActive { throw error }
-            // The type only: a description may quote what the client sent.
-            core.logger.error("A handler failed.", metadata: ["error": "\(type(of: error))"])
+            // Log the type only: a description may contain what the client sent.
+            core.logger.error("Request handler failed.", metadata: ["error": "\(type(of: error))"])
             return core.rules.failure(.serverError, scope: resolved.scope)
         }
     }

@@ -5,7 +5,7 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// A certificate for this machine's loopback names, signed by an authority that was made for the occasion.
+/// A certificate for the loopback names of this machine, signed by a certificate authority created with it.
 struct ServerIdentity: Sendable {
     let authorityPEM: String
     private let certificatePEM: String
@@ -48,7 +48,7 @@ struct ServerIdentity: Sendable {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificatePEM.utf8)).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(keyPEM.utf8), format: .pem)))
-        // Idle clients often leave a closing alert unanswered, and a stop must not wait for them.
+        // Idle clients often do not respond to a closing alert, and stopping must not wait for them.
         configuration.shutdownTimeout = .milliseconds(50)
         return configuration
     }

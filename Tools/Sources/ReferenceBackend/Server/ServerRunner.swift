@@ -4,12 +4,12 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// A server for one kind of connection, with the kind erased.
+/// Runs a server for HTTP/1.1 or for HTTP/2 over TLS, with the type of its connections erased.
 struct ServerRunner: Sendable {
     let run: @Sendable () async throws -> Void
     let shutDown: @Sendable () async throws -> Void
 
-    /// - Parameter onBound: Told the port as soon as it is known.
+    /// - Parameter onBound: Called with the port once it is bound.
     init(
         _ pipeline: RequestPipeline, identity: ServerIdentity?, registry: ConnectionRegistry,
         onBound: @escaping @Sendable (Int) -> Void

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// What an access token that is no JWT stands for.
+/// The stored claims of an opaque access token.
 struct OpaqueTokenRecord: Sendable {
     var userID: String
     var familyID: String

@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 
-/// A refresh token as the database knows it: by its hash, never by itself.
+/// A stored refresh token. The database contains its hash, never its text.
 struct RefreshTokenRecord: Sendable {
     var familyID: String
     var userID: String
     var expiresAt: Timestamp
+    /// When it was used for a refresh; `nil` if it can still be used.
     var spentAt: Timestamp?
     var successor: Data?
     var isFamilyRevoked: Bool
@@ -22,7 +23,7 @@ extension RefreshTokenRecord: FetchableRecord {
     }
 }
 
-/// A refresh token's row to be.
+/// A refresh token to insert.
 struct NewRefreshToken: Sendable {
     var hash: Data
     var expiresAt: Timestamp
@@ -35,7 +36,7 @@ struct NewRefreshToken: Sendable {
 }
 
 extension Store {
-    /// Begins a session: a family of refresh tokens with its first one.
+    /// Creates a session: a family of refresh tokens with its first token.
     func insertFamily(id: String, userID: String, first: NewRefreshToken) async throws {
         try await queue.write { database in
             try database.execute(sql: "INSERT INTO family (id, userID) VALUES (?, ?)", arguments: [id, userID])
@@ -56,8 +57,8 @@ extension Store {
         }
     }
 
-    /// Spends a token and puts its successor beside it in one transaction; false where somebody else was faster or the
-    /// family was revoked meanwhile.
+    /// Marks a token as used and inserts its successor in one transaction. Returns `false` if another request was
+    /// faster or the family was revoked meanwhile.
     func rotate(_ hash: Data, familyID: String, to next: NewRefreshToken, sealed: Data, at now: Timestamp) async throws
         -> Bool
     {
@@ -75,7 +76,7 @@ extension Store {
         }
     }
 
-    /// Revokes families and returns the ids of those whose state changed.
+    /// Revokes families. Returns the ids of those whose state changed.
     func revokeFamilies(_ scope: RevocationScope, refusingAccess: Bool, at now: Timestamp) async throws -> [String] {
         try await queue.write { database in
             let (condition, argument) = scope.condition
@@ -97,17 +98,17 @@ extension Store {
     }
 }
 
-/// Which families a revocation ends.
+/// The families that a revocation ends.
 enum RevocationScope: Sendable {
     case family(String)
     case user(String)
-    case everyone
+    case allUsers
 
     fileprivate var condition: (sql: String, argument: String?) {
         switch self {
         case .family(let id): ("id = :scope", id)
         case .user(let id): ("userID = :scope", id)
-        case .everyone: ("1", nil)
+        case .allUsers: ("1", nil)
         }
     }
 }

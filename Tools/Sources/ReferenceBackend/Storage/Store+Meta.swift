@@ -1,7 +1,7 @@
 import GRDB
 
 extension Store {
-    /// The ES256 key that a backend on this database signs with, made on the first call.
+    /// The ES256 key that access tokens are signed with. The first call creates it.
     func signingKeyPEM(makingIfAbsent makeKey: () -> String) throws -> String {
         try queue.write { database in
             if let key = try String.fetchOne(database, sql: "SELECT value FROM meta WHERE name = 'signingKey'") {
@@ -13,7 +13,7 @@ extension Store {
         }
     }
 
-    /// Access tokens of earlier epochs count as expired.
+    /// The current epoch. Access tokens of earlier epochs count as expired.
     func epoch() throws -> Int {
         try queue.read { database in
             try Int.fetchOne(database, sql: "SELECT value FROM meta WHERE name = 'epoch'") ?? 0

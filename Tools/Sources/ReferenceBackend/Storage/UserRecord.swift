@@ -58,7 +58,7 @@ extension Store {
         }
     }
 
-    /// Turns a guest into an account of the same id; false where it is none any more.
+    /// Converts a guest into an account with the same id. Returns `false` if the user is not a guest.
     func upgradeGuest(id: String, email: String, passwordHash: String, name: String?) async throws -> Bool {
         try await queue.write { database in
             try database.execute(
@@ -72,7 +72,7 @@ extension Store {
     }
 }
 
-/// A picture as it was uploaded.
+/// An uploaded picture.
 struct ImageRecord: Sendable {
     var key: String
     var contentType: String

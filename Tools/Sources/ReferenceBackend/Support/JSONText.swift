@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The value as JSON text, members sorted by name so that equal values give equal text.
+    /// The value as JSON text. Members are sorted by name, so that equal values have equal text.
     public var jsonText: String {
         var text = ""
         write(to: &text)
@@ -11,7 +11,7 @@ extension JSONValue {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
-        // JSON has no spelling for infinities and NaN.
+        // JSON cannot represent infinities and NaN.
         case .number(let value): text += value.isFinite ? String(value) : "null"
         case .string(let value): Self.writeQuoted(value, to: &text)
         case .array(let elements):

@@ -8,34 +8,34 @@ public enum JSONValue: Sendable, Hashable {
     case bool(Bool)
     /// A number without a fraction.
     case integer(Int)
-    /// Any other number, written in Swift's shortest form, so `1e12` is sent as `1e+12`.
+    /// Any other number, formatted by Swift: `1e12` becomes `1e+12`.
     case number(Double)
     /// A string.
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object; its members are sent in the order of their names.
+    /// An object. Its members are encoded in the order of their names.
     case object([String: JSONValue])
 
-    /// The member of an object, or nil.
+    /// The member of an object, or `nil`.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    /// The text of a string, or nil.
+    /// The text of a string, or `nil`.
     public var stringValue: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The value of a boolean, or nil.
+    /// The value of a boolean, or `nil`.
     public var boolValue: Bool? {
         guard case .bool(let flag) = self else { return nil }
         return flag
     }
 
-    /// The value of a whole number, or nil.
+    /// The value of a whole number, or `nil`.
     public var integerValue: Int? {
         switch self {
         case .integer(let value): value
@@ -44,7 +44,7 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The value of any number, or nil.
+    /// The value of a number, or `nil`.
     public var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -53,13 +53,13 @@ public enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The elements of an array, or nil.
+    /// The elements of an array, or `nil`.
     public var arrayValue: [JSONValue]? {
         guard case .array(let elements) = self else { return nil }
         return elements
     }
 
-    /// The members of an object, or nil.
+    /// The members of an object, or `nil`.
     public var objectValue: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
         return members
@@ -72,7 +72,7 @@ public enum JSONValue: Sendable, Hashable {
         self = text.map(JSONValue.string) ?? .null
     }
 
-    /// Parses a JSON text.
+    /// Parses JSON text. Throws `DecodingError` if it is invalid.
     public init(parsing bytes: some Sequence<UInt8>) throws {
         self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
     }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 
+/// Random bytes and identifiers.
 enum RandomBytes {
     /// `count` bytes from the system's secure generator.
     static func make(_ count: Int) -> [UInt8] {
@@ -8,14 +9,14 @@ enum RandomBytes {
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
-    /// A short identifier without meaning.
+    /// A random identifier.
     static func identifier() -> String {
         UUID().uuidString.lowercased()
     }
 }
 
 extension Sequence<UInt8> {
-    /// Base64 in the alphabet of URLs, without padding (RFC 4648 section 5).
+    /// URL-safe Base64 without padding (RFC 4648 section 5).
     var base64URL: String {
         Data(self).base64EncodedString()
             .replacing("+", with: "-")
@@ -23,7 +24,7 @@ extension Sequence<UInt8> {
             .replacing("=", with: "")
     }
 
-    /// Two lowercase hexadecimal digits a byte.
+    /// Lowercase hexadecimal, two digits a byte.
     var hexadecimal: String {
         var text = ""
         for byte in self {
@@ -34,7 +35,7 @@ extension Sequence<UInt8> {
     }
 }
 
-/// Compares without leaving at the first difference, so that the time taken says nothing about where it is.
+/// Compares in constant time, so that the duration does not reveal the position of the first difference.
 func constantTimeEquals(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// Something that happens once; actions added afterwards run at once.
+/// A one-time event. Actions added after it has fired run immediately.
 final class Signal: Sendable {
     private enum State {
         case waiting([@Sendable () -> Void])

@@ -1,12 +1,12 @@
 import Foundation
 
-/// An instant in milliseconds since 1970, the resolution in which the backend stores and speaks of time.
+/// An instant in milliseconds since 1970, the resolution of the backend's database and protocol.
 struct Timestamp: Hashable, Comparable, Sendable {
     var milliseconds: Int64
 
     static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// The instant that a wall clock shows which is off by `offset`.
+    /// The current time of a wall clock that is off by `offset`.
     static func now(offsetBy offset: Duration = .zero) -> Timestamp {
         let wallClock = Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
         return Timestamp(milliseconds: wallClock) + offset
@@ -28,7 +28,7 @@ struct Timestamp: Hashable, Comparable, Sendable {
         return "\(date)T\(clock)Z"
     }
 
-    /// The form of RFC 9110's Date field: `Sat, 31 Jan 2026 09:05:00 GMT`
+    /// The format of RFC 9110's `Date` field: `Sat, 31 Jan 2026 09:05:00 GMT`
     var httpDate: String {
         let time = CalendarTime(self)
         let clock = "\(pad(time.hour)):\(pad(time.minute)):\(pad(time.second))"
@@ -41,8 +41,8 @@ struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// An instant in the parts of the UTC calendar, by the days-from-civil arithmetic of the proleptic Gregorian calendar:
-/// a formatter would cost more than the rest of a small answer.
+/// The calendar components of an instant in UTC (proleptic Gregorian calendar). Computed by hand, because a date
+/// formatter would take longer than the rest of a small response.
 private struct CalendarTime {
     let year, month, day, hour, minute, second, millisecond, weekday: Int
 

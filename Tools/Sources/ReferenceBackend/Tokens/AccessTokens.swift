@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import JWTKit
 
-/// Issues access tokens and says what a presented one is worth.
+/// Issues and verifies access tokens.
 struct AccessTokens: Sendable {
     private let keys: JWTKeyCollection
     private let store: Store
@@ -60,7 +60,7 @@ struct AccessTokens: Sendable {
     }
 }
 
-/// Whom an access token speaks for.
+/// The user and session of an access token.
 struct AccessIdentity: Sendable {
     var userID: String
     var familyID: String
@@ -68,15 +68,15 @@ struct AccessIdentity: Sendable {
     var epoch: Int
 }
 
-/// What a presented access token is worth.
+/// The result of verifying an access token.
 enum AccessTokenState: Sendable {
     case valid(AccessIdentity)
     case expired(AccessIdentity)
-    /// Genuine, but its session is over or the settings refuse it.
+    /// Genuine, but its session was revoked or the settings reject it.
     case refused(AccessIdentity)
     case invalid
 
-    /// Whom the token was issued to, whether or not it is still good.
+    /// The identity of a genuine token, whether or not it is still accepted.
     var identity: AccessIdentity? {
         switch self {
         case .valid(let identity), .expired(let identity), .refused(let identity): identity
@@ -85,6 +85,7 @@ enum AccessTokenState: Sendable {
     }
 }
 
+/// The claims of an access token. `sid` is its session, and tokens of an earlier `epoch` count as expired.
 private struct AccessClaims: JWTPayload {
     var sub: String
     var iat: JSONValue
@@ -93,6 +94,6 @@ private struct AccessClaims: JWTPayload {
     var sid: String
     var epoch: Int
 
-    // Expiry is judged by the backend's own clock, which settings can move.
+    // The backend's own clock decides about expiry, because settings can move it.
     func verify(using algorithm: some JWTAlgorithm) async throws {}
 }

@@ -1,19 +1,19 @@
 import Crypto
 import Foundation
 
-/// 256 random bits behind a prefix that says what they are for; kept by their SHA-256 only.
+/// 256 random bits with a prefix that tells their purpose. Only the SHA-256 hash is stored.
 struct OpaqueToken: Sendable {
     let text: String
 
     private static let accessPrefix = "oat_"
     private static let refreshPrefix = "rt_"
 
-    /// A new opaque access token.
+    /// Creates an access token.
     init() {
         text = Self.accessPrefix + RandomBytes.make(32).base64URL
     }
 
-    /// An opaque access token that was presented; nil where the text cannot be one.
+    /// Wraps a received access token; `nil` if it does not have the prefix.
     init?(text: String) {
         guard text.hasPrefix(Self.accessPrefix) else { return nil }
         self.text = text
@@ -23,12 +23,12 @@ struct OpaqueToken: Sendable {
         text = refreshText
     }
 
-    /// A new refresh token.
+    /// Creates a refresh token.
     static func newRefreshToken() -> OpaqueToken {
         OpaqueToken(refreshText: refreshPrefix + RandomBytes.make(32).base64URL)
     }
 
-    /// A refresh token that was presented.
+    /// Wraps a received refresh token.
     static func refreshToken(_ text: String) -> OpaqueToken {
         OpaqueToken(refreshText: text)
     }

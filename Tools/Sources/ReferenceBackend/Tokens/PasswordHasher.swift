@@ -3,14 +3,14 @@ import CryptoExtras
 import Foundation
 import NIOPosix
 
-/// Hashes passwords with scrypt and a salt of their own, on threads that may block.
+/// Hashes passwords with scrypt and a random salt, on threads that may block.
 struct PasswordHasher: Sendable {
     let cost: PasswordHashing
 
     private static let saltSize = 16
     private static let keySize = 32
 
-    /// The hash as it is stored: algorithm, parameters, salt and key.
+    /// Returns the stored form of a hash: algorithm, parameters, salt and key.
     func hash(_ password: String) async throws -> String {
         let salt = RandomBytes.make(Self.saltSize)
         let key = try await derive(password, salt: salt, cost: cost)
@@ -18,8 +18,8 @@ struct PasswordHasher: Sendable {
         return "scrypt$\(parameters)$\(salt.base64URL)$\(key.base64URL)"
     }
 
-    /// Compares with a stored hash. Without one it works just as long, so that answers do not tell which addresses
-    /// have an account.
+    /// Compares a password with a stored hash. Without one it takes as long, so that the response time does not reveal
+    /// which addresses have an account.
     func verify(_ password: String, against stored: String?) async throws -> Bool {
         guard let stored else {
             _ = try await hash(password)

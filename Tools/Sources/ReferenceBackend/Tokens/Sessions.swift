@@ -1,14 +1,15 @@
 import Foundation
 import Logging
 
-/// Begins, renews and ends sessions. A session is a family of refresh tokens of which each replaces the one before.
+/// Creates, refreshes and ends sessions. A session is a family of refresh tokens, each of which replaces the previous
+/// one.
 struct Sessions: Sendable {
     let store: Store
     let state: BackendState
     let accessTokens: AccessTokens
     let logger: Logger
 
-    /// Begins a session for a user.
+    /// Creates a session for a user.
     func open(for user: UserRecord) async throws -> SessionGrant {
         let familyID = RandomBytes.identifier()
         let refreshToken = newRefreshToken()
@@ -18,7 +19,7 @@ struct Sessions: Sendable {
         return grant(user, accessToken: accessToken, refreshToken: refreshToken.text, until: row.expiresAt)
     }
 
-    /// Exchanges a refresh token, for a new pair or (`rotates: false`) for an access token only.
+    /// Exchanges a refresh token for a new pair, or for a new access token only if `rotates` is `false`.
     func refresh(_ text: String, rotates: Bool) async throws -> SessionGrant {
         do {
             let grant = try await exchange(.refreshToken(text), rotates: rotates && !state.settings.omitRefreshToken)
@@ -32,7 +33,7 @@ struct Sessions: Sendable {
 
     private func exchange(_ presented: OpaqueToken, rotates: Bool) async throws -> SessionGrant {
         guard let (record, user) = try await usable(presented) else { throw APIError.refreshRefused }
-        if record.spentAt != nil { return try await answerSpent(presented, record, user) }
+        if record.spentAt != nil { return try await grantForUsedToken(presented, record, user) }
         let accessToken = try await accessTokens.issue(userID: user.id, familyID: record.familyID)
         if !rotates { return grant(user, accessToken: accessToken, refreshToken: nil, until: record.expiresAt) }
 
@@ -43,12 +44,14 @@ struct Sessions: Sendable {
             presented.hash, familyID: record.familyID, to: row, sealed: try pair.sealed(under: presented), at: now)
         if isRotated { return grant(user, accessToken: accessToken, refreshToken: next.text, until: row.expiresAt) }
         guard let (current, _) = try await usable(presented) else { throw APIError.refreshRefused }
-        return try await answerSpent(presented, current, user)
+        return try await grantForUsedToken(presented, current, user)
     }
 
-    /// RFC 9700 section 4.14.2: a spent token that comes back means that two parties hold the family, so all of it ends,
-    /// unless it comes back so soon that its answer may just have been lost.
-    private func answerSpent(
+    /// Handles a refresh with a used refresh token (RFC 9700 section 4.14.2).
+    ///
+    /// Reuse means that two parties hold tokens of the family, so the session ends. Within the grace period the same
+    /// pair is returned again, because the first response may have been lost.
+    private func grantForUsedToken(
         _ presented: OpaqueToken, _ record: RefreshTokenRecord, _ user: UserRecord
     ) async throws -> SessionGrant {
         let grace = state.settings.rotationGrace
@@ -58,7 +61,7 @@ struct Sessions: Sendable {
             return grant(user, accessToken: pair.accessToken, refreshToken: pair.refreshToken, until: record.expiresAt)
         }
         state.count { $0.reuseDetected += 1 }
-        logger.notice("A spent refresh token came back; its session is revoked.")
+        logger.notice("A used refresh token was sent again; its session is revoked.")
         try await revoke(.family(record.familyID), refusingAccess: true)
         throw APIError.refreshRefused
     }
@@ -71,14 +74,15 @@ struct Sessions: Sendable {
         return (record, user)
     }
 
-    /// Ends sessions; with `refusingAccess` their access tokens are refused at once instead of living out their time.
+    /// Ends sessions. With `refusingAccess`, their access tokens are rejected at once; otherwise they remain valid
+    /// until they expire.
     func revoke(_ scope: RevocationScope, refusingAccess: Bool) async throws {
         let families = try await store.revokeFamilies(scope, refusingAccess: refusingAccess, at: now)
         if refusingAccess { state.refuseAccess(familyIDs: families) }
         state.count { $0.revocations += families.count }
     }
 
-    /// The family of a refresh token in any state.
+    /// The family of a refresh token, whether or not the token is still valid.
     func family(ofRefreshToken text: String) async throws -> String? {
         try await store.refreshToken(hash: OpaqueToken.refreshToken(text).hash)?.familyID
     }
@@ -104,13 +108,13 @@ struct Sessions: Sendable {
     }
 }
 
-/// What a sign-in or a refresh hands out.
+/// The tokens and the user that a sign-in or a refresh returns.
 struct SessionGrant: Sendable {
     var user: UserRecord
     var accessToken: String
-    /// Nil where the token presented stays in use.
+    /// `nil` if the received refresh token stays valid.
     var refreshToken: String?
     var refreshTokenExpiresAt: Timestamp
-    /// What the answer says about the access token's lifetime; nil says nothing.
+    /// The stated lifetime of the access token; `nil` omits it.
     var expiresIn: JSONValue?
 }

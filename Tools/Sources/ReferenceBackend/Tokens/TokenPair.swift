@@ -1,22 +1,22 @@
 import Crypto
 import Foundation
 
-/// An access token and the refresh token beside it.
+/// An access token and its refresh token.
 struct TokenPair: Codable, Sendable {
     var accessToken: String
     var refreshToken: String
 
-    /// Encrypts the pair with a key that only the spent token's text yields, so that the database can answer a repeated
-    /// refresh without holding a usable token.
-    func sealed(under spent: OpaqueToken) throws -> Data {
-        let box = try AES.GCM.seal(JSONEncoder().encode(self), using: Self.key(from: spent))
-        // A box with the standard nonce always has a combined form; an empty one merely cannot be opened.
+    /// Encrypts the pair with a key derived from the used token, so that the database can repeat a refresh without
+    /// containing a usable token.
+    func sealed(under used: OpaqueToken) throws -> Data {
+        let box = try AES.GCM.seal(JSONEncoder().encode(self), using: Self.key(from: used))
+        // A box with the standard nonce always has a combined form.
         return box.combined ?? Data()
     }
 
-    /// Decrypts what ``sealed(under:)`` made.
-    init(opening sealed: Data, with spent: OpaqueToken) throws {
-        let plain = try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: Self.key(from: spent))
+    /// Decrypts the result of ``sealed(under:)``.
+    init(opening sealed: Data, with used: OpaqueToken) throws {
+        let plain = try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: Self.key(from: used))
         self = try JSONDecoder().decode(TokenPair.self, from: plain)
     }
 

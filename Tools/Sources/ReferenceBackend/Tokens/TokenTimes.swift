@@ -1,4 +1,4 @@
-/// When a JWT was issued and expires, as its claims say it.
+/// The `iat` and `exp` claims of a JWT.
 struct TokenTimes {
     let issuedAt: JSONValue
     let expiry: JSONValue
@@ -19,11 +19,11 @@ struct TokenTimes {
         }
     }
 
-    /// The instant from which a token is refused. Claims in whole seconds have lost a fraction of the time of issue, so
-    /// the second of expiry is still accepted: a token may live a little longer than it says, never shorter.
+    /// The instant from which a token is rejected. Claims in whole seconds have lost a fraction, so the second of
+    /// expiry is still accepted: a token may live slightly longer than stated, never shorter.
     static func end(issuedAt: JSONValue, expiry: JSONValue) -> Timestamp? {
         guard let issuedAt = issuedAt.doubleValue, let expiry = expiry.doubleValue else { return nil }
-        // No date before 5138 has this many seconds.
+        // Larger values are milliseconds: in seconds they would be beyond the year 5138.
         if expiry >= 1e11 { return Timestamp(milliseconds: Int64(expiry)) }
         let isRounded = expiry == expiry.rounded() && expiry > issuedAt
         return Timestamp(milliseconds: Int64((isRounded ? expiry + 1 : expiry) * 1000))

@@ -1,29 +1,29 @@
 internal import Martlet
 internal import ReferenceBackend
 
-/// What the demo is played with.
-struct Props: Sendable {
-    /// The server.
+/// The parts that the demo's app is made from.
+struct DemoSetup: Sendable {
     let server: ReferenceBackend
-    /// Where the app keeps its session.
+    /// The path of the app's session file.
     let sessionFile: String
-    /// The guest's picture.
+    /// The path of the guest's picture.
     let image: String
 }
 
-/// What an app holds for its whole life. A second one on the same file is the app after a restart.
+/// The demo's app: a token manager and a client. A second instance on the same session file is the app after a restart.
 struct App: Sendable {
     let tokens: TokenManager
     let client: NetworkClient
 
-    init(_ props: Props, watchedBy recorder: Recorder) {
-        // Tokens of two seconds are renewed after one; with the defaults a token is left alone for its first five.
+    init(_ setup: DemoSetup, watchedBy recorder: Recorder) {
+        // A token that lives two seconds is refreshed after one. By default, a new token is not refreshed for five
+        // seconds.
         var policy = SessionPolicy()
         policy.leewayFraction = 0.5
         policy.minimumInterval = .milliseconds(500)
         tokens = TokenManager(
-            baseURL: BaseURL(props.server.baseURL),
-            store: .file(path: props.sessionFile),
+            baseURL: BaseURL(setup.server.baseURL),
+            store: .file(path: setup.sessionFile),
             refresher: .json(path: "/auth/refresh"),
             revoker: .json(path: "/auth/logout"),
             policy: policy)
@@ -36,8 +36,8 @@ struct App: Sendable {
         recorder.follow(tokens.events)
     }
 
-    /// Sends many calls at the same time.
-    /// - Returns: What became of each.
+    /// Sends `count` calls at the same time.
+    /// - Returns: The result of each call.
     func burst(_ count: Int) async -> [Result<User, NetworkError>] {
         await withTaskGroup { group in
             for _ in 0..<count {

@@ -2,11 +2,11 @@ internal import Martlet
 internal import ReferenceBackend
 
 extension Demo {
-    /// The centrepiece.
-    /// - Returns: When it took place.
-    mutating func fiftyCallsMeetADeadToken() async throws -> ClosedRange<Duration> {
+    /// Sends fifty calls on an access token that the server has just invalidated.
+    /// - Returns: The period in which they ran.
+    mutating func burstOnInvalidatedToken() async throws -> ClosedRange<Duration> {
         let count = 50
-        report.step("Fifty calls at once, on a token that the server has just invalidated")
+        report.step("Fifty calls at once, with a token that the server has just invalidated")
         try await controls.expireAccessTokens()
         controls.resetCounters()
         let refusedBefore = recorder.refusals
@@ -18,19 +18,21 @@ extension Demo {
         let counters = controls.counters
 
         report.check(
-            successes == count, "\(successes) of \(count) calls succeeded, in \((end - start).forPeople).",
+            successes == count, "\(successes) of \(count) calls succeeded, in \((end - start).readable).",
             else: "\(count) of \(count)")
         report.check(
             refused > 0 && counters["GET /me"] == count + refused,
-            "\(refused) of them met a 401 and were sent once more: \(counters["GET /me"]) requests in all.",
-            else: "at least one 401, and one more request for each")
+            "\(refused) of them got a 401 and were replayed: \(counters["GET /me"]) requests in total.",
+            else: "at least one 401, and one replay for each")
         report.check(
-            counters.refreshesCalled == 1, "\(counters.refreshesCalled) refresh reached the server, for all of them.",
+            counters.refreshesCalled == 1,
+            "\(counters.refreshesCalled) refresh reached the server, for all calls together.",
             else: "exactly 1")
         report.check(
             counters.reuseDetected == 0,
-            "\(counters.reuseDetected) reuse detections: a second refresh would have ended the session.", else: "0")
-        _ = await recorder.sees(since: start) { if case .refreshSucceeded = $0 { true } else { false } }
+            "\(counters.reuseDetected) reuse detections: a second refresh with the same token would have ended the session.",
+            else: "0")
+        _ = await recorder.waitForEvent(since: start) { if case .refreshSucceeded = $0 { true } else { false } }
         return start...recorder.elapsed
     }
 }

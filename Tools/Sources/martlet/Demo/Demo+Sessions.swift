@@ -6,35 +6,36 @@ extension Demo {
     private static let credentials = AccountEndpoint.Credentials(
         email: "ada@example.com", password: "a swift never lands")
 
-    mutating func appIsRestarted() async throws {
-        report.step("The app is closed and started again")
+    mutating func restartApp() async throws {
+        report.step("The app restarts")
         controls.resetCounters()
-        app = App(props, watchedBy: recorder)
+        app = App(setup, watchedBy: recorder)
         let state = await app.tokens.restore()
         let requests = controls.counters.requests.values.reduce(0, +)
         report.check(
             state.isSignedIn && requests == 0,
-            "Signed in from the stored session, with \(requests) requests to the server.",
-            else: "signed in with 0 requests; it is \(state)")
+            "Signed in from the session file, with \(requests) requests to the server.",
+            else: "signed in with 0 requests; the state is \(state)")
         let user = try await app.client.send(Profile())
         report.check(
-            user.name == "Ada", "The next call goes through: the server knows her as \(user.name).", else: "Ada")
+            user.name == "Ada", "The next call succeeds: the server knows the user as \(user.name).", else: "Ada")
     }
 
-    mutating func guestBecomesAccount() async throws {
-        report.step("The guest takes an account")
+    mutating func upgradeGuest() async throws {
+        report.step("The guest registers an account")
         let guest = try await app.client.send(Profile())
         let account: Account = try await app.client.signIn(AccountEndpoint.upgrade(Self.credentials))
         let page: ArticlePage = try await app.client.send(ArticleEndpoint.all)
         report.check(
             account.user.id == guest.id && !account.user.isGuest,
-            "She has a password now and is still the same user; a new session took the guest's place.",
-            else: "the same user, no guest any more")
-        report.check(page.items.count == 3, "Her \(page.items.count) articles are there.", else: "3 articles")
+            "The guest became an account with the same user id, and a new session replaced the guest's.",
+            else: "the same user id, not a guest")
+        report.check(
+            page.items.count == 3, "The user's \(page.items.count) articles are still there.", else: "3 articles")
     }
 
-    mutating func serverEndsTheSession() async throws {
-        report.step("The server revokes her session")
+    mutating func revokeSession() async throws {
+        report.step("The server revokes the session")
         var states = app.tokens.states.makeAsyncIterator()
         _ = await states.next()
         try await controls.revokeSessions(includingAccessTokens: true)
@@ -46,43 +47,43 @@ extension Demo {
         let counters = controls.counters
         report.check(
             later == 10 && counters.refreshesCalled == 1,
-            "10 more calls ended the same way; \(counters.refreshesCalled) refresh was tried in all of this.",
-            else: "all 20 expired after 1 refresh; of the last ten \(later) did")
+            "\(later) of 10 more calls ended the same way, after \(counters.refreshesCalled) refresh attempt in total.",
+            else: "10 of 10, after 1 refresh")
 
         let account: Account = try await app.client.signIn(AccountEndpoint.login(Self.credentials))
-        var told: [SessionState] = []
+        var reported: [SessionState] = []
         while let state = await states.next() {
-            told.append(state)
+            reported.append(state)
             if state.isSignedIn { break }
         }
-        let expirations = told.count { if case .expired = $0 { true } else { false } }
+        let expirations = reported.count { if case .expired = $0 { true } else { false } }
         report.check(
-            expirations == 1 && told.count == 2,
-            "The app was told once: show the login screen. \(account.user.name) is back with her password.",
-            else: "one .expired, then .signedIn; it was \(told)")
+            expirations == 1 && reported.count == 2,
+            "The app got one \"expired\" state, to show the login screen. \(account.user.name) signed in again.",
+            else: "one .expired, then .signedIn; the states were \(reported)")
     }
 
-    mutating func userSignsOut() async throws {
-        report.step("She signs out")
+    mutating func signOut() async throws {
+        report.step("The user signs out")
         let token = try await app.tokens.validToken()
         controls.resetCounters()
         let start = recorder.elapsed
         await app.tokens.signOut()
         report.check(
-            !FileManager.default.fileExists(atPath: props.sessionFile) && app.tokens.state == .signedOut,
-            "Nothing is stored here any more, \((recorder.elapsed - start).forPeople) later.",
-            else: "no session file, signed out; it is \(app.tokens.state)")
-        let isRevoked = await recorder.sees(since: start) { $0 == .revoked }
+            !FileManager.default.fileExists(atPath: setup.sessionFile) && app.tokens.state == .signedOut,
+            "The session file is deleted after \((recorder.elapsed - start).readable).",
+            else: "no session file, signed out; the state is \(app.tokens.state)")
+        let isRevoked = await recorder.waitForEvent(since: start) { $0 == .revoked }
         let probe = try await app.client.send(TokenProbe(token: token))
         report.check(
             isRevoked && controls.counters.revocations == 1 && !probe.authorizationValid,
-            "The server has revoked the session too: the old token opens nothing.",
-            else: "1 revocation and a dead token; \(controls.counters.revocations) and \(probe.authorizationValid)")
+            "The server revoked the session too: it rejects the old access token.",
+            else: "1 revocation and a rejected token; got \(controls.counters.revocations),"
+                + " accepted: \(probe.authorizationValid)")
     }
 }
 
 extension Result where Failure == NetworkError {
-    /// Whether the call failed because the session has ended.
     fileprivate var isExpired: Bool {
         if case .failure(.sessionExpired) = self { true } else { false }
     }

@@ -1,50 +1,51 @@
 internal import Martlet
 internal import ReferenceBackend
 
-/// The story, told through Martlet's public API. The server's controls play the villain.
+/// Runs the demo's steps in order, with Martlet's public API. The backend's controls cause the faults.
 struct Demo {
-    let props: Props
+    let setup: DemoSetup
     let recorder = Recorder()
     var report: Report
-    /// The app as it runs; a restart puts another one in its place.
+    /// The running app. A restart replaces it.
     var app: App
     private let console: Console
 
-    init(_ props: Props, console: Console) {
-        self.props = props
+    init(_ setup: DemoSetup, console: Console) {
+        self.setup = setup
         self.console = console
         report = Report(console)
-        app = App(props, watchedBy: recorder)
+        app = App(setup, watchedBy: recorder)
     }
 
-    var controls: BackendControls { props.server.controls }
+    var controls: BackendControls { setup.server.controls }
 
-    /// Plays all of it.
-    /// - Returns: Whether every figure was what it should be.
-    mutating func play() async -> Bool {
+    /// Runs all steps.
+    /// - Returns: Whether every check passed.
+    mutating func run() async -> Bool {
         console.line(
-            console.paint("Martlet: the life of a session, against a server that does not make it easy", .title))
-        report.note("The server runs in this process, at \(props.server.baseURL). Each of its refresh tokens")
-        report.note("works once: one that comes back counts as stolen, and the session ends.")
+            console.paint(
+                "Martlet: the life of a session, against a server that expires, rejects and revokes tokens", .title))
+        report.note("The server runs in this process, at \(setup.server.baseURL). Each refresh token works once:")
+        report.note("if one is used again, the server assumes that it was stolen and ends the session.")
         do {
-            try await guestSignsIn()
-            try await articlesAreWritten()
-            try await tokenIsRenewedEarly()
-            let burst = try await fiftyCallsMeetADeadToken()
+            try await signInGuest()
+            try await writeArticles()
+            try await refreshEarly()
+            let burst = try await burstOnInvalidatedToken()
             console.line()
             draw(burst)
-            try await appIsRestarted()
-            try await guestBecomesAccount()
-            try await serverEndsTheSession()
-            try await userSignsOut()
+            try await restartApp()
+            try await upgradeGuest()
+            try await revokeSession()
+            try await signOut()
         } catch {
-            report.brokeOff(error)
+            report.abort(error)
         }
         console.line()
-        console.line(console.paint("The whole of it, drawn to scale", .title))
+        console.line(console.paint("Timeline of the whole demo", .title))
         draw(.zero...recorder.elapsed)
         report.close()
-        return report.isRight
+        return report.passed
     }
 
     private func draw(_ period: ClosedRange<Duration>, columns: Int = 60) {

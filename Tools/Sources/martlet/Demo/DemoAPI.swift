@@ -1,19 +1,22 @@
 internal import Martlet
 
-// What an app writes to describe its server: this file is the whole of it.
+// Everything that an app has to write to describe its server.
 
+/// The user as the server describes it.
 struct User: Decodable, Sendable {
     let id: String
     let name: String
     let isGuest: Bool
 }
 
+/// Requests the signed-in user.
 struct Profile: APIRequest {
     typealias Response = User
     let path = "/me"
     let authentication = AuthenticationRequirement.required
 }
 
+/// An article, and what it takes to write one.
 struct Article: Decodable, Sendable {
     let id: String
     let title: String
@@ -28,6 +31,7 @@ struct ArticlePage: Decodable, Sendable {
     let items: [Article]
 }
 
+/// Lists the user's articles, or adds one.
 enum ArticleEndpoint: APIEndpoint {
     case all
     case create(Article.Draft)
@@ -38,12 +42,13 @@ enum ArticleEndpoint: APIEndpoint {
     var authentication: AuthenticationRequirement { .required }
 }
 
+/// Downloads a picture.
 struct Picture: APIEndpoint {
     let path: String
     var authentication: AuthenticationRequirement { .none }
 }
 
-/// The two ways to a session with a password; both answer the user and the tokens.
+/// The two ways to get a session with a password. Both responses contain the user and the tokens.
 enum AccountEndpoint: APIEndpoint {
     case upgrade(Credentials)
     case login(Credentials)
@@ -67,7 +72,7 @@ struct Account: Decodable, Sendable {
     let user: User
 }
 
-/// Tells whether a token that was kept aside still opens anything.
+/// Asks the server whether it still accepts a token.
 struct TokenProbe: APIRequest {
     struct Response: Decodable, Sendable {
         let authorizationValid: Bool

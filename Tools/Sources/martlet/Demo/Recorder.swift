@@ -1,9 +1,10 @@
 internal import Martlet
 internal import NIOConcurrencyHelpers
 
-/// Notes when what happened, as a network observer and as a reader of the session's events.
+/// Records when calls, 401s and session events happened, as a network observer and a reader of the session's events.
 final class Recorder: NetworkObserver {
-    private struct Notes {
+    /// The times of what was recorded, since the recorder was created.
+    private struct Records {
         var calls: [Duration] = []
         var refusals: [Duration] = []
         var successes: [Duration] = []
@@ -11,47 +12,47 @@ final class Recorder: NetworkObserver {
     }
 
     private let start = ContinuousClock.now
-    private let notes = NIOLockedValueBox(Notes())
+    private let records = NIOLockedValueBox(Records())
 
-    /// How long the recorder has been running.
+    /// The time since the recorder was created.
     var elapsed: Duration { start.duration(to: .now) }
 
-    /// How many answers were a 401.
-    var refusals: Int { notes.withLockedValue { $0.refusals.count } }
+    /// How many responses had the status 401.
+    var refusals: Int { records.withLockedValue { $0.refusals.count } }
 
     func callWillStart(_ call: ObservedCall) {
         let now = elapsed
-        notes.withLockedValue { $0.calls.append(now) }
+        records.withLockedValue { $0.calls.append(now) }
     }
 
-    func attemptDidReceive(_ attempt: ObservedAttempt, status: Int, bytes: Int) {
+    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) {
         guard status == 401 else { return }
         let now = elapsed
-        notes.withLockedValue { $0.refusals.append(now) }
+        records.withLockedValue { $0.refusals.append(now) }
     }
 
-    func callDidFinish(_ call: FinishedCall) {
-        guard case .success = call.result else { return }
+    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
+        guard case .success = result else { return }
         let now = elapsed
-        notes.withLockedValue { $0.successes.append(now) }
+        records.withLockedValue { $0.successes.append(now) }
     }
 
-    /// Notes what a session goes through, until its owner is gone.
+    /// Records a session's events until its token manager is released.
     func follow(_ events: AsyncStream<SessionEvent>) {
-        // With the priority of a person waiting, so that a burst of calls does not delay the time that is noted.
+        // High priority, so that a burst of calls does not delay the recorded times.
         Task(priority: .high) {
             for await event in events {
                 let now = elapsed
-                notes.withLockedValue { $0.events.append((now, event)) }
+                records.withLockedValue { $0.events.append((now, event)) }
             }
         }
     }
 
-    /// Waits until an event has come that was not there at the given time; gives up after five seconds.
-    func sees(since: Duration, _ isWanted: (SessionEvent) -> Bool) async -> Bool {
+    /// Waits for an event that was recorded at or after `since`. Returns `false` after five seconds without one.
+    func waitForEvent(since: Duration, _ isWanted: (SessionEvent) -> Bool) async -> Bool {
         for _ in 0..<1000 {
-            let isThere = notes.withLockedValue { notes in
-                notes.events.contains { $0.at >= since && isWanted($0.event) }
+            let isThere = records.withLockedValue { records in
+                records.events.contains { $0.at >= since && isWanted($0.event) }
             }
             if isThere { return true }
             try? await Task.sleep(for: .milliseconds(5))
@@ -59,25 +60,25 @@ final class Recorder: NetworkObserver {
         return false
     }
 
-    /// What happened between two moments.
+    /// The recorded events within a period, one lane for each kind.
     func timeline(_ period: ClosedRange<Duration>) -> Timeline {
-        let notes = notes.withLockedValue { $0 }
-        let (sessions, refreshes) = SessionSpans.spans(in: notes.events, until: period.upperBound)
+        let records = records.withLockedValue { $0 }
+        let (sessions, refreshes) = SessionSpans.spans(in: records.events, until: period.upperBound)
         return Timeline(
             period: period,
             lanes: [
                 Timeline.Lane("signed in", .spans(sessions)),
-                Timeline.Lane("calls", .moments(notes.calls)),
-                Timeline.Lane("401s", .moments(notes.refusals)),
+                Timeline.Lane("calls", .moments(records.calls)),
+                Timeline.Lane("401s", .moments(records.refusals)),
                 Timeline.Lane("refreshes", .spans(refreshes)),
-                Timeline.Lane("answered", .moments(notes.successes)),
+                Timeline.Lane("completed", .moments(records.successes)),
             ])
     }
 }
 
-/// From single events to stretches of time.
+/// Derives periods of time from single session events.
 enum SessionSpans {
-    /// When somebody was signed in, and when a refresh was under way.
+    /// The periods in which a user was signed in, and those in which a refresh was under way.
     static func spans(
         in events: [(at: Duration, event: SessionEvent)], until end: Duration
     ) -> (sessions: [ClosedRange<Duration>], refreshes: [ClosedRange<Duration>]) {
@@ -106,6 +107,7 @@ enum SessionSpans {
         return (sessions.closed, refreshes.closed)
     }
 
+    /// Periods of one kind. At most one is open at a time.
     private struct OpenSpans {
         private(set) var closed: [ClosedRange<Duration>] = []
         private var beginning: Duration?

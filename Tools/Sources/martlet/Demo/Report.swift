@@ -1,60 +1,59 @@
-/// What was said and checked so far. Every claim that the demo prints goes through here.
+/// Prints the demo's steps and checks, and counts the failed checks.
 struct Report {
     private let console: Console
     private var steps = 0
     private var checks = 0
     private var failures: [String] = []
 
-    /// An empty report.
     init(_ console: Console) {
         self.console = console
     }
 
-    /// Whether every claim held.
-    var isRight: Bool { failures.isEmpty }
+    /// Whether every check passed so far.
+    var passed: Bool { failures.isEmpty }
 
-    /// Opens a step.
+    /// Starts a step and prints its number and title.
     mutating func step(_ title: String) {
         steps += 1
         console.line()
         console.line(console.paint("\(steps). \(title)", .title))
     }
 
-    /// Says something that needs no proof.
+    /// Prints a remark without a check.
     func note(_ text: String) {
         console.line(console.paint("   \(text)", .note))
     }
 
-    /// Says what happened, and whether it is what should have happened.
+    /// Prints a check and counts it.
     /// - Parameters:
-    ///   - isRight: Whether the claim holds.
+    ///   - passed: Whether the expectation was met.
     ///   - claim: What happened, with its figures.
-    ///   - expectation: What should have been, for when it does not hold.
-    mutating func check(_ isRight: Bool, _ claim: String, else expectation: String) {
+    ///   - expectation: What should have happened, printed if the check failed.
+    mutating func check(_ passed: Bool, _ claim: String, else expectation: String) {
         checks += 1
-        if isRight {
+        if passed {
             console.line("   \(console.paint("✓", .good)) \(claim)")
         } else {
-            let failure = "\(claim) (should be: \(expectation))"
+            let failure = "\(claim) (expected: \(expectation))"
             failures.append("step \(steps): \(failure)")
             console.line("   \(console.paint("✗", .bad)) \(failure)")
         }
     }
 
-    /// The step could not be played to its end.
-    mutating func brokeOff(_ error: any Error) {
+    /// Records that a step threw an error, which ends the demo.
+    mutating func abort(_ error: any Error) {
         checks += 1
-        failures.append("step \(steps) broke off: \(error)")
-        console.line("   \(console.paint("✗", .bad)) The step broke off: \(error)")
+        failures.append("step \(steps) failed: \(error)")
+        console.line("   \(console.paint("✗", .bad)) The step failed: \(error)")
     }
 
-    /// Says how it all went.
+    /// Prints the summary.
     func close() {
         console.line()
-        if isRight {
-            console.line(console.paint("✓ All \(checks) figures are what they should be.", .good))
+        if passed {
+            console.line(console.paint("✓ All \(checks) checks passed.", .good))
         } else {
-            console.line(console.paint("✗ \(failures.count) of \(checks) figures are wrong:", .bad))
+            console.line(console.paint("✗ \(failures.count) of \(checks) checks failed:", .bad))
             for failure in failures { console.line("  - \(failure)") }
         }
     }

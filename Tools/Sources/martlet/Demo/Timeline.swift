@@ -1,14 +1,14 @@
-/// A drawing of what happened when: one row a lane, over one axis in milliseconds.
+/// Draws events over time as text: one row for each lane, and an axis in milliseconds.
 struct Timeline: Sendable {
-    /// What one row shows.
+    /// The content of a row.
     enum Content: Sendable {
-        /// Single moments; the more of them fall into a column, the higher it stands.
+        /// Moments in time. The more moments fall into a column, the higher its bar.
         case moments([Duration])
-        /// Stretches of time.
+        /// Periods of time.
         case spans([ClosedRange<Duration>])
     }
 
-    /// One row.
+    /// The events that one row shows.
     struct Lane: Sendable {
         let name: String
         let content: Content
@@ -19,19 +19,19 @@ struct Timeline: Sendable {
         }
     }
 
-    /// One row as text.
+    /// A lane as it is drawn.
     struct Row: Sendable, Hashable {
         let name: String
         let plot: String
-        /// How many moments or stretches the row shows.
+        /// How many moments or periods the row shows.
         let count: Int
     }
 
-    /// The stretch of time that is drawn; what lies outside is left out.
+    /// The period to draw. Events outside of it are omitted.
     let period: ClosedRange<Duration>
     let lanes: [Lane]
 
-    /// The lanes, drawn into as many columns.
+    /// Draws each lane into a row of this many columns.
     func rows(columns: Int) -> [Row] {
         lanes.map { lane in
             switch lane.content {
@@ -45,7 +45,7 @@ struct Timeline: Sendable {
         }
     }
 
-    /// A line of ticks, and under it their times in milliseconds since the beginning of the period.
+    /// The line of tick marks, and the line of their times in milliseconds since the start of the period.
     func axis(columns: Int) -> (ticks: String, labels: String) {
         let total = (period.upperBound - period.lowerBound).inMilliseconds
         var ticks = [Character](repeating: "─", count: columns)
@@ -79,7 +79,7 @@ struct Timeline: Sendable {
         for span in spans {
             let (first, last) = (column(of: span.lowerBound, columns), column(of: span.upperBound, columns))
             for index in first...last { cells[index] = "━" }
-            // A stretch that begins where another one ended is told apart from it.
+            // Mark the start, so that adjacent periods can be told apart.
             cells[first] = first == last ? "◆" : "┣"
         }
         return String(cells)
@@ -92,7 +92,7 @@ struct Timeline: Sendable {
         return min(columns - 1, max(0, Int(share * Double(columns))))
     }
 
-    /// The smallest of 1, 2, 5, 10, 20, 50, … that leaves eight columns between ticks.
+    /// The smallest step of 1, 2, 5, 10, 20, 50, … that leaves at least eight columns between ticks.
     private static func step(for total: Double, columns: Int) -> Int {
         let least = total * 8 / Double(columns)
         var power = 1

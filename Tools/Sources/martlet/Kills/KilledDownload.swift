@@ -2,25 +2,27 @@ internal import Foundation
 internal import HTTPTypes
 internal import Martlet
 
-/// A download that is killed: its file must be whole or not there, and nothing else may be left of it. One that replaces
-/// a file may leave a hidden one, which the next has to clear away.
+/// Downloads that are killed midway, and the check of what they leave.
+///
+/// The downloaded file must be complete or absent, and no other file may remain. A download that replaces a file may
+/// leave one hidden file, which the next download must remove.
 enum KilledDownload {
     private static let pieces = 16
     private static let pieceSize = 64 * 1024
     private static let name = "download"
-    /// The folder of those that replace a file.
+    /// The subfolder in which downloads replace an existing file.
     private static let replacing = "replacing"
 
-    /// What a kill has left.
-    struct Remains: Sendable {
+    /// The state of the folder after a kill.
+    struct Inspection: Sendable {
         var isTorn = false
-        /// Files that are no whole download and should not be there.
+        /// Files that should not exist.
         var leftovers: [String] = []
-        /// How many were there until the next download to the same place.
-        var cleared = 0
+        /// How many hidden files the next download to the same path removed.
+        var removed = 0
     }
 
-    /// Downloads again and again, to where nothing is and to where a file is, until somebody ends this process.
+    /// Downloads repeatedly, to a new path and over an existing file, until this process is killed.
     static func download(in folder: String) async throws {
         try FileManager.default.createDirectory(
             atPath: "\(folder)/\(replacing)", withIntermediateDirectories: true)
@@ -31,25 +33,25 @@ enum KilledDownload {
         }
     }
 
-    /// Looks at what is there, and downloads once more to see that what may be left is cleared away.
-    static func remains(in folder: String) async throws -> Remains {
-        var remains = Remains()
+    /// Checks the files, and downloads once more to see that hidden files are removed.
+    static func inspect(_ folder: String) async throws -> Inspection {
+        var found = Inspection()
         for folder in [folder, "\(folder)/\(replacing)"] where FileManager.default.fileExists(atPath: folder) {
             let path = "\(folder)/\(name)"
             if FileManager.default.fileExists(atPath: path), FileManager.default.contents(atPath: path) != content {
-                remains.isTorn = true
+                found.isTorn = true
             }
             let before = hidden(in: folder)
             try await fetch(to: folder)
             let after = hidden(in: folder)
-            remains.cleared += before.count - after.count
-            remains.leftovers += after
-            // Elsewhere files have names all the time.
+            found.removed += before.count - after.count
+            found.leftovers += after
+            // On Linux a new file is written without a name. Other systems have no anonymous files.
             #if os(Linux)
-                if !folder.hasSuffix("/\(replacing)") { remains.leftovers += before }
+                if !folder.hasSuffix("/\(replacing)") { found.leftovers += before }
             #endif
         }
-        return remains
+        return found
     }
 
     private static func hidden(in folder: String) -> [String] {
@@ -59,14 +61,16 @@ enum KilledDownload {
 
     private static func fetch(to folder: String) async throws {
         let client = NetworkClient(baseURL: "http://localhost", transport: Server())
-        try await client.download(Call<Empty>.get("/", authentication: .none), to: "\(folder)/\(name)")
+        try await client.download(Call<NoContent>.get("/", authentication: .none), to: "\(folder)/\(name)")
     }
 
     private static let content = Data((0..<pieces).flatMap { [UInt8](repeating: UInt8($0), count: pieceSize) })
 
-    /// Sends the file in pieces, so that a kill can come between any two.
+    /// Sends the file in pieces, so that a kill can hit between any two of them.
     private struct Server: Transport {
-        func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
+        func send(
+            _ request: HTTPRequest, body: OutgoingBody?
+        ) async throws -> (head: HTTPResponse, body: ByteStream) {
             let stream = ByteStream {
                 var next = 0
                 return {
@@ -78,7 +82,7 @@ enum KilledDownload {
             }
             let head = HTTPResponse(
                 status: .ok, headerFields: [.contentLength: "\(pieces * pieceSize)", .eTag: "\"film\""])
-            return TransportResponse(head: head, body: stream)
+            return (head: head, body: stream)
         }
     }
 }

@@ -3,98 +3,98 @@ internal import Foundation
 internal import Martlet
 internal import MartletTesting
 
-/// Kills writers, and judges what they have left.
+/// The `kills` test: kills writers and downloads, and prints what was lost or left behind.
 struct Kills: Sendable {
     let rounds: Int
     let seed: UInt64
     let writesInPlace: Bool
     let console: Console
 
-    /// Whoever writes in one folder has nothing to do with those in another, so that all cores have something to do.
+    /// Rounds run in this many folders in parallel, to use all cores.
     private static let lanes = 2
 
-    /// Plays all rounds.
-    /// - Returns: Whether no record was torn or lost.
+    /// Runs all rounds and prints the results.
+    /// - Returns: Whether no record was torn or lost and no file was left behind.
     func run() async -> Bool {
-        console.line(console.paint("Martlet: a process that writes to the file stores is killed", .title))
+        console.line(console.paint("Martlet: killing a process that writes to the file stores", .title))
         console.line("\(rounds.grouped) rounds, seed \(seed)")
         let (tallies, downloads) = await withTaskGroup { group in
             for lane in 0..<Self.lanes {
-                group.addTask { await KillLane.play(stride(from: lane, to: rounds, by: Self.lanes), of: self) }
+                group.addTask { await KillRunner.run(stride(from: lane, to: rounds, by: Self.lanes), of: self) }
             }
-            return await group.reduce(into: ([KilledStore: KillTally](), DownloadTally())) { sum, lane in
+            return await group.reduce(into: ([StoreUnderTest: KillTally](), DownloadTally())) { sum, lane in
                 sum.0.merge(lane.stores) { $0 + $1 }
                 sum.1 = sum.1 + lane.downloads
             }
         }
         if Task.isCancelled {
-            console.line("Stopped before the end.")
+            console.line("Interrupted before the last round.")
             return false
         }
-        for store in KilledStore.allCases {
+        for store in StoreUnderTest.allCases {
             let tally = tallies[store] ?? KillTally()
-            let looks: Console.Style = tally.isRight(after: rounds) ? .good : .bad
+            let style: Console.Style = tally.passed(after: rounds) ? .good : .bad
             console.line(
                 console.paint(
                     "\(store.name): \(tally.kills.grouped) kills, \(tally.torn.grouped) torn,"
-                        + " \(tally.lost.grouped) lost", looks)
-                    + " (\(tally.stored.grouped) records; \(tally.caught.grouped) kills in the middle of a write)")
-            for trouble in tally.trouble.prefix(4) { console.line("  \(trouble)") }
+                        + " \(tally.lost.grouped) lost", style)
+                    + " (\(tally.stored.grouped) records stored; \(tally.interruptedWrites.grouped) kills hit a write)")
+            for problem in tally.problems.prefix(4) { console.line("  \(problem)") }
         }
         let all = tallies.values.reduce(KillTally(), +)
         console.line(
             console.paint(
                 "Downloads: \(downloads.kills.grouped) kills, \(downloads.torn.grouped) torn,"
-                    + " \(downloads.left.grouped) files left behind", downloads.isRight ? .good : .bad)
-                + " (hidden until the next download: \(downloads.cleared.grouped))")
-        let isRight =
-            downloads.isRight && KilledStore.allCases.allSatisfy { tallies[$0]?.isRight(after: rounds) == true }
+                    + " \(downloads.left.grouped) files left behind", downloads.passed ? .good : .bad)
+                + " (removed by the next download: \(downloads.removed.grouped))")
+        let passed =
+            downloads.passed && StoreUnderTest.allCases.allSatisfy { tallies[$0]?.passed(after: rounds) == true }
         console.line(
-            "\(isRight ? "✓" : "✗") \(KilledStore.allCases.count) stores and downloads, each with"
+            "\(passed ? "✓" : "✗") \(StoreUnderTest.allCases.count) stores and the downloads, each with"
                 + " \(rounds.grouped) kills, \((all.torn + downloads.torn).grouped) torn, \(all.lost.grouped) lost,"
                 + " \(downloads.left.grouped) left behind")
-        return isRight
+        return passed
     }
 }
 
-/// What became of downloads.
+/// The results of the downloads.
 struct DownloadTally: Sendable {
     var kills = 0
     var torn = 0
     var left = 0
-    /// Files that were left only until the next download to the same place.
-    var cleared = 0
+    /// Hidden files that the next download to the same path removed.
+    var removed = 0
 
-    var isRight: Bool { torn == 0 && left == 0 }
+    var passed: Bool { torn == 0 && left == 0 }
 
     static func + (first: DownloadTally, second: DownloadTally) -> DownloadTally {
         DownloadTally(
             kills: first.kills + second.kills, torn: first.torn + second.torn, left: first.left + second.left,
-            cleared: first.cleared + second.cleared)
+            removed: first.removed + second.removed)
     }
 }
 
-/// What became of one store.
+/// The results of one store.
 struct KillTally: Sendable {
     var kills = 0
     var torn = 0
     var lost = 0
-    /// How many records were said to be stored.
+    /// How many records were reported as stored.
     var stored = 0
-    /// How many kills left a file behind that was to take the record's place.
-    var caught = 0
-    var trouble: [String] = []
+    /// How many kills left a temporary file behind, which shows that they hit a write.
+    var interruptedWrites = 0
+    var problems: [String] = []
 
-    func isRight(after rounds: Int) -> Bool {
-        // Kills that never meet a write prove nothing.
-        let hasBeenTried = rounds < 50 || stored > 0 && caught > 0
-        return kills == rounds && torn == 0 && lost == 0 && trouble.isEmpty && hasBeenTried
+    func passed(after rounds: Int) -> Bool {
+        // A run in which no kill hit a write proves nothing.
+        let isConclusive = rounds < 50 || stored > 0 && interruptedWrites > 0
+        return kills == rounds && torn == 0 && lost == 0 && problems.isEmpty && isConclusive
     }
 
     static func + (first: KillTally, second: KillTally) -> KillTally {
         KillTally(
             kills: first.kills + second.kills, torn: first.torn + second.torn, lost: first.lost + second.lost,
-            stored: first.stored + second.stored, caught: first.caught + second.caught,
-            trouble: first.trouble + second.trouble)
+            stored: first.stored + second.stored, interruptedWrites: first.interruptedWrites + second.interruptedWrites,
+            problems: first.problems + second.problems)
     }
 }

@@ -3,16 +3,17 @@ internal import Foundation
 internal import Martlet
 internal import NIOConcurrencyHelpers
 
-/// Reads the shared record over and over while others write it, and judges what it sees.
+/// Reads the shared record repeatedly while workers write it, and detects torn records and regressions.
 final class RecordWatch: Sendable {
-    /// What was seen so far.
+    /// The observations so far.
     struct Findings: Sendable {
         var reads = 0
         var torn: [String] = []
-        /// A session that had ended came back, or one went back to tokens that it had before.
-        var wentBack: [String] = []
+        /// Ended sessions that reappeared, and records that returned to earlier tokens.
+        var regressions: [String] = []
     }
 
+    /// The last record, the sessions that have ended, and the observations.
     fileprivate struct State {
         var findings = Findings()
         var bytes: Data?
@@ -25,13 +26,13 @@ final class RecordWatch: Sendable {
     private let queue = DispatchQueue(label: "martlet.torture.record")
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameter onChange: Told each record that is seen.
+    /// - Parameter onChange: Called with each new record.
     init(path: String, onChange: @escaping @Sendable (StoredSession) -> Void) {
         url = URL(filePath: path)
         self.onChange = onChange
     }
 
-    /// What was seen since the last time.
+    /// Returns the observations since the last call.
     func takeFindings() -> Findings {
         state.withLockedValue { state in
             defer { state.findings = Findings() }
@@ -39,8 +40,8 @@ final class RecordWatch: Sendable {
         }
     }
 
-    /// Looks all the time from now on, on a thread that the rest of this process cannot keep busy.
-    /// - Returns: What stops it when it is cancelled.
+    /// Reads the record every millisecond, on a queue of its own that other work of this process cannot delay.
+    /// - Returns: The timer. Cancel it to stop.
     func start() -> any DispatchSourceTimer {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now(), repeating: .milliseconds(1))
@@ -49,8 +50,8 @@ final class RecordWatch: Sendable {
         return timer
     }
 
-    /// The session that the record has now; `nil` where there is none.
-    func look() async -> SessionID? {
+    /// Reads the record and returns its session, or `nil` if there is none.
+    func readNow() async -> SessionID? {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: self.read()) }
         }
@@ -63,7 +64,7 @@ final class RecordWatch: Sendable {
         } catch CocoaError.fileReadNoSuchFile {
             bytes = nil
         } catch {
-            state.withLockedValue { $0.findings.torn.append("the record cannot be read: \(error)") }
+            state.withLockedValue { $0.findings.torn.append("cannot read the record: \(error)") }
             return state.withLockedValue { $0.record?.id }
         }
         return state.withLockedValue { state in
@@ -87,23 +88,23 @@ extension RecordWatch.State {
             return
         }
         let now: StoredSession
-        do throws(StorageFailure) {
-            now = try StoredSessionCodec.decode(bytes)
+        do throws(StorageError) {
+            now = try StoredSession(encoded: bytes)
         } catch {
             findings.torn.append("\(error)")
             return
         }
         record = now
         if ended.contains(now.id) {
-            findings.wentBack.append("session \(now.id) had ended, and its record is there again (\(now.stamp))")
+            findings.regressions.append("the record of session \(now.id) reappeared after its end (\(now.stamp))")
         }
         guard let before else { return }
         if before.id != now.id {
             ended.insert(before.id)
-        } else if now.rotation < before.rotation {
-            findings.wentBack.append("the record went from \(before.stamp) back to \(now.stamp)")
-        } else if now.rotation == before.rotation, now.bundle.refreshToken != before.bundle.refreshToken {
-            findings.wentBack.append("the record has other tokens for the same rotation \(now.stamp)")
+        } else if now.stamp.rotation < before.stamp.rotation {
+            findings.regressions.append("the record went back from \(before.stamp) to \(now.stamp)")
+        } else if now.stamp.rotation == before.stamp.rotation, now.bundle.refreshToken != before.bundle.refreshToken {
+            findings.regressions.append("the tokens of the record changed within rotation \(now.stamp)")
         }
     }
 }

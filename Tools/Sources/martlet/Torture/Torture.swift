@@ -1,17 +1,17 @@
-/// All of it: the modes one after the other, and what came of them.
+/// The `torture` test: runs the modes one after the other and prints the results.
 struct Torture: Sendable {
     let settings: TortureSettings
     let modes: [TortureMode]
     let console: Console
 
-    /// Plays all rounds.
-    /// - Returns: Whether nothing was wrong.
+    /// Runs all rounds of all modes.
+    /// - Returns: Whether no rule was violated.
     func run() async -> Bool {
         console.line(
             console.paint("Martlet: 2 to \(settings.processes) processes share one session", .title))
         console.line(
             "\(settings.rounds.grouped) rounds in each mode (\(modes.map(\.rawValue).joined(separator: ", "))),"
-                + " seed \(settings.seed), lease \(settings.lease.forPeople)")
+                + " seed \(settings.seed), lease \(settings.lease.readable)")
         var results: [(mode: TortureMode, figures: TortureFigures)] = []
         for mode in modes where !Task.isCancelled {
             results.append((mode, await run(mode)))
@@ -24,7 +24,7 @@ struct Torture: Sendable {
         }
         if !reasons.isEmpty {
             console.line()
-            console.line(console.paint("What calls and stores had to suffer, which is no fault in itself:", .note))
+            console.line(console.paint("Failed calls and store operations, which are no violations:", .note))
             for reason in reasons { console.line(console.paint(reason, .note)) }
         }
         console.line()
@@ -32,39 +32,39 @@ struct Torture: Sendable {
     }
 
     private func run(_ mode: TortureMode) async -> TortureFigures {
-        let board = TortureBoard(mode, rounds: settings.rounds, console: console)
+        let progress = TortureProgress(mode, rounds: settings.rounds, console: console)
         await withTaskGroup { group in
-            for lane in 0..<settings.lanes {
-                let rounds = Array(stride(from: lane + 1, through: settings.rounds, by: settings.lanes))
+            for number in 1...settings.parallelTests {
+                let rounds = Array(stride(from: number, through: settings.rounds, by: settings.parallelTests))
                 group.addTask {
                     do {
-                        try await TortureLane.play(rounds, mode: mode, settings: settings, board: board)
+                        try await SharedRecordTest.run(rounds, mode: mode, settings: settings, progress: progress)
                     } catch is CancellationError {
-                    } catch is TortureBroken {
+                    } catch is TortureAborted {
                     } catch {
-                        board.violation(\.others, "the torture broke off: \(error)", in: nil)
+                        progress.violation(\.otherViolations, "the test could not continue: \(error)", in: nil)
                     }
                 }
             }
         }
-        return board.figures
+        return progress.figures
     }
 
     private func close(_ results: [(mode: TortureMode, figures: TortureFigures)]) -> Bool {
         if Task.isCancelled {
-            console.line("Stopped before the end.")
+            console.line("Interrupted before the last round.")
             return false
         }
         let violations = results.flatMap(\.figures.violations)
         if violations.isEmpty {
-            console.line(console.paint("✓ Nothing was wrong.", .good))
+            console.line(console.paint("✓ No violations.", .good))
             return true
         }
-        console.line(console.paint("✗ \(violations.count) violations; the first: \(violations[0])", .bad))
+        console.line(console.paint("✗ \(violations.count) violations. The first: \(violations[0])", .bad))
         let mode = modes.count == 1 ? modes[0].rawValue : "all"
         console.line(
-            "Once more: martlet torture --mode \(mode) --rounds \(settings.rounds) --processes \(settings.processes)"
-                + " --seed \(settings.seed)")
+            "Reproduce with: martlet torture --mode \(mode) --rounds \(settings.rounds)"
+                + " --processes \(settings.processes) --seed \(settings.seed)")
         return false
     }
 }

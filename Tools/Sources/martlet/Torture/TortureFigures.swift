@@ -1,4 +1,4 @@
-/// What a torture in one mode came to.
+/// The results of one mode.
 struct TortureFigures: Sendable {
     var rounds = 0
     var processes = 0
@@ -10,20 +10,20 @@ struct TortureFigures: Sendable {
     var signOuts = 0
     var kills = 0
     var stops = 0
-    var strikesInWindow = 0
+    var faultsDuringRefresh = 0
     var reads = 0
     var reuseDetections = 0
     var tornRecords = 0
-    /// A session or a rotation that had been replaced was there again.
-    var wentBack = 0
-    var signOutsNotAskedFor = 0
+    /// Ended sessions that reappeared, and records that returned to earlier tokens.
+    var regressions = 0
+    var unexpectedSignOuts = 0
     var rotationsLost = 0
-    /// Those of them that a strike before the sending explains, rather than one after it.
-    var sentTooLate = 0
+    /// Those of ``rotationsLost`` that are explained by a fault before the request was sent.
+    var lateSends = 0
     var deadlocks = 0
-    /// Whatever else was not right.
-    var others = 0
-    /// Why calls failed, and what stores could not do.
+    /// Violations of any other kind.
+    var otherViolations = 0
+    /// How often calls and stores failed, by reason.
     var reasons: [String: Int] = [:]
     var violations: [String] = []
 
@@ -32,13 +32,13 @@ struct TortureFigures: Sendable {
         let rows: [(String, (TortureFigures) -> Int)] = [
             ("rounds", \.rounds), ("processes started", \.processes), ("calls", \.calls),
             ("  of which failed", \.failedCalls), ("refreshes sent", \.refreshes),
-            ("  sent again in the grace", \.replays),
-            ("adoptions", \.adoptions), ("sign-outs asked for", \.signOuts), ("kills", \.kills), ("stops", \.stops),
-            ("  strikes in the window", \.strikesInWindow), ("reads of the record", \.reads),
+            ("  replayed within the grace", \.replays),
+            ("adoptions", \.adoptions), ("requested sign-outs", \.signOuts), ("kills", \.kills), ("stops", \.stops),
+            ("  during a refresh", \.faultsDuringRefresh), ("reads of the record", \.reads),
             ("reuse detections", \.reuseDetections), ("torn records", \.tornRecords),
-            ("records that went back", \.wentBack), ("sign-outs not asked for", \.signOutsNotAskedFor),
-            ("rotationLost, matched", \.rotationsLost), ("  by a strike before sending", \.sentTooLate),
-            ("deadlocks", \.deadlocks), ("other trouble", \.others),
+            ("record regressions", \.regressions), ("unexpected sign-outs", \.unexpectedSignOuts),
+            ("rotationLost, explained", \.rotationsLost), ("  by a fault before sending", \.lateSends),
+            ("deadlocks", \.deadlocks), ("other violations", \.otherViolations),
         ]
         let width = 12
         let names = rows.map(\.0.count).max() ?? 0

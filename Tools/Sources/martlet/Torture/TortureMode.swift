@@ -1,40 +1,39 @@
-/// What processes have to suffer, and what they may lose by it.
+/// What is done to the processes, and whether they may lose the session because of it.
 enum TortureMode: String, CaseIterable, Sendable {
-    /// Nobody is killed or stopped.
+    /// No process is killed or stopped.
     case calm
-    /// Processes are killed and stopped, and the server forgives a token that comes back within a grace longer than the
-    /// lease of the lock.
+    /// Processes are killed and stopped. The server accepts a used refresh token within a grace period that is longer
+    /// than the lease of the lock.
     case graced
-    /// Processes are killed and stopped, and the server forgives nothing.
+    /// Processes are killed and stopped. The server accepts no used refresh token.
     case harsh
 
-    /// How long a holder of the lock is left alone. Where nobody is stopped, a slow machine is no reason to take the lock
-    /// away from anybody.
+    /// The lease of the lock. In ``calm`` it is long, so that a slow machine does not cause a lock to be taken away.
     func lease(_ lease: Duration) -> Duration {
         self == .calm ? .seconds(45) : lease
     }
 
-    /// How long the server forgives, and all processes know that.
+    /// The grace period of the server, which all processes know.
     var grace: Duration {
         self == .graced ? .seconds(30) : .zero
     }
 
-    var hasStrikes: Bool { self != .calm }
+    var injectsFaults: Bool { self != .calm }
 
-    /// Whether a session may be lost, where a strike explains it.
+    /// Whether a session may be lost if a fault explains it.
     var mayLoseSessions: Bool { self == .harsh }
 }
 
-/// What a torture is run with.
+/// The parameters of a run.
 struct TortureSettings: Sendable {
     var rounds: Int
     var seed: UInt64
-    /// At most so many workers share a record; each round takes at least two of them.
+    /// How many workers share a record. Each round uses at least two of them.
     var processes: Int
     var lease: Duration
-    /// How long a worker may take before it counts as hanging.
-    var patience = Duration.seconds(60)
+    /// How long a worker may take to report before it counts as hung.
+    var timeout = Duration.seconds(60)
     var hidesLock = false
-    /// How many records are tortured at the same time: while one waits for a process that was stopped, another goes on.
-    var lanes = 2
+    /// How many records are tested in parallel: while one test waits for a stopped process, another one continues.
+    var parallelTests = 2
 }

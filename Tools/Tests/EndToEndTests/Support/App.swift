@@ -1,21 +1,22 @@
 internal import Foundation
 internal import Martlet
+internal import MartletTesting
 internal import ReferenceBackend
 internal import Testing
 
-/// An app with its client and its store on disk, and the backend that it talks to.
+/// An app with its client and its store on disk, and the backend that it uses.
 struct App: Sendable {
     let backend: ReferenceBackend
     let setup: Setup
     let wire: Wire
     let traffic: RecordingTransport
     let storePath: String
-    /// What logs have to say of it.
+    /// The logs of the app.
     let sinks: LogSinks
     let tokens: TokenManager
     let client: NetworkClient
 
-    /// An app as it is after a start of its process.
+    /// Creates an app as after the start of its process.
     init(
         _ setup: Setup, on backend: ReferenceBackend, over wire: Wire, storePath: String,
         store: (any TokenStore)? = nil, traffic: RecordingTransport? = nil, sinks: LogSinks = LogSinks(),
@@ -29,12 +30,12 @@ struct App: Sendable {
         self.traffic =
             try traffic ?? RecordingTransport(wire.transport(trusting: backend.certificateAuthorityPEM))
         self.tokens = TokenManager(
-            baseURL: BaseURL(backend.baseURL), store: store ?? FileTokenStore(path: storePath),
+            baseURL: BaseURL(backend.baseURL), store: store ?? .file(path: storePath),
             refresher: setup.refresher, revoker: setup.revoker, scheme: setup.scheme, rejection: setup.rejection,
             policy: setup.policy, transport: self.traffic)
         var config = NetworkConfig()
         config.envelope = setup.envelope
-        // What fails for a moment must show here, and not be repeated until it is gone.
+        // No retries: a transient failure must be visible to the test.
         config.retry = .never
         config.observers = sinks.observers
         sinks.follow(self.tokens)
@@ -42,8 +43,7 @@ struct App: Sendable {
         self.client = NetworkClient(tokens: self.tokens, config: config)
     }
 
-    /// Runs a test with a backend and an app of its own, and leaves nothing behind. No log may have a token in it in the
-    /// end.
+    /// Runs a test with its own backend and app, and removes their files. Fails if a log contains a token.
     static func run(
         _ setup: Setup, over wire: Wire, backend change: (inout BackendConfiguration) -> Void = { _ in },
         connections: Int = 64, configure: (inout NetworkConfig) -> Void = { _ in },
@@ -73,7 +73,7 @@ struct App: Sendable {
         }
     }
 
-    /// The same app after another start of its process: what it has is what is on disk.
+    /// The same app after a restart, with the stored session only.
     func restarted(configure: (inout NetworkConfig) -> Void = { _ in }) throws -> App {
         try App(
             setup, on: backend, over: wire, storePath: storePath, traffic: traffic, sinks: sinks, configure: configure)
@@ -82,40 +82,36 @@ struct App: Sendable {
     var controls: BackendControls { backend.controls }
     var counters: BackendCounters { backend.controls.counters }
 
-    /// What is on disk.
+    /// The stored session.
     var stored: StoredSession? {
         get async {
-            guard case .found(let record) = await FileTokenStore(path: storePath).read() else { return nil }
+            guard case .found(let record) = await AnyTokenStore.file(path: storePath).read() else { return nil }
             return record
         }
     }
 }
 
 extension App {
-    /// Makes an account and signs in to it.
+    /// Creates an account and signs in to it.
     func signUp(email: String = "wren@example.org") async throws {
         try await client.signIn(
-            AnyCall.post("/auth/register", .json(["email": email, "password": "correct horse"])), as: Empty.self)
+            AnyCall.post("/auth/register", .json(["email": email, "password": "correct horse"])), as: NoContent.self)
     }
 
-    /// What is stored, but for the note that a refresh has been tried.
+    /// The stored session without its journal.
     var storedTokens: StoredSession? {
         get async {
-            var record = await stored
-            record?.journal = nil
-            return record
+            await stored?.withoutRefreshJournal
         }
     }
 
-    /// Makes the stored record look as if its token had run out an hour ago, for the next start.
+    /// Makes the stored token look expired since an hour ago, for the next start.
     func expireStoredToken() async throws {
-        var record = try #require(await stored)
-        record.lifetime = .seconds(900)
-        record.freshUntil = Date(timeIntervalSinceNow: -3600)
-        try await FileTokenStore(path: storePath).write(record)
+        let record = try #require(await stored).expired(at: Date())
+        try await AnyTokenStore.file(path: storePath).write(record)
     }
 
-    /// Makes many calls at once that all need a token.
+    /// Makes many authenticated calls at the same time.
     func burst(_ count: Int) async -> [Result<User, NetworkError>] {
         await withTaskGroup(of: Result<User, NetworkError>.self) { group in
             for _ in 0..<count {
@@ -129,7 +125,7 @@ extension App {
         }
     }
 
-    /// The error that a call must fail with.
+    /// The error of a call that must fail.
     func failure(
         of endpoint: some APIEndpoint, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> NetworkError {
@@ -146,7 +142,7 @@ extension Collection where Element == Result<User, NetworkError> {
 }
 
 extension AsyncStream where Element: Sendable {
-    /// The elements up to the first one that is wanted, which is the last one here.
+    /// The elements up to and including the first match.
     func upTo(_ isWanted: (Element) -> Bool) async -> [Element] {
         var seen: [Element] = []
         for await element in self {
@@ -158,7 +154,7 @@ extension AsyncStream where Element: Sendable {
 }
 
 extension AsyncStream<SessionEvent> {
-    /// Returns once so many events of a kind have passed.
+    /// Waits until `count` matching events have passed.
     func passing(_ count: Int, _ isWanted: (SessionEvent) -> Bool) async {
         var rest = count
         _ = await upTo { event in
@@ -168,12 +164,12 @@ extension AsyncStream<SessionEvent> {
     }
 }
 
-/// Returns once something holds that nobody announces.
+/// Polls until a condition holds that has no event.
 func waitUntil(_ condition: () async -> Bool) async {
     while await !condition() { await Task.yield() }
 }
 
-/// Checks that a cancelled call says so, and nothing else.
+/// Checks that a cancelled call throws its cancellation error.
 func expectCancelled(_ task: Task<User, any Error>, sourceLocation: SourceLocation = #_sourceLocation) async {
     let error = await #expect(throws: NetworkError.self, sourceLocation: sourceLocation) { try await task.value }
     #expect(error?.isCancelled == true, sourceLocation: sourceLocation)

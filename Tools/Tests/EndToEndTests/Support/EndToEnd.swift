@@ -1,6 +1,6 @@
 internal import Testing
 
-/// All tests of this target, one after the other: each starts a backend and makes up to a thousand calls, so that side by
-/// side they would measure how busy the machine is.
+/// All tests of this target. Serialized, because each starts a backend and makes up to a thousand calls: in parallel,
+/// they would measure the load of the machine.
 @Suite("End to end", .serialized, .timeLimit(.minutes(2)))
 enum EndToEnd {}

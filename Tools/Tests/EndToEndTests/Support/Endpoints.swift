@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Martlet
 
-/// Any call, written out on the spot.
+/// A call that is defined where it is used.
 struct AnyCall: APIEndpoint {
     var method: HTTPRequest.Method = .get
     var path: String
-    var query: Query = []
+    var query: Query = [:]
     var headers: HTTPFields = [:]
     var body: RequestBody?
     var authentication = AuthenticationRequirement.ifSignedIn
@@ -13,14 +13,14 @@ struct AnyCall: APIEndpoint {
 
     static let me = AnyCall(path: "/me", authentication: .required)
 
-    static func get(_ path: String, query: Query = []) -> AnyCall { AnyCall(path: path, query: query) }
+    static func get(_ path: String, query: Query = [:]) -> AnyCall { AnyCall(path: path, query: query) }
 
-    static func post(_ path: String, _ body: RequestBody? = nil, query: Query = []) -> AnyCall {
+    static func post(_ path: String, _ body: RequestBody? = nil, query: Query = [:]) -> AnyCall {
         AnyCall(method: .post, path: path, query: query, body: body)
     }
 }
 
-/// Who is signed in.
+/// Requests the signed-in user.
 struct Me: APIRequest {
     typealias Response = User
     let path = "/me"
@@ -33,7 +33,7 @@ struct User: Decodable, Sendable {
     let isGuest: Bool
 }
 
-/// Asks the backend what it got.
+/// The request as the backend received it.
 struct Echo: Decodable, Sendable {
     let method: String
     let headers: [[String]]
@@ -41,7 +41,7 @@ struct Echo: Decodable, Sendable {
     let bodySha256: String
     let bodyText: String?
 
-    /// The value of a header field as it arrived.
+    /// The received value of a header field.
     func header(_ name: String) -> String? {
         headers.first { $0.first?.lowercased() == name.lowercased() }?.last
     }
@@ -52,7 +52,7 @@ struct Ping: Decodable, Sendable {
     let authorizationSeen: Bool
 }
 
-/// What the backend measured of one part of an upload.
+/// The backend's measurements of one part of an upload.
 struct Upload: Decodable, Sendable, Equatable {
     let size: Int
     let sha256: String
@@ -73,7 +73,7 @@ struct Page<Item: Decodable & Sendable & Equatable>: Decodable, Sendable {
     let items: [Item]
 }
 
-/// The answer to a sign-in, in so far as an app wants to know of it.
+/// The part of a sign-in response that the tests use.
 struct SignedIn: Decodable, Sendable {
     let user: User
 }

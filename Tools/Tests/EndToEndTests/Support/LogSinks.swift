@@ -3,11 +3,11 @@ internal import Martlet
 internal import NIOConcurrencyHelpers
 internal import Testing
 
-/// Every log that Martlet can write, attached to an app, and searched for tokens when its test is over.
+/// Captures every log that Martlet can write for an app, to search them for tokens after the test.
 final class LogSinks: Sendable {
-    /// The names of the sinks, each of which must have something in it.
+    /// The names of the sinks. The test fails if one of them captured nothing.
     enum Name: String, CaseIterable {
-        case console, colours, logger, curl
+        case log, curl
     }
 
     private let lines = NIOLockedValueBox<[Name: [String]]>([:])
@@ -17,10 +17,10 @@ final class LogSinks: Sendable {
         lines.withLockedValue { $0[name, default: []].append(text) }
     }
 
-    /// What writes to the sinks.
-    var observers: [any NetworkObserver] { logs + [.curl(to: output(.curl))] }
+    /// The observers that write to the sinks.
+    var observers: [any NetworkObserver] { logs + [.curl { [self] in take($0, as: .curl) }] }
 
-    /// Lets the sinks take what happens to a session too.
+    /// Captures the events of a session too.
     func follow(_ tokens: TokenManager) {
         for log in logs {
             let task = log.follow(tokens)
@@ -28,7 +28,7 @@ final class LogSinks: Sendable {
         }
     }
 
-    /// Stops listening to sessions; what they have told already is written before this returns.
+    /// Stops capturing session events. Returns once all earlier events have been written.
     func finish() async {
         let tasks = listening.withLockedValue { listening in
             defer { listening = [] }
@@ -41,25 +41,15 @@ final class LogSinks: Sendable {
     }
 
     private var logs: [LogObserver] {
-        [
-            .console(to: output(.console), level: .debug), .console(to: output(.colours, showsColours: true)),
-            // As the unified logging system gets it.
-            .log(level: .debug) { [self] line in
-                take([line.subject, line.target, line.outcome, line.note].joined(separator: "\n"), as: .logger)
-            },
-        ]
+        [.log(level: .debug) { [self] _, line in take(line, as: .log) }]
     }
 
-    private func output(_ name: Name, showsColours: Bool = false) -> LogOutput {
-        LogOutput(showsColours: showsColours) { [self] in take($0, as: name) }
-    }
-
-    /// The lines with one of the tokens in them, each with the sink's name, and without the token so that it can be shown.
+    /// The lines that contain a token, with the sink's name and the token masked.
     func leaks(of tokens: Set<String>) -> [String] {
         let lines = lines.withLockedValue { $0 }
         var leaks: Set<String> = []
         for (name, lines) in lines {
-            // All at once: there are far more lines than leaks.
+            // One search over all tokens: there are far more lines than leaks.
             let text = Data(lines.joined(separator: "\n").utf8)
             for token in tokens where text.range(of: Data(token.utf8)) != nil {
                 for line in lines where line.contains(token) {
@@ -70,7 +60,7 @@ final class LogSinks: Sendable {
         return leaks.sorted()
     }
 
-    /// The sinks that have nothing in them.
+    /// The sinks that captured nothing.
     var silent: [Name] {
         let lines = lines.withLockedValue { $0 }
         return Name.allCases.filter { lines[$0]?.isEmpty ?? true }

@@ -2,15 +2,15 @@ internal import Foundation
 internal import Martlet
 internal import NIOConcurrencyHelpers
 
-/// Passes everything on to a real transport and remembers what was sent, and what came back where it is asked to.
+/// Forwards requests to a real transport, and records them and optionally their responses.
 final class RecordingTransport: Transport {
-    /// A request as it left.
+    /// A request as it was sent.
     struct Sent: Sendable {
         let request: HTTPRequest
-        /// The body, where it was sent from memory.
+        /// The body, if it was sent from memory.
         let body: Data?
-        /// Whether it took the lane of the token endpoint.
-        let usedLane: Bool
+        /// Whether it was sent over the isolated transport of the token endpoint.
+        let usedIsolatedTransport: Bool
 
         /// The path without the query.
         var path: String { String((request.path ?? "").prefix { $0 != "?" }) }
@@ -18,61 +18,63 @@ final class RecordingTransport: Transport {
 
     private struct Records: Sendable {
         var sent: [Sent] = []
-        var answers: [String] = []
+        var responses: [String] = []
     }
 
     private let inner: any Transport
-    private let isLane: Bool
-    private let keepsAnswers: Bool
+    private let isIsolated: Bool
+    private let keepsResponses: Bool
     private let records: NIOLockedValueBox<Records>
 
-    init(_ inner: any Transport, keepsAnswers: Bool = false) {
+    init(_ inner: any Transport, keepsResponses: Bool = false) {
         self.inner = inner
-        self.isLane = false
-        self.keepsAnswers = keepsAnswers
+        self.isIsolated = false
+        self.keepsResponses = keepsResponses
         self.records = NIOLockedValueBox(Records())
     }
 
-    private init(laneOf other: RecordingTransport) {
-        self.inner = other.inner.makeLane()
-        self.isLane = true
-        self.keepsAnswers = other.keepsAnswers
+    private init(isolatedFrom other: RecordingTransport) {
+        self.inner = other.inner.makeIsolatedTransport()
+        self.isIsolated = true
+        self.keepsResponses = other.keepsResponses
         self.records = other.records
     }
 
-    /// Every request so far.
+    /// Every request so far, in order.
     var sent: [Sent] { records.withLockedValue { $0.sent } }
 
-    /// The header fields and bodies of every answer so far, as text.
-    var answers: [String] { records.withLockedValue { $0.answers } }
+    /// The header fields and bodies of every response so far, as text.
+    var responses: [String] { records.withLockedValue { $0.responses } }
 
     func parallelRequests(to origin: Origin) -> Int? { inner.parallelRequests(to: origin) }
 
-    func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> TransportResponse {
-        let bytes: Data? = if case .bytes(let data) = body?.content { data } else { nil }
-        let sent = Sent(request: request, body: bytes, usedLane: isLane)
+    func send(
+        _ request: HTTPRequest, body: OutgoingBody?
+    ) async throws -> (head: HTTPResponse, body: ByteStream) {
+        let bytes = body?.bytes
+        let sent = Sent(request: request, body: bytes, usedIsolatedTransport: isIsolated)
         records.withLockedValue { $0.sent.append(sent) }
         var response = try await inner.send(request, body: body)
-        if keepsAnswers {
+        if keepsResponses {
             let whole = try await response.body.collect(upTo: 1 << 20)
             let fields = response.head.headerFields.map { "\($0.name): \($0.value)" }
             let text = (fields + [String(decoding: whole, as: UTF8.self)]).joined(separator: "\n")
-            records.withLockedValue { $0.answers.append(text) }
+            records.withLockedValue { $0.responses.append(text) }
             response.body = ByteStream(whole)
         }
         return response
     }
 
-    func makeLane() -> any Transport { RecordingTransport(laneOf: self) }
+    func makeIsolatedTransport() -> any Transport { RecordingTransport(isolatedFrom: self) }
 
-    /// Closes what can be closed by hand.
+    /// Shuts down the transport if it supports it.
     func shutdown() async {
         guard let client = inner as? AsyncHTTPClientTransport else { return }
         try? await client.shutdown()
     }
 }
 
-/// Passes everything on to a store and remembers every token that was written.
+/// Forwards to a store and records every token that was written.
 struct RecordingStore: TokenStore {
     let inner: any TokenStore
     private let tokens = NIOLockedValueBox<Set<String>>([])
@@ -81,7 +83,7 @@ struct RecordingStore: TokenStore {
         self.inner = inner
     }
 
-    /// Every access and refresh token that was ever written.
+    /// Every access and refresh token that was written.
     var writtenTokens: Set<String> { tokens.withLockedValue { $0 } }
 
     func read() async -> StoreReading { await inner.read() }

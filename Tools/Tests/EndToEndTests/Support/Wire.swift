@@ -8,53 +8,50 @@ internal import Testing
     internal import Foundation
 #endif
 
-/// The transports that every test is run over.
+/// The transports that every test runs with.
 enum Wire: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case asyncHTTPClient
     case urlSession
 
     var testDescription: String { rawValue }
 
-    /// A transport with connections of its own.
+    /// Creates a transport with its own connections.
     /// - Parameters:
-    ///   - connections: How many connections to one host it may hold.
-    ///   - trusting: The certificate of an authority to trust, in PEM.
-    func transport(connections: Int = 64, trusting authority: String? = nil, version: HTTPVersion = .automatic) throws
+    ///   - connections: The maximum number of connections to one host.
+    ///   - authority: The PEM of a certificate authority to trust.
+    func transport(connections: Int = 64, trusting authority: String? = nil, allowsHTTP2: Bool = true) throws
         -> any Transport
     {
         switch self {
         case .asyncHTTPClient:
-            var options = AsyncHTTPClientTransport.Options(
-                httpVersion: version, maximumConnectionsPerHost: connections)
+            var configuration: TLSConfiguration?
             if let authority {
-                var configuration = TLSConfiguration.makeClientConfiguration()
-                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authority.utf8)))
-                options.tlsConfiguration = configuration
+                configuration = .makeClientConfiguration()
+                configuration?.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authority.utf8)))
             }
-            return AsyncHTTPClientTransport(options)
+            return AsyncHTTPClientTransport(
+                tlsConfiguration: configuration, allowsHTTP2: allowsHTTP2, maximumConnectionsPerHost: connections)
         case .urlSession:
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpMaximumConnectionsPerHost = connections
             return URLSessionTransport(configuration: configuration)
         }
     }
-
-    typealias HTTPVersion = AsyncHTTPClientTransport.Options.HTTPVersion
 }
 
-/// What one of the transports cannot do on this platform: skipped by name, each with its reason.
+/// A feature that a transport may lack on this platform. Tests that need it skip the transport.
 enum Limitation: Sendable {
-    /// FoundationNetworking has no challenge for the server's trust, so no authority of a test's own can be trusted. On
-    /// Apple's systems `URLSessionTransport` has no setting for one.
+    /// FoundationNetworking has no challenge for server trust, so a test's authority cannot be trusted. On Apple's
+    /// systems, `URLSessionTransport` has no setting for it.
     case trustingAnAuthority
-    /// FoundationNetworking ends the process ("no response" in `_NativeProtocol.transferCompleted`) where a server closes
-    /// within the head of its answer.
+    /// FoundationNetworking crashes ("no response" in `_NativeProtocol.transferCompleted`) if a server closes the
+    /// connection within the head of its response.
     case survivingHalfAHead
-    /// FoundationNetworking has no back-pressure and takes up to a second to cancel: meanwhile a server on this machine
-    /// that sends without end puts gigabytes into the memory of the process.
-    case leavingAnEndlessAnswer
+    /// FoundationNetworking has no back-pressure and takes up to a second to cancel. Meanwhile, an endless response
+    /// from this machine fills gigabytes of memory.
+    case leavingAnEndlessResponse
 
-    /// The transports that can do it.
+    /// The transports that have the feature.
     var wires: [Wire] { Wire.allCases.filter { $0 != .urlSession || !isMissing } }
 
     private var isMissing: Bool {

@@ -1,1 +1,1 @@
-../../../../Tests/MartletTests/Body/RandomForm.swift
+../../../../Tests/MartletTests/Transfers/Multipart/RandomForm.swift

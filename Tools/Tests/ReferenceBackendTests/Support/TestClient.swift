@@ -4,13 +4,13 @@ import NIOCore
 import NIOHTTP1
 import ReferenceBackend
 
-/// Sends requests to a backend and reads answers whole.
+/// Sends requests to a backend and reads whole responses.
 struct TestClient: Sendable {
     let baseURL: String
     var client = TestClient.shared
     var accessToken: String?
 
-    /// Lives as long as the tests do. A refused connection is an answer here, not something to try again.
+    /// Shared by all tests. It does not retry, because some tests expect a refused connection.
     static let shared = make()
 
     static func make(_ configure: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
@@ -34,7 +34,7 @@ struct TestClient: Sendable {
     func send(
         _ method: String, _ path: String, json: JSONValue? = nil, headers: [(String, String)] = [],
         body: HTTPClientRequest.Body? = nil
-    ) async throws -> TestAnswer {
+    ) async throws -> TestResponse {
         var request = HTTPClientRequest(url: path.hasPrefix("http") ? path : baseURL + path)
         request.method = HTTPMethod(rawValue: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
@@ -47,32 +47,33 @@ struct TestClient: Sendable {
         }
         let response = try await client.execute(request, timeout: .seconds(30))
         let bytes = try await response.body.collect(upTo: 64 << 20)
-        return TestAnswer(
+        return TestResponse(
             status: Int(response.status.code), headers: response.headers, bytes: Array(bytes.readableBytesView),
             version: "\(response.version)")
     }
 
-    func get(_ path: String, headers: [(String, String)] = []) async throws -> TestAnswer {
+    func get(_ path: String, headers: [(String, String)] = []) async throws -> TestResponse {
         try await send("GET", path, headers: headers)
     }
 
-    func post(_ path: String, _ json: JSONValue? = nil, headers: [(String, String)] = []) async throws -> TestAnswer {
+    func post(_ path: String, _ json: JSONValue? = nil, headers: [(String, String)] = []) async throws -> TestResponse {
         try await send("POST", path, json: json, headers: headers)
     }
 
-    func postForm(_ path: String, _ form: String, headers: [(String, String)] = []) async throws -> TestAnswer {
+    func postForm(_ path: String, _ form: String, headers: [(String, String)] = []) async throws -> TestResponse {
         let type = ("Content-Type", "application/x-www-form-urlencoded")
         return try await send("POST", path, headers: headers + [type], body: .bytes(ByteBuffer(string: form)))
     }
 
-    func postMultipart(_ path: String, _ form: TestForm, headers: [(String, String)] = []) async throws -> TestAnswer {
+    func postMultipart(_ path: String, _ form: TestForm, headers: [(String, String)] = []) async throws -> TestResponse
+    {
         let type = ("Content-Type", "multipart/form-data; boundary=\(form.boundary)")
         return try await send("POST", path, headers: headers + [type], body: .bytes(ByteBuffer(bytes: form.bytes)))
     }
 }
 
-/// An answer that was read to its end.
-struct TestAnswer: Sendable {
+/// A response whose body was read completely.
+struct TestResponse: Sendable {
     let status: Int
     private let headers: HTTPHeaders
     let bytes: [UInt8]
@@ -85,12 +86,12 @@ struct TestAnswer: Sendable {
         self.version = version
     }
 
-    /// The first field of a name.
+    /// The first value of a header field.
     func header(_ name: String) -> String? { headers.first(name: name) }
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The content as JSON, or `null`.
+    /// The body as JSON, or `null`.
     var json: JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }
 
     subscript(path: String...) -> JSONValue? {
@@ -98,7 +99,7 @@ struct TestAnswer: Sendable {
     }
 }
 
-/// A multipart form in the making.
+/// Builds a multipart form.
 struct TestForm {
     let boundary = "martlet-test-boundary"
     private var parts: [UInt8] = []

@@ -1,17 +1,17 @@
 import ReferenceBackend
 import Testing
 
-/// What a sign-in handed out, read from whatever shape the dialect gives it.
+/// The tokens of a sign-in response, parsed from the shape of its dialect.
 struct TestSession {
     var accessToken: String
     var refreshToken: String
     var user: JSONValue
 
-    /// - Parameter otherwise: The refresh token where the answer holds none.
-    init(_ answer: TestAnswer, otherwise: String? = nil) throws {
-        let body = answer.json["data"] ?? answer.json["result"] ?? answer.json
+    /// - Parameter otherwise: The refresh token if the response contains none.
+    init(_ response: TestResponse, otherwise: String? = nil) throws {
+        let body = response.json["data"] ?? response.json["result"] ?? response.json
         accessToken = try #require((body["accessToken"] ?? body["access_token"] ?? body["token"])?.stringValue)
-        let cookie = answer.header("Set-Cookie").flatMap(Self.cookieValue)
+        let cookie = response.header("Set-Cookie").flatMap(Self.cookieValue)
         refreshToken = try #require(
             (body["refreshToken"] ?? body["refresh_token"])?.stringValue ?? cookie ?? otherwise)
         user = body["user"] ?? .null
@@ -31,8 +31,8 @@ struct TestSession {
 }
 
 extension TestClient {
-    /// Refreshes as the dialect wants it.
-    func refresh(_ token: String, _ dialect: Dialect) async throws -> TestAnswer {
+    /// Sends the refresh request of the dialect.
+    func refresh(_ token: String, _ dialect: Dialect) async throws -> TestResponse {
         switch dialect {
         case .envelope, .legacy419: try await post("/auth/refresh", ["refreshToken": .string(token)])
         case .oauth2: try await postForm("/oauth/token", "grant_type=refresh_token&refresh_token=\(token)")
@@ -43,7 +43,7 @@ extension TestClient {
     }
 }
 
-/// Runs a backend for the length of a test.
+/// Runs a backend for the duration of a test.
 func withBackend<Result: Sendable>(
     _ dialect: Dialect = .envelope, configure: (inout BackendConfiguration) -> Void = { _ in },
     _ test: (ReferenceBackend, TestClient) async throws -> Result

@@ -6,45 +6,45 @@ internal import Martlet
     public import Foundation
 #endif
 
-/// An article as the server has it.
+/// An article.
 public struct Article: Decodable, Sendable, Identifiable, Hashable {
-    /// The server's id for it.
+    /// The id.
     public let id: String
-    /// One line.
+    /// The title.
     public let title: String
     /// The text.
     public let body: String
-    /// When it was written.
+    /// The time of its creation.
     public let createdAt: Date
 
-    /// An article that is not there yet.
+    /// A new article that has not been published.
     public struct Draft: Encodable, Sendable, Hashable {
-        /// One line.
+        /// The title.
         public var title: String
         /// The text.
         public var body: String
 
-        /// An article to be.
+        /// Creates a draft.
         public init(title: String = "", body: String = "") {
             self.title = title
             self.body = body
         }
 
-        /// Whether there is something to send.
+        /// Whether the draft can be published. A title is required.
         public var isComplete: Bool { title.contains { !$0.isWhitespace } }
     }
 }
 
-/// Whoever is signed in.
+/// The signed-in user.
 public struct User: Decodable, Sendable, Hashable {
-    /// The server's id.
+    /// The id.
     public let id: String
-    /// The name that others see.
+    /// The public name.
     public let name: String
-    /// The picture's key at the server, where there is a picture.
+    /// The key of the user's picture, or `nil` if there is none.
     public let profileImageKey: String?
 
-    /// Whoever it is.
+    /// Creates a user.
     public init(id: String, name: String, profileImageKey: String? = nil) {
         self.id = id
         self.name = name
@@ -76,7 +76,7 @@ enum ArticleEndpoint: APIEndpoint {
         }
     }
 
-    var query: Query { if case .newest = self { ["size": 100] } else { [] } }
+    var query: Query { if case .newest = self { ["size": 100] } else { [:] } }
     var body: RequestBody? { if case .create(let draft) = self { .json(draft) } else { nil } }
     var authentication: AuthenticationRequirement { .required }
 }

@@ -1,27 +1,27 @@
 public import Martlet
 public import MartletUI
 
-/// What the app holds for its whole life: the session, the login, and the client that everything is sent with.
+/// The app's long-lived objects: the session, the login and the client.
 @MainActor public final class AppModel {
-    /// Which screen is shown.
+    /// The session, which selects the screen.
     public let session: SessionModel
-    /// The login.
+    /// The login form.
     public let login: GuestLoginModel
-    /// Sends everything.
+    /// The client that sends all requests.
     public let client: NetworkClient
 
-    /// An app before a server.
+    /// Creates the model.
     /// - Parameters:
-    ///   - server: Where the server is.
-    ///   - store: Where the session is kept.
-    ///   - transport: Sends requests.
-    ///   - registration: How guests are registered; over the client if `nil`.
+    ///   - server: The base URL of the server.
+    ///   - store: The store of the session.
+    ///   - transport: The transport that sends requests.
+    ///   - registration: Creates the registration of guests. Uses the client by default.
     public init(
         server: BaseURL, store: any TokenStore, transport: any Transport = .platformDefault,
         registration: ((NetworkClient) -> GuestRegistration)? = nil
     ) {
-        // The reference backend on a Mac speaks plain http, and from a device it is another machine. An app of yours
-        // leaves both of these out, and speaks https.
+        // The reference backend uses plain HTTP, and a device reaches it over the network. Your app should use HTTPS
+        // and leave both settings out.
         let allowsInsecureHTTP = true
         let tokens = TokenManager(
             baseURL: server, store: store, refresher: .json(path: "/auth/refresh"),
@@ -34,7 +34,7 @@ public import MartletUI
         login = GuestLoginModel(registration?(client) ?? GuestRegistration(client))
     }
 
-    /// The articles, for whoever is signed in now.
+    /// Creates the model of the article list for the current session.
     public func makeArticles() -> ArticlesModel {
         ArticlesModel(client)
     }

@@ -2,32 +2,32 @@ public import Martlet
 internal import MartletUI
 public import Observation
 
-/// The articles, newest first, and who reads them.
+/// The articles, newest first, and the signed-in user.
 @MainActor @Observable public final class ArticlesModel {
-    /// The articles as they were loaded last.
+    /// The articles as of the last load.
     public private(set) var articles: [Article] = []
-    /// Whoever is signed in.
+    /// The signed-in user.
     public private(set) var user: User?
-    /// Whether the articles have been loaded at all.
+    /// Whether the articles have been loaded.
     public private(set) var isLoaded = false
-    /// What went wrong with loading or deleting, in the person's language.
+    /// The localized error of the last load or deletion.
     public private(set) var errorText: String?
 
     private let client: any APIClient
-    /// Goes up with each load, so that an older answer does not take the place of a newer one.
-    private var newest = 0
-    /// Goes up with each article that was published or deleted, so that a page from before it is known.
+    /// The number of the latest load, so that an older response does not replace a newer one.
+    private var latestLoad = 0
+    /// The number of published and deleted articles, to detect a page that was requested before such a change.
     private var changes = 0
 
-    /// The articles that a client gets.
+    /// Creates a model that loads articles with a client.
     public init(_ client: any APIClient) {
         self.client = client
     }
 
-    /// Loads the articles and whoever is signed in: when the list appears, and when it is pulled down.
+    /// Loads the articles and the user. Call it when the list appears and on pull to refresh.
     public func load() async {
-        newest += 1
-        let number = newest
+        latestLoad += 1
+        let number = latestLoad
         do throws(NetworkError) {
             guard let items = try await page(forLoad: number) else { return }
             articles = items
@@ -35,18 +35,18 @@ public import Observation
             errorText = nil
             if user == nil { user = try await client.send(Profile()) }
         } catch {
-            // The load that overtook this one tells how it went.
-            if number == newest { errorText = error.textForScreen }
+            // A newer load reports its own result.
+            if number == latestLoad { errorText = error.textForScreen }
         }
     }
 
     /// Publishes an article.
-    /// - Returns: What came of it.
+    /// - Returns: Whether it was published, or the error.
     public func create(_ draft: Article.Draft) async -> Publication {
         do throws(NetworkError) {
             let article: Article = try await client.send(ArticleEndpoint.create(draft))
             changes += 1
-            // A page that was loaded meanwhile may have it already.
+            // A page that was loaded in the meantime may contain it already.
             articles.removeAll { $0.id == article.id }
             articles.insert(article, at: 0)
             return .published
@@ -55,7 +55,7 @@ public import Observation
         }
     }
 
-    /// Takes an article away; only its author may.
+    /// Deletes an article. The server permits this to its author only.
     public func delete(_ article: Article) async {
         do throws(NetworkError) {
             try await client.send(ArticleEndpoint.delete(id: article.id))
@@ -66,33 +66,33 @@ public import Observation
         }
     }
 
-    /// The text about the last failure has been read.
+    /// Clears the error text. Call it when the user has dismissed the alert.
     public func dismissError() {
         errorText = nil
     }
 
-    /// The articles that the server has, what was published or deleted meanwhile included; `nil` once a newer load is under
-    /// way.
+    /// Loads the first page, again if articles were published or deleted in the meantime. Returns `nil` if a newer load
+    /// has started.
     private func page(forLoad number: Int) async throws(NetworkError) -> [Article]? {
         while true {
             let before = changes
             let page: ArticlePage = try await client.send(ArticleEndpoint.newest)
-            guard number == newest else { return nil }
+            guard number == latestLoad else { return nil }
             if before == changes { return page.items }
         }
     }
 }
 
-/// What came of publishing an article.
+/// The result of publishing an article.
 public enum Publication: Sendable, Hashable {
-    /// It stands first in the list.
+    /// The article was published and is first in the list.
     case published
-    /// It is not there, for a reason in the person's language; `nil` where another screen tells it.
+    /// The article was not published. The text is localized, or `nil` if another screen shows the error.
     case failed(String?)
 }
 
 extension NetworkError {
-    /// What is worth a word on this screen: what ends the session has a screen of its own.
+    /// The error text for this screen, or `nil` if the end of the session has its own screen.
     fileprivate var textForScreen: String? {
         switch self {
         case .cancelled, .sessionExpired, .sessionChanged, .signInRequired: nil

@@ -4,8 +4,8 @@ import MartletTesting
 import MartletUI
 import Testing
 
-@MainActor @Suite("The articles") struct ArticlesTests {
-    @Test("are loaded with whoever reads them") func load() async {
+@MainActor @Suite("Articles model") struct ArticlesTests {
+    @Test("loads the articles and the user") func load() async {
         let articles = model { _ in nil }
         #expect(!articles.isLoaded)
         await articles.load()
@@ -15,7 +15,7 @@ import Testing
         #expect(articles.errorText == nil)
     }
 
-    @Test("a new one stands first, and goes again") func create() async throws {
+    @Test("a new article is first, and can be deleted") func create() async throws {
         let articles = model { _ in nil }
         await articles.load()
         #expect(await articles.create(Article.Draft(title: "Swifts", body: "They never land.")) == .published)
@@ -24,26 +24,25 @@ import Testing
         #expect(articles.articles.map(\.title) == ["Wrens"])
     }
 
-    @Test("what fails is told, and what was there stays") func failure() async {
+    @Test("a failed load has an error text and keeps the articles") func failure() async {
         let articles = model { $0.number > 2 ? .status(503) : nil }
         await articles.load()
         await articles.load()
         #expect(articles.articles.map(\.title) == ["Wrens"])
-        #expect(articles.errorText == "The server is having trouble. Try again later.")
+        #expect(articles.errorText == "The server is having problems. Try again later.")
         articles.dismissError()
         #expect(articles.errorText == nil)
     }
 
-    @Test("why an article was not published is told where it is written, and not by the list") func notPublished() async
-    {
+    @Test("a failed publication is reported to the editor, not to the list") func notPublished() async {
         let articles = model { $0.method == .post ? .status(503) : nil }
         await articles.load()
         let publication = await articles.create(Article.Draft(title: "Swifts"))
-        #expect(publication == .failed("The server is having trouble. Try again later."))
+        #expect(publication == .failed("The server is having problems. Try again later."))
         #expect(articles.errorText == nil)
     }
 
-    @Test("a failed load is no failure of the article that is being written") func failedLoad() async {
+    @Test("a failed load does not affect the publication of an article") func failedLoad() async {
         let articles = model { $0.method == .get ? .status(503) : nil }
         await articles.load()
         #expect(articles.errorText != nil)
@@ -51,7 +50,7 @@ import Testing
         #expect(articles.errorText != nil)
     }
 
-    @Test("a session that ends is no failure of the list: there is a screen for it") func ended() async {
+    @Test("the end of the session is not reported as an error of the list") func ended() async {
         let articles = model { _ in .status(401) }
         await articles.load()
         #expect(articles.errorText == nil)
@@ -59,7 +58,7 @@ import Testing
         #expect(await articles.create(Article.Draft(title: "Swifts")) == .failed(nil))
     }
 
-    @Test("an older answer does not take the place of a newer one") func overtaken() async {
+    @Test("an older response does not replace a newer one") func overtaken() async {
         let gate = Gate()
         let articles = model { request in
             guard request.path.hasPrefix("/articles"), request.number == 1 else { return nil }
@@ -74,7 +73,7 @@ import Testing
         #expect(articles.articles.map(\.title) == ["Wrens"])
     }
 
-    @Test("a load that was overtaken has no say over the text either") func overtakenFailure() async {
+    @Test("the error of an older load is ignored") func overtakenFailure() async {
         let gate = Gate()
         let articles = model { request in
             guard request.path.hasPrefix("/articles"), request.number == 1 else { return nil }
@@ -89,7 +88,7 @@ import Testing
         #expect(articles.errorText == nil)
     }
 
-    @Test("a page from before an article was published is loaded once more")
+    @Test("a page requested before a publication is loaded again")
     func publishedMeanwhile() async {
         let gate = Gate()
         let articles = model { request in
@@ -108,7 +107,7 @@ import Testing
         #expect(articles.articles.map(\.title) == ["Swifts", "Wrens"])
     }
 
-    @Test("an article that a page had before it was known to be published stands there once") func once() async {
+    @Test("a published article that a page contains already is listed once") func once() async {
         let gate = Gate()
         let articles = model { request in
             switch request.method {
@@ -128,7 +127,7 @@ import Testing
         #expect(articles.articles.map(\.title) == ["Swifts"])
     }
 
-    @Test("a page from before an article was deleted does not bring it back") func deletedMeanwhile() async throws {
+    @Test("a page requested before a deletion does not restore the article") func deletedMeanwhile() async throws {
         let gate = Gate()
         let articles = model { request in
             guard request.path.hasPrefix("/articles"), request.method == .get else { return nil }
@@ -157,10 +156,10 @@ import Testing
     }
 
     private func model(
-        answer: @escaping @Sendable (StubTransport.Request) async throws -> StubTransport.Answer?
+        response: @escaping @Sendable (StubTransport.Request) async throws -> StubTransport.Response?
     ) -> ArticlesModel {
         let transport = StubTransport { request in
-            if let answer = try await answer(request) { return answer }
+            if let response = try await response(request) { return response }
             return switch (request.method, request.path) {
             case (.get, "/me"): .json(#"{"data":{"id":"7","name":"Ada","profileImageKey":null}}"#)
             case (.get, "/articles?size=100"): .json(#"{"data":{"items":[\#(Self.article("Wrens"))]}}"#)
@@ -171,7 +170,7 @@ import Testing
         }
         let tokens = TokenManager(
             baseURL: "https://api.example.com",
-            store: InMemoryTokenStore(StoredSession(id: SessionID(), bundle: .fresh())),
+            store: .inMemory(.fresh()),
             refresher: .json(path: "/auth/refresh"), transport: transport)
         var config = NetworkConfig()
         config.envelope = .standard

@@ -1,0 +1,187 @@
+import Martlet
+import MartletTesting
+
+/// The history of a schedule as readable text, one line for each entry.
+struct Transcript {
+    let world: World
+
+    var lines: [String] {
+        world.history.entries.compactMap { entry in
+            text(entry.what).map { "\(entry.at.text.leftPadded(to: 12))  \($0)" }
+        }
+    }
+
+    /// A summary of the schedule.
+    var introduction: String {
+        let script = world.script
+        let lifetime = script.lifetime.map { "live for \($0) s" } ?? "have an unstated lifetime"
+        let grace = script.grace > .zero ? "accepted for another \(script.grace.text)" : "not accepted again"
+        let start =
+            switch script.start {
+            case .nothing: "No session is stored."
+            case .fresh: "Session 1 is stored."
+            case .expired: "Session 1 is stored, and its access token has expired."
+            }
+        let many = script.processes.count == 1 ? "One process" : "\(script.processes.count) processes"
+        let disk = script.isShared ? "with a lock" : "without a lock"
+        return "\(many), a disk \(disk) that fails in \(script.diskFailurePercent) % of all cases, "
+            + "a network that fails in \(script.networkFailurePercent) %.\n"
+            + "Access tokens \(lifetime); a replaced refresh token is \(grace).\n\(start)"
+    }
+
+    private func text(_ occurrence: Occurrence) -> String? {
+        switch occurrence {
+        case .starts(let life): life.number == 1 ? "\(life.text) starts" : "\(life.text) starts again"
+        case .asks(let life, let call, let caller, let kind, _):
+            "\(life.text): caller \(caller) \(kind.text) (call \(call))"
+        case .returns(let life, let call, let reply): "\(life.text): call \(call) gets \(reply.text)"
+        case .cancels(let life, let call): "\(life.text): call \(call) is cancelled"
+        case .disk(let life, let event): text(event).map { "\(life.text): \($0)" }
+        case .event(let life, let event): "\(life.text) reports: \(text(event))"
+        case .sends(let life, let send, let token): "\(life.text) sends \(token.text) (refresh \(send))"
+        case .commits(let send, let token): "server: refresh \(send) is granted, the next token is \(token.text)"
+        case .repeats(let send, let token):
+            "server: refresh \(send) is granted again within the grace period, \(token.text)"
+        case .refuses(let send, let reason): "server: refresh \(send) is rejected, \(reason.text)"
+        case .breaks(let send, let reason): "server: refresh \(send): \(reason)"
+        case .delivers(let send): "network: the response to refresh \(send) arrives"
+        case .abandons(let send): "network: the client stops waiting for refresh \(send)"
+        case .request(let life, let call, let token, let isAccepted):
+            "\(life.text): call \(call) sends a request with \(token.text)\(isAccepted ? "" : ", which is rejected")"
+        case .revokes(let family): "server: session \(family) is revoked at the client's request"
+        case .withdraws(let family): "server: the access tokens of session \(family) are no longer accepted"
+        case .forgets(let family): "server: session \(family) ends"
+        case .jumps(let duration): "the clock jumps by \(duration.text)"
+        case .setsWallClock(let seconds): "the wall clock is changed by \(Int(seconds)) s"
+        case .repairs: "all faults end"
+        case .settles(let life, let state, let reply, let stored):
+            "\(life.text) at the end: \(state.text), a caller gets \(reply.text), the store contains "
+                + (stored.flatMap { TokenName(of: $0.bundle) }?.text ?? "nothing")
+        }
+    }
+
+    private func text(_ event: SimulatedDisk.Event) -> String? {
+        switch event {
+        case .requested, .completed: nil
+        case .read(let reading): "reads the disk and finds \(text(reading))"
+        case .wrote(let session): "writes \(text(session))"
+        case .deleted(let session): "deletes \(session.map(text) ?? "nothing")"
+        case .failed(let operation, let failure, let update):
+            "the disk fails to \(operation == .lock ? "lock" : operation == .read ? "read" : text(update)) "
+                + "(\(failure.description))"
+        case .locked: "acquires the lock"
+        case .tookOverLock(let name): "takes the lock away from process \(Life(named: name).process)"
+        case .unlocked: "releases the lock"
+        case .killed: "is killed"
+        }
+    }
+
+    private func text(_ reading: StoreReading) -> String {
+        switch reading {
+        case .found(let session): text(session)
+        case .empty: "nothing"
+        case .unavailable(let failure): "an error (\(failure.description))"
+        }
+    }
+
+    private func text(_ update: StoreUpdate?) -> String {
+        switch update {
+        case .write(let session): "write \(text(session))"
+        case .delete: "delete the record"
+        case .keep: "keep the record"
+        case nil: "perform the operation"
+        }
+    }
+
+    private func text(_ session: StoredSession) -> String {
+        let token = TokenName(of: session.bundle)?.text ?? "a record"
+        return session.hasRefreshJournal ? "\(token) with a journal entry" : token
+    }
+
+    private func text(_ event: SessionEvent) -> String {
+        // The ID of an interrupted sign-in is random, but two runs of a seed must give equal transcripts.
+        if case .signedOut(let session?) = event, world.history.families[session] == nil {
+            return "signedOut(a session that was still being stored)"
+        }
+        var text = String(describing: event)
+        for (session, family) in world.history.families {
+            text = text.replacing("Martlet.SessionStamp(session: \(session), rotation: ", with: "(session \(family), ")
+            text = text.replacing("\(session)", with: "session \(family)")
+        }
+        return text.replacing("Martlet.", with: "")
+    }
+}
+
+extension CallKind {
+    var text: String {
+        switch self {
+        case .token: "asks for a token"
+        case .renewal: "asks for a refresh"
+        case .request: "makes a request"
+        case .signIn(let family): "signs in to session \(family)"
+        case .signOut: "signs out"
+        }
+    }
+}
+
+extension Reply {
+    var text: String {
+        switch self {
+        case .token(let token): token.text
+        case .done: "success"
+        case .signedIn(let family): "session \(family)"
+        case .refused(let error): "an error: \(error.description)"
+        case .failed(let error): "an error: \(error.description)"
+        }
+    }
+}
+
+extension Rejection {
+    var text: String {
+        switch self {
+        case .spent: "because the token was spent"
+        case .signedOut: "because the session was signed out"
+        case .withdrawn: "because the session has ended"
+        }
+    }
+}
+
+extension SessionState {
+    var text: String {
+        switch self {
+        case .loading: "loading"
+        case .unavailable: "store unavailable"
+        case .signedOut: "signed out"
+        case .signedIn(let session):
+            "signed in to session \(session.account.userID ?? "?")\(session.isSaved ? "" : ", not saved")"
+        case .expired(let reason): "expired, \(reason)"
+        }
+    }
+}
+
+extension TokenName {
+    var text: String { "token \(number) of session \(family)" }
+}
+
+extension Life {
+    var text: String { "process \(process)" }
+}
+
+extension Duration {
+    /// `12.250 s`.
+    var text: String {
+        let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let rest = String(milliseconds % 1000)
+        return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
+    }
+}
+
+extension String {
+    func leftPadded(to width: Int) -> String {
+        String(repeating: " ", count: max(width - count, 0)) + self
+    }
+
+    func rightPadded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(width - count, 0))
+    }
+}

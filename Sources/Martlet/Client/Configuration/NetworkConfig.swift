@@ -1,0 +1,85 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The settings of a ``NetworkClient``. Every setting has a default.
+///
+/// ```swift
+/// var config = NetworkConfig()
+/// config.timeout = .seconds(10)
+/// config.envelope = .standard
+/// config.decoder.keyDecodingStrategy = .convertFromSnakeCase
+/// let client = NetworkClient(baseURL: "https://api.example.com", config: config)
+/// ```
+public struct NetworkConfig: Sendable {
+    /// The time limit of one attempt, from its start to the last byte of the response. Default 30 s.
+    ///
+    /// Large transfers are not cut off: the limit starts anew with each chunk of an upload or a download that makes
+    /// progress. A body in memory of up to 1 MiB is one chunk, unless the call has a ``TransferMonitor``.
+    public var timeout: Duration = .seconds(30)
+    /// Header fields of every request. A field of the same name in ``Endpoint/headers`` replaces them.
+    public var headers: HTTPFields = [:]
+    /// Decodes responses. The default reads dates in ISO 8601, with and without fractions of a second. Configure it
+    /// before you create the client.
+    public var decoder: JSONDecoder = .martlet
+    /// Encodes JSON bodies. The default writes dates in ISO 8601. Configure it before you create the client.
+    public var encoder: JSONEncoder = .martlet
+    /// The envelope that the server puts around its responses; `nil` if there is none.
+    public var envelope: ResponseEnvelope?
+    /// The app's interceptors, in order. ``retry`` runs after them.
+    public var interceptors: [any RequestInterceptor] = []
+    /// Decides which failed requests are sent again.
+    public var retry = RetryPolicy()
+    /// Observers of all calls, for logs and metrics.
+    public var observers: [any NetworkObserver] = []
+    /// The assumed speed of uploads, in bytes per second. Default 1,000,000. Values of zero or less count as 1.
+    ///
+    /// A 401 after a gigabyte wastes that gigabyte, and a one-shot body cannot be sent again. The client therefore
+    /// refreshes a token that would expire during the upload before it starts.
+    public var uploadBytesPerSecond: Double = 1_000_000
+    /// The assumed duration of an upload of unknown length. Default 60 s.
+    public var timeForUnknownUploadLength: Duration = .seconds(60)
+    /// The length, in bytes, from which the client asks the server before it sends the body (`Expect: 100-continue`,
+    /// RFC 9110, section 10.1.1), if the transport can wait for the response (``Transport/waitsForContinue``). `nil`
+    /// never asks. Default 1 MiB.
+    ///
+    /// One-shot bodies are sent without asking: the transport has read them by then, and the client could not send them
+    /// again to a server that does not support the expectation (417).
+    public var expectContinueThreshold: Int64? = 1 << 20
+    /// How many redirects one attempt follows (RFC 9110, section 15.4). Default 10. With 0, the redirect itself is the
+    /// response.
+    ///
+    /// The client follows redirects itself, the same on every platform. 301 and 302 turn a POST into a GET, as browsers
+    /// do; 303 turns everything but HEAD into a GET; 307 and 308 repeat the request with its body. A redirect to
+    /// another origin drops the token, cookies and all sensitive header fields. The client never follows a redirect
+    /// from `https` to `http`.
+    public var maximumRedirects = 10
+    /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
+    /// count as 1. Token refreshes do not count, and never wait.
+    public var maximumConcurrentRequests: Int?
+    /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.
+    /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.
+    ///
+    /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, and
+    /// the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
+    ///
+    /// ```swift
+    /// config.automaticSignIn = { client in
+    ///     try await GuestAuthService(client).register(name: "Guest")
+    /// }
+    /// ```
+    public var automaticSignIn: (@Sendable (NetworkClient) async throws -> Void)?
+    /// The largest response body to read into memory, in bytes. Default 64 MiB.
+    public var maximumResponseBytes: Int = 64 << 20
+    /// Whether plain `http` is allowed to hosts other than this machine. Default no.
+    public var allowsInsecureHTTP = false
+    /// The clocks. If `nil`, those of the client's ``TokenManager``, or the system's.
+    public var time: (any TimeSource)?
+
+    /// Creates the default settings.
+    public init() {}
+}

@@ -1,0 +1,8 @@
+/// The result of the pipeline before decoding.
+struct RawResponse: Sendable {
+    let response: ServerResponse
+    let context: RequestContext
+
+    /// Computed on demand, because redacting the path costs more than most calls need.
+    var call: CallDescription { context.call }
+}

@@ -1,0 +1,107 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Decodes the body of a response into a value, or into the server's error.
+struct ResponseDecoding: Sendable {
+    private let decoder: JSONDecoder
+    private let envelope: ResponseEnvelope?
+
+    init(decoder: JSONDecoder, envelope: ResponseEnvelope?) {
+        // One copy for all calls, so that the app's decoder is not changed.
+        self.decoder = envelope.map { decoder.copied(for: $0) } ?? decoder
+        self.envelope = envelope
+    }
+
+    /// Decodes a response with an acceptable status.
+    func decode<Value: Decodable & Sendable>(
+        _ type: Value.Type, from raw: NetworkResponse<RawResponse>
+    ) throws(NetworkError) -> Value {
+        let response = raw.value.response
+        if response.body.isEmpty {
+            if let empty = (type as? any EmptyBodyRepresentable.Type)?.empty as? Value { return empty }
+            throw .decoding(
+                raw.value.call,
+                ResponseDecodingError(
+                    type: "\(type)", codingPath: "", reason: "there is no JSON value", response: response))
+        }
+        do {
+            guard let envelope else {
+                if type == NoContent.self, let empty = NoContent() as? Value { return empty }
+                return try decoder.decode(type, from: response.body)
+            }
+            if type == NoContent.self, let empty = NoContent() as? Value, !envelope.reportsFailure(response) {
+                return empty
+            }
+            let enveloped = try decoder.decode(Enveloped<Value>.self, from: response.body)
+            // A key decoding strategy may have hidden the success field from the decoder, so the body is checked too.
+            if let value = enveloped.value, enveloped.isSuccess == true || !envelope.reportsFailure(response) {
+                return value
+            }
+            if let error = envelope.error(in: response) { throw NetworkError.api(raw.value.call, error) }
+            throw NetworkError.unacceptableStatus(raw.value.call, response)
+        } catch let error as NetworkError {
+            throw error
+        } catch {
+            throw .decoding(raw.value.call, ResponseDecodingError(error, type: "\(type)", response: response))
+        }
+    }
+
+    /// The error of a response whose status is not acceptable.
+    func statusError(for response: ServerResponse, call: CallDescription) -> NetworkError {
+        if let error = envelope?.error(in: response) ?? APIError(problemIn: response) { return .api(call, error) }
+        return response.status == 401 ? .unauthorized(call, response) : .unacceptableStatus(call, response)
+    }
+}
+
+extension JSONDecoder {
+    /// A copy that carries the envelope in its `userInfo`.
+    fileprivate func copied(for envelope: ResponseEnvelope) -> JSONDecoder {
+        let copy = JSONDecoder()
+        copy.dateDecodingStrategy = dateDecodingStrategy
+        copy.dataDecodingStrategy = dataDecodingStrategy
+        copy.keyDecodingStrategy = keyDecodingStrategy
+        copy.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
+        copy.allowsJSON5 = allowsJSON5
+        copy.assumesTopLevelDictionary = assumesTopLevelDictionary
+        copy.userInfo = userInfo
+        if let key = Enveloped<NoContent>.key { copy.userInfo[key] = envelope }
+        return copy
+    }
+}
+
+extension ResponseDecodingError {
+    /// Takes the coding path and the reason from Foundation's error.
+    init(_ error: any Error, type: String, response: ServerResponse) {
+        func failure(_ path: [any CodingKey], _ reason: String) -> ResponseDecodingError {
+            ResponseDecodingError(type: type, codingPath: Self.text(of: path), reason: reason, response: response)
+        }
+        switch error {
+        case DecodingError.keyNotFound(let key, let context):
+            self = failure(context.codingPath + [key], "the key is missing")
+        case DecodingError.valueNotFound(let expected, let context):
+            self = failure(context.codingPath, "found null instead of \(expected)")
+        case DecodingError.typeMismatch(let expected, let context):
+            self = failure(context.codingPath, "the value is not of type \(expected)")
+        case DecodingError.dataCorrupted(let context):
+            self = failure(context.codingPath, context.debugDescription)
+        default:
+            self = failure([], String(describing: error))
+        }
+    }
+
+    /// `articles[3].createdAt`.
+    private static func text(of path: [any CodingKey]) -> String {
+        path.reduce(into: "") { text, key in
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                text += (text.isEmpty ? "" : ".") + key.stringValue
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The envelope that a server puts around its responses, described by its field names.
+///
+/// ``standard`` is `{ "success": true, "code": "OK", "message": "…", "data": …, "errors": [], "meta": { "requestId":
+/// "…" } }`. A typed call decodes the value of `data`. If `success` is `false`, or the status is not acceptable, the
+/// call fails with ``NetworkError/api(_:_:)``.
+public struct ResponseEnvelope: Sendable, Hashable {
+    /// The field that says whether the request succeeded.
+    public var success: String
+    /// The field with the server's code for the result.
+    public var code: String
+    /// The field with a human-readable message.
+    public var message: String
+    /// The field with the value.
+    public var data: String
+    /// The field with the validation errors: texts, or objects with `field` and `message`.
+    public var errors: String
+    /// The object that contains ``requestID``.
+    public var meta: String
+    /// The field with the server's identifier for the request, within ``meta``.
+    public var requestID: String
+
+    /// Creates an envelope. Names that are left out are those of ``standard``.
+    public init(
+        success: String = "success", code: String = "code", message: String = "message", data: String = "data",
+        errors: String = "errors", meta: String = "meta", requestID: String = "requestId"
+    ) {
+        self.success = success
+        self.code = code
+        self.message = message
+        self.data = data
+        self.errors = errors
+        self.meta = meta
+        self.requestID = requestID
+    }
+
+    /// The usual field names.
+    public static let standard = ResponseEnvelope()
+
+    /// Whether the envelope reports a failure.
+    func reportsFailure(_ response: ServerResponse) -> Bool {
+        JSONValue(body: response.body)?[success] == .bool(false)
+    }
+
+    /// The server's error; `nil` if the response is not an envelope.
+    func error(in response: ServerResponse) -> APIError? {
+        guard let json = JSONValue(body: response.body), json[success] != nil || json[code] != nil else { return nil }
+        return APIError(
+            code: json[code]?.string, message: json[message]?.string ?? "",
+            errors: (json[errors]?.array ?? []).compactMap(APIError.FieldError.init),
+            requestID: json[meta]?[requestID]?.string, response: response)
+    }
+}

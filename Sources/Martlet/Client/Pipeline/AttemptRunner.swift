@@ -1,0 +1,201 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Runs one attempt within one time limit: sends the request, follows redirects and reads the response.
+struct AttemptRunner: Sendable {
+    private let config: NetworkConfig
+    let allowsInsecureHTTP: Bool
+    private let transport: any Transport
+    private let limits: TimeLimits
+
+    var waitsForContinue: Bool { transport.waitsForContinue }
+
+    /// The response of an attempt, after all redirects.
+    struct Outcome: Sendable {
+        var response: ServerResponse
+        /// The unread body, if a receiver consumes it.
+        var body: ByteStream?
+        /// Whether a redirect led to another origin, which did not get the token.
+        var leftOrigin: Bool
+    }
+
+    init(config: NetworkConfig, allowsInsecureHTTP: Bool, transport: any Transport, time: any TimeSource) {
+        self.config = config
+        self.allowsInsecureHTTP = allowsInsecureHTTP
+        self.transport = transport
+        self.limits = TimeLimits(time: time)
+    }
+
+    func run(
+        _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?
+    ) async throws -> Outcome {
+        let announcement = call.monitor?.lastAnnouncement ?? 0
+        return try await limits.run(withoutProgressFor: limit(of: call)) { progress in
+            try await exchange(request, call, from: origin, observation, progress, announcement)
+        }.get()
+    }
+
+    /// Lets a receiver consume the body of a response. The time limit restarts with each chunk.
+    /// - Returns: The number of bytes received.
+    func receive(
+        _ body: ByteStream, of response: ServerResponse, for call: CallState, by receiver: any ResponseReceiver,
+        _ slot: RequestSlot?
+    ) async throws -> Int {
+        let count = Locked(0)
+        let pass = call.monitor?.pass ?? 0
+        // Capture the attempt number now: an attempt abandoned before it starts would read its successor's.
+        let attempt = receiver.attempt
+        return try await limits.run(withoutProgressFor: limit(of: call)) { progress in
+            let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
+            try await receiver.receive(
+                IncomingResponse(
+                    attempt: attempt, head: response.head, body: counted, context: call.context,
+                    progress: { count in
+                        progress.report()
+                        call.monitor?.receive(count, in: pass)
+                    }, finish: { call.monitor?.finish() }, slot: slot))
+            return count.withLock { $0 }
+        }.get()
+    }
+
+    private func limit(of call: CallState) -> Duration {
+        call.context.endpoint.timeout ?? config.timeout
+    }
+
+    private func exchange(
+        _ original: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
+        _ progress: ProgressSignal, _ announcement: Int
+    ) async throws -> Outcome {
+        let (body, context) = (call.body, call.context)
+        var announcement = announcement
+        var request = original
+        var origin = origin
+        var carriesBody = body != nil
+        var leftOrigin = false
+        var redirects = 0
+        while true {
+            let outgoing =
+                carriesBody
+                ? try body?.open().reporting(to: call.monitor, context.attempt, after: &announcement, progress) : nil
+            let response = try await send(request, outgoing, context)
+            let redirect: Redirect?
+            if config.maximumRedirects > 0 {
+                redirect = try Redirect(of: request, by: response.head, from: origin)
+            } else {
+                redirect = nil
+            }
+            guard let redirect else {
+                if let receiver = call.receiver, receiver.accepts(response.head, for: context.endpoint) {
+                    let head = ServerResponse(head: response.head, body: Data())
+                    return Outcome(response: head, body: response.body, leftOrigin: leftOrigin)
+                }
+                let bytes = try await response.body.collect(upTo: config.maximumResponseBytes)
+                return Outcome(response: ServerResponse(head: response.head, body: bytes), leftOrigin: leftOrigin)
+            }
+            redirects += 1
+            guard redirects <= config.maximumRedirects else {
+                throw NetworkError.tooManyRedirects(context.call, limit: config.maximumRedirects)
+            }
+            guard allowsInsecureHTTP || !redirect.origin.isInsecure else {
+                throw Redirect.Refusal.insecure(url: "\(redirect.origin)")
+            }
+            carriesBody = carriesBody && redirect.keepsBody
+            if carriesBody, let body, !body.isReplayable {
+                let head = ServerResponse(head: response.head, body: Data())
+                throw NetworkError.bodyNotReplayable(context.call, head)
+            }
+            // Reading the rest of a short body lets the transport reuse the connection.
+            _ = try? await response.body.collect(upTo: 16 << 10)
+            // After a cancellation or a timeout the next attempt may already be under way.
+            try Task.checkCancellation()
+            leftOrigin = leftOrigin || redirect.leavesOrigin
+            observation?.attemptWillRedirect(
+                context, redirect.request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
+            request = redirect.request
+            origin = redirect.origin
+        }
+    }
+
+    private func send(
+        _ request: HTTPRequest, _ body: OutgoingBody?, _ context: RequestContext
+    ) async throws -> (head: HTTPResponse, body: ByteStream) {
+        do {
+            return try await transport.send(request, body: body)
+        } catch {
+            guard case .interceptorFailed(let call, let error) = Self.wrap(error, call: context.call) else {
+                throw error
+            }
+            throw NetworkError.transport(call, error)
+        }
+    }
+
+    /// Converts any error into a ``NetworkError`` that names the call.
+    static func wrap(_ error: any Error, call: CallDescription, lastResponse: ServerResponse? = nil) -> NetworkError {
+        switch error {
+        case let error as NetworkError: error
+        case let error as SessionError: NetworkError(error, for: call)
+        case is CancellationError: .cancelled(call)
+        case let error as TimeLimitError: .timedOut(call, after: error.limit)
+        case let error as ByteStream.TooLargeError: .responseTooLarge(call, limit: error.limit)
+        case is BodySpentError: .bodyNotReplayable(call, lastResponse)
+        case let problem as InvalidRequestError: .invalidRequest(call, reason: problem.description)
+        case let problem as FileError: .invalidRequest(call, reason: problem.description)
+        case let failure as DownloadError: .downloadFailed(call, failure)
+        case Redirect.Refusal.insecure(let url): .insecureURL(call, url: url)
+        case Redirect.Refusal.unusable(let why): .invalidResponse(call, reason: why)
+        case let error as TransportError: wrap(error, call: call, lastResponse: lastResponse)
+        default: .interceptorFailed(call, error)
+        }
+    }
+
+    private static func wrap(_ error: TransportError, call: CallDescription, lastResponse: ServerResponse?)
+        -> NetworkError
+    {
+        switch error {
+        case .offline: .offline(call)
+        case .cannotConnect(let why): .cannotConnect(call, reason: why)
+        case .connectionLost(let why): .connectionLost(call, reason: why)
+        case .timedOut: .connectionLost(call, reason: "the transport timed out")
+        case .tlsFailed(let why): .tlsFailed(call, reason: why)
+        case .invalidResponse(let why): .invalidResponse(call, reason: why)
+        case .invalidRequest(let why): .invalidRequest(call, reason: why)
+        case .bodyFailed(let error): wrapBody(error, call: call, lastResponse: lastResponse)
+        }
+    }
+
+    private static func wrapBody(_ error: any Error, call: CallDescription, lastResponse: ServerResponse?)
+        -> NetworkError
+    {
+        let wrapped = wrap(error, call: call, lastResponse: lastResponse)
+        guard case .interceptorFailed = wrapped else { return wrapped }
+        let why = Redaction.redact(String(describing: error))
+        return .invalidRequest(call, reason: "The body could not be read: \(why)")
+    }
+}
+
+extension OutgoingBody {
+    /// A body in memory that is larger than this is sent in chunks, so that its time limit can restart with each of
+    /// them.
+    private static let maximumSingleChunk = 1 << 20
+
+    /// The same body, which reports its progress to the time limit and to the monitor.
+    fileprivate func reporting(
+        to monitor: TransferMonitor?, _ attempt: Int, after announcement: inout Int, _ progress: ProgressSignal
+    ) -> OutgoingBody {
+        if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSingleChunk { return self }
+        let body = monitor?.announceBody(after: announcement) ?? 0
+        announcement = body
+        return counted(onProgress: { progress.report() }) {
+            let pass = monitor?.startBody(body, attempt: attempt) ?? 0
+            return { count in
+                progress.report()
+                monitor?.send(count, in: pass)
+            }
+        }
+    }
+}

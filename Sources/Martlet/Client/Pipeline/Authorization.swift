@@ -1,0 +1,16 @@
+/// The authorization of one call: the session that the call belongs to, the token for its next attempt, and whether the
+/// server has rejected a token.
+struct Authorization: Sendable {
+    /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
+    let requirement: AuthenticationRequirement
+    /// The session that the call belongs to. No other session may authorize it, its retries included.
+    var session: SessionID?
+    /// The token for the next attempt.
+    var credential: Credential?
+    /// The estimated time to send the body, for which the token must last; `nil` if the token need not last that long.
+    var transferTime: Duration?
+    /// Whether the server rejected the token of the attempt that has just failed.
+    var isTokenRejected = false
+    /// Whether the call has been sent again because of a rejected token. That happens once for each call.
+    var hasReplayed = false
+}

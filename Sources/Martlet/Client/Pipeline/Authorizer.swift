@@ -1,0 +1,142 @@
+internal import HTTPTypes
+
+/// The stage of the pipeline that deals with access tokens: it attaches one before an attempt, and replaces one that
+/// the server rejects, once for each call.
+struct Authorizer: Sendable {
+    let tokens: TokenManager
+
+    /// Whether the call may carry a token at all.
+    func mayAuthorize(_ call: CallState) -> Bool {
+        call.authorization.requirement != .none && tokens.mayCarryToken(to: call.context.origin)
+    }
+
+    /// Takes a fresh token without suspending.
+    /// - Returns: `false` if there is no fresh token, or if the token must last for an upload. Then call
+    ///   ``waitForToken(_:)``.
+    func takeFreshToken(_ call: inout CallState) throws(SessionError) -> Bool {
+        guard call.authorization.credential == nil, call.authorization.transferTime == nil,
+            let credential = tokens.freshCredential()
+        else { return false }
+        try assign(credential, to: &call)
+        return true
+    }
+
+    /// Waits for a token, unless the call already has one from an earlier wait.
+    ///
+    /// No request slot is held meanwhile, so that calls that need no token can pass.
+    func waitForToken(_ call: inout CallState) async throws(SessionError) {
+        guard call.authorization.credential == nil else { return }
+        switch await requestToken(for: call) {
+        case .success(let credential):
+            try assign(credential, to: &call)
+        case .failure(.signedOut) where call.authorization.session != nil:
+            // A call that belonged to a session must not continue anonymously.
+            throw .sessionChanged
+        case .failure(.signedOut) where call.authorization.requirement == .ifSignedIn,
+            .failure(.expired) where call.authorization.requirement == .ifSignedIn && call.authorization.session == nil:
+            return
+        case .failure(let error):
+            throw error
+        }
+    }
+
+    /// Checks, after a suspension, that the call's token may still be used, and takes the newer one if there is one.
+    /// - Returns: `false` if the token was rejected or replaced meanwhile and its successor is not there yet.
+    func tokenIsUsable(_ call: inout CallState) throws(SessionError) -> Bool {
+        guard let credential = call.authorization.credential, !tokens.isUsable(credential.stamp) else { return true }
+        guard tokens.isCurrent(credential.stamp.session) else { throw .sessionChanged }
+        call.authorization.credential = nil
+        guard let newer = tokens.freshCredential() else { return false }
+        try assign(newer, to: &call)
+        return true
+    }
+
+    /// Renews the token if it has expired while the call was waiting, or would expire while the body is sent. The call
+    /// keeps its request slot. If it queued again, the new token could expire while it waits.
+    func renewIfNeeded(_ call: inout CallState) async throws(SessionError) {
+        guard let credential = call.authorization.credential else { return }
+        if case .success(let newer) = await requestToken(for: call), newer.stamp.session == credential.stamp.session {
+            call.authorization.credential = newer
+        }
+        guard tokens.isCurrent(credential.stamp.session) else { throw .sessionChanged }
+    }
+
+    /// Takes a token for a call that a refresher makes during a refresh. Such a call must not wait for the result of
+    /// that refresh.
+    func takeTokenInsideRefresh(_ call: inout CallState) async throws(SessionError) {
+        if let credential = tokens.freshCredential() { return try assign(credential, to: &call) }
+        guard call.authorization.requirement == .required else { return }
+        try assign(try await tokens.credential().get(), to: &call)
+    }
+
+    /// Puts the call's token on the request of the next attempt.
+    func sign(_ request: inout HTTPRequest, for call: inout CallState) {
+        guard let credential = call.authorization.credential else { return }
+        call.authorization.credential = nil
+        call.context.stamp = credential.stamp
+        tokens.scheme.sign(&request.headerFields, with: credential.accessToken)
+    }
+
+    /// Removes the token from a request that an interceptor has redirected to another origin.
+    func unsign(_ request: inout HTTPRequest, for call: inout CallState) {
+        guard call.context.stamp != nil else { return }
+        request.headerFields[tokens.scheme.header] = nil
+        call.context.stamp = nil
+    }
+
+    /// Fails the attempt if its response rejects its token and the call has not been replayed yet.
+    ///
+    /// The request still holds its slot here. The token is marked as rejected before the slot goes to the next call,
+    /// which must not go out with the same token.
+    func validate(_ response: ServerResponse, for call: inout CallState) throws(NetworkError) {
+        guard let stamp = call.context.stamp, !call.authorization.hasReplayed, tokens.rejection.isRejected(response)
+        else { return }
+        call.authorization.isTokenRejected = true
+        tokens.reportRejection(of: stamp)
+        throw .unauthorized(call.context.call, response)
+    }
+
+    /// Gets a token in place of the rejected one.
+    /// - Returns: Whether the call must be sent again. `false` if the attempt failed for another reason than its token.
+    /// - Throws: ``NetworkError`` if there is no other token.
+    func recover(_ call: inout CallState, from failure: NetworkError) async throws(NetworkError) -> Bool {
+        guard call.authorization.isTokenRejected, let stamp = call.context.stamp, let response = failure.response
+        else { return false }
+        do {
+            call.authorization.credential = try await tokens.credential(replacing: stamp).get()
+            // Another caller may have renewed the token while this body was sent, so it may not last for another
+            // upload.
+            if call.authorization.transferTime != nil { try await renewIfNeeded(&call) }
+        } catch {
+            throw NetworkError(error, for: call.context.call, response: response)
+        }
+        call.authorization.hasReplayed = true
+        return true
+    }
+
+    private func assign(_ credential: Credential, to call: inout CallState) throws(SessionError) {
+        if let session = call.authorization.session, session != credential.stamp.session { throw .sessionChanged }
+        call.authorization.session = credential.stamp.session
+        call.authorization.credential = credential
+    }
+
+    private func requestToken(for call: CallState) async -> Result<Credential, SessionError> {
+        guard let transferTime = call.authorization.transferTime else { return await tokens.credential() }
+        return await tokens.credential(lasting: transferTime)
+    }
+}
+
+extension NetworkError {
+    /// Converts an error of the session to the error of a call.
+    init(_ error: SessionError, for call: CallDescription, response: ServerResponse? = nil) {
+        self =
+            switch error {
+            case .signedOut: .signInRequired(call)
+            case .expired(let reason): .sessionExpired(call, reason, response)
+            case .sessionChanged: .sessionChanged(call)
+            case .unavailable(let failure): .storageUnavailable(call, failure)
+            case .refreshFailed(let failure): .refreshFailed(call, failure, response)
+            case .cancelled: .cancelled(call)
+            }
+    }
+}

@@ -1,0 +1,73 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Reports one call to the observers. Without observers there is no observation, and nothing is redacted or recorded.
+final class CallObservation: Sendable {
+    private let observers: [any NetworkObserver]
+    private let id: UUID
+    private let time: any TimeSource
+    private let startedAt: Duration
+    /// The prepared request, with secrets masked.
+    private let request: Locked<HTTPRequest>
+    private let body: ObservedBody?
+
+    /// Starts the observation and reports ``NetworkObserver/callWillStart(_:)``.
+    init?(observers: [any NetworkObserver], request: HTTPRequest, body: PreparedBody?, context: RequestContext) {
+        guard !observers.isEmpty else { return nil }
+        // Created after the check: on Linux, `UUID()` opens a file.
+        self.id = UUID()
+        self.observers = observers
+        self.time = context.time
+        self.startedAt = context.startedAt
+        self.request = Locked(request.redacted)
+        self.body = body.map { ObservedBody(contentType: $0.contentType, length: $0.length, bytes: $0.bytes) }
+        let call = observed(attempt: 0)
+        for observer in observers { observer.callWillStart(call) }
+    }
+
+    func attemptWillStart(_ context: RequestContext, _ request: HTTPRequest) {
+        let call = observed(context, request)
+        for observer in observers { observer.attemptWillStart(call) }
+    }
+
+    func attemptWillRedirect(_ context: RequestContext, _ request: HTTPRequest, to url: String) {
+        let url = Redaction.redactURL(url)
+        let call = observed(context, request)
+        for observer in observers { observer.attemptWillRedirect(call, to: url) }
+    }
+
+    func attemptDidReceive(_ context: RequestContext, _ response: ServerResponse, bytes: Int) {
+        let call = observed(context)
+        for observer in observers { observer.attemptDidReceive(call, status: response.status, bytes: bytes) }
+    }
+
+    func attemptDidFail(_ context: RequestContext, _ error: NetworkError) {
+        let call = observed(context)
+        for observer in observers { observer.attemptDidFail(call, error: error) }
+    }
+
+    func callWillRetry(_ context: RequestContext, after delay: Duration, dueTo error: NetworkError) {
+        let call = observed(context)
+        for observer in observers { observer.callWillRetry(call, after: delay, dueTo: error) }
+    }
+
+    func callDidFinish(_ result: Result<Int, NetworkError>, attempts: Int) {
+        let call = observed(attempt: attempts)
+        for observer in observers { observer.callDidFinish(call, result: result) }
+    }
+
+    private func observed(_ context: RequestContext, _ request: HTTPRequest? = nil) -> ObservedCall {
+        observed(attempt: context.attempt, request: request, stamp: context.stamp)
+    }
+
+    private func observed(attempt: Int, request: HTTPRequest? = nil, stamp: SessionStamp? = nil) -> ObservedCall {
+        ObservedCall(
+            id: id, request: request?.redacted ?? self.request.withLock { $0 }, attempt: attempt, stamp: stamp,
+            elapsed: time.uptime - startedAt, body: body)
+    }
+}

@@ -1,0 +1,68 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension CallPipeline {
+    /// Builds the request of an endpoint, without a token.
+    ///
+    /// Header fields are merged here, in this order:
+    ///
+    /// 1. ``NetworkConfig/headers``.
+    /// 2. ``Endpoint/headers``, which replace client fields of the same name.
+    /// 3. Defaults for fields that are still missing: `Accept`, the body's `Content-Type`, `Expect` for a large body.
+    ///
+    /// After that, ``RequestInterceptor/prepare(_:for:)`` may change them once for the call. Each attempt starts from
+    /// the prepared fields. It then adds, in this order:
+    ///
+    /// 1. The fields of a ``ResponseReceiver``. For a download these are `Accept-Encoding` if it is missing,
+    ///    `Want-Repr-Digest` if the server's digest is checked, and `Range` and `If-Range` if the download resumes.
+    /// 2. The access token (``Authorizer``).
+    /// 3. The changes of ``RequestInterceptor/adapt(_:for:)``.
+    func build(
+        _ endpoint: any Endpoint, accept: String?, _ authentication: AuthenticationRequirement
+    ) throws(NetworkError) -> CallState {
+        let method = endpoint.method
+        let location: Location
+        do {
+            location = try baseURL.location.get().appending(path: endpoint.path, query: endpoint.query)
+        } catch {
+            throw .invalidRequest(CallDescription(unsent: endpoint), reason: error.description)
+        }
+        let context = RequestContext(endpoint: endpoint, method: method.rawValue, location: location, time: time)
+        guard attemptRunner.allowsInsecureHTTP || !location.origin.isInsecure else {
+            throw .insecureURL(context.call, url: location.redactedText)
+        }
+        if authorizer == nil, authentication == .required { throw .signInRequired(context.call) }
+
+        var request = HTTPRequest(
+            method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
+            headerFields: .merged(client: config.headers, endpoint: endpoint.headers, accept: accept))
+
+        let body: PreparedBody?
+        do {
+            body = try endpoint.body.map { try PreparedBody($0, encoder: config.encoder) }
+        } catch {
+            let why = Redaction.redact(String(describing: error))
+            throw .invalidRequest(context.call, reason: "The body could not be encoded: \(why)")
+        }
+        if let type = body?.contentType, request.headerFields[.contentType] == nil {
+            request.headerFields[.contentType] = type
+        }
+        var authorization = Authorization(requirement: authentication)
+        var expectsContinue = false
+        if let body {
+            authorization.transferTime = config.transferTime(of: body)
+            expectsContinue =
+                attemptRunner.waitsForContinue && config.expectsContinue(body)
+                && request.headerFields[.expect] == nil
+            if expectsContinue { request.headerFields[.expect] = "100-continue" }
+        }
+        return CallState(
+            request: request, body: body, context: context, authorization: authorization,
+            expectsContinue: expectsContinue)
+    }
+}

@@ -1,0 +1,252 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Performs every call of a client: builds the request, attaches the token, sends it, validates the response and
+/// retries.
+struct CallPipeline: Sendable {
+    let baseURL: BaseURL
+    let tokens: TokenManager?
+    let config: NetworkConfig
+    let time: any TimeSource
+    let attemptRunner: AttemptRunner
+    let decoding: ResponseDecoding
+    private let interceptors: [any RequestInterceptor]
+    let authorizer: Authorizer?
+    private let slots: ConcurrencyLimiter
+
+    init(baseURL: BaseURL, tokens: TokenManager?, config: NetworkConfig, transport: any Transport) {
+        self.baseURL = baseURL
+        self.tokens = tokens
+        self.config = config
+        self.time = config.time ?? tokens?.time ?? .system
+        self.interceptors = config.interceptors + [config.retry]
+        self.authorizer = tokens.map(Authorizer.init)
+        self.slots = ConcurrencyLimiter { origin in
+            guard let ours = config.maximumConcurrentRequests else { return transport.parallelRequests(to: origin) }
+            return min(ours, transport.parallelRequests(to: origin) ?? ours)
+        }
+        self.decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)
+        self.attemptRunner = AttemptRunner(
+            config: config, allowsInsecureHTTP: config.allowsInsecureHTTP || tokens?.allowsInsecureHTTP == true,
+            transport: transport, time: time)
+    }
+
+    /// Sends an endpoint until an attempt succeeds or must not be retried.
+    /// - Parameters:
+    ///   - session: The only session that may authorize the call; any session if `nil`.
+    ///   - receiver: Consumes the body of an acceptable response. Without one the body is read into memory.
+    func perform(
+        _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
+        session: SessionID? = nil, monitor: TransferMonitor? = nil, receiver: (any ResponseReceiver)? = nil
+    ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
+        var bodyOutlivesCall = false
+        defer { if !bodyOutlivesCall { monitor?.finish() } }
+        var call = try build(endpoint, accept: accept, authentication ?? endpoint.authentication)
+        call.authorization.session = session
+        call.monitor = monitor
+        call.receiver = receiver
+        do {
+            let (response, lastAttempt) = try await run(&call)
+            bodyOutlivesCall = receiver?.outlivesCall == true
+            return NetworkResponse(
+                value: RawResponse(response: try await process(response, &call), context: call.context),
+                head: response.head, attempts: call.context.attempt,
+                duration: time.uptime - call.context.startedAt, lastAttemptDuration: lastAttempt)
+        } catch let error as NetworkError {
+            throw error
+        } catch {
+            throw AttemptRunner.wrap(error, call: call.context.call)
+        }
+    }
+
+    private func run(_ call: inout CallState) async throws -> (ServerResponse, Duration) {
+        var observation: CallObservation?
+        do {
+            let built = call.request
+            for interceptor in interceptors { try await interceptor.prepare(&call.request, for: &call.context) }
+            if !call.request.hasSameOrigin(as: built) {
+                call.context.origin = try origin(of: call.request)
+            }
+            observation = CallObservation(
+                observers: config.observers, request: call.request, body: call.body, context: call.context)
+            while true {
+                call.context.attempt += 1
+                let started = time.uptime
+                let failure: NetworkError
+                switch await attempt(&call, observation) {
+                case .success(let response):
+                    let duration = time.uptime - started
+                    observation?.callDidFinish(.success(response.status), attempts: call.context.attempt)
+                    return (response, duration)
+                case .failure(let error):
+                    failure = error
+                }
+                call.lastResponse = failure.response ?? call.lastResponse
+                let wait = isClientInitiatedRetry(failure, &call) ? .zero : try await decide(&call, failure)
+                guard call.body?.isReplayable ?? true else {
+                    guard failure.response != nil else { throw failure }
+                    throw NetworkError.bodyNotReplayable(call.context.call, call.lastResponse)
+                }
+                observation?.callWillRetry(call.context, after: wait, dueTo: failure)
+                if wait > .zero { try await time.sleep(until: time.uptime + wait) }
+            }
+        } catch {
+            let failure = AttemptRunner.wrap(error, call: call.context.call)
+            observation?.callDidFinish(.failure(failure), attempts: call.context.sent)
+            throw failure
+        }
+    }
+
+    /// Whether the server rejected only what the client had added to the request by itself (`Expect`, or the `Range` of
+    /// a resumed download), so that the request is sent again without it.
+    private func isClientInitiatedRetry(_ failure: NetworkError, _ call: inout CallState) -> Bool {
+        if call.expectsContinue, failure.response?.status == 417 {
+            call.expectsContinue = false
+            call.request.headerFields[.expect] = nil
+            return true
+        }
+        return call.receiver?.shouldRestart(after: failure) == true
+    }
+
+    /// One attempt: authorize, adapt, send, follow redirects, read, validate.
+    private func attempt(_ call: inout CallState, _ observation: CallObservation?) async -> Result<
+        ServerResponse, NetworkError
+    > {
+        var isUnderWay = false
+        do {
+            let slot = try await authorize(&call)
+            var isSlotTransferred = false
+            defer { if !isSlotTransferred { slot.map(slots.release) } }
+            var request = call.request
+            call.receiver?.adapt(&request)
+            authorizer?.sign(&request, for: &call)
+            for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
+            let origin = try origin(of: &request, adaptedFrom: &call)
+            call.context.sent += 1
+            isUnderWay = true
+            call.monitor?.start(attempt: call.context.attempt)
+            observation?.attemptWillStart(call.context, request)
+            let outcome = try await attemptRunner.run(request, call, from: origin, observation)
+            // A request redirected to another origin carries no token, so its response cannot reject the token.
+            if outcome.leftOrigin { call.context.stamp = nil }
+            if let body = outcome.body, let receiver = call.receiver {
+                try await validate(outcome.response, &call)
+                var transferred: RequestSlot?
+                if receiver.outlivesCall, let slot {
+                    transferred = RequestSlot { [slots] in slots.release(slot) }
+                    isSlotTransferred = true
+                }
+                let count = try await attemptRunner.receive(
+                    body, of: outcome.response, for: call, by: receiver, transferred)
+                try await receiver.finish(outcome.response.head)
+                observation?.attemptDidReceive(call.context, outcome.response, bytes: count)
+                return .success(outcome.response)
+            }
+            isUnderWay = false
+            observation?.attemptDidReceive(call.context, outcome.response, bytes: outcome.response.body.count)
+            try await validate(outcome.response, &call)
+            // A receiver has already consumed acceptable responses.
+            if call.receiver == nil, call.context.endpoint.acceptableStatuses.contains(outcome.response.status) {
+                return .success(outcome.response)
+            }
+            return .failure(decoding.statusError(for: outcome.response, call: call.context.call))
+        } catch {
+            let failure = AttemptRunner.wrap(error, call: call.context.call, lastResponse: call.lastResponse)
+            if isUnderWay { observation?.attemptDidFail(call.context, failure) }
+            return .failure(failure)
+        }
+    }
+
+    /// Waits for a token and then for a request slot, and returns when the request may be sent. With a fresh token and
+    /// a free slot it checks the token once and does not suspend.
+    ///
+    /// If the server rejects a token that many calls use, only the calls that hold a slot are rejected. The calls that
+    /// still wait for a slot go back and wait for the new token.
+    /// - Returns: The origin whose slot the call holds; `nil` if it holds none.
+    private func authorize(_ call: inout CallState) async throws -> Origin? {
+        call.context.stamp = nil
+        call.authorization.isTokenRejected = false
+        let origin = call.context.origin
+        let mayCarryToken = authorizer?.mayAuthorize(call) == true
+        if let authorizer, authorizer.tokens.isRefreshingHere {
+            if mayCarryToken { try await authorizer.takeTokenInsideRefresh(&call) }
+            // A refresher's own call must not queue behind the calls that wait for the refresh.
+            return nil
+        }
+        guard let authorizer, mayCarryToken else {
+            _ = try await slots.acquire(origin)
+            return origin
+        }
+        while true {
+            let isFresh = try authorizer.takeFreshToken(&call)
+            if !isFresh { try await authorizer.waitForToken(&call) }
+            let hasQueued = try await slots.acquire(origin)
+            if isFresh, !hasQueued { return origin }
+            do {
+                if try authorizer.tokenIsUsable(&call) {
+                    if hasQueued { try await authorizer.renewIfNeeded(&call) }
+                    return origin
+                }
+            } catch {
+                slots.release(origin)
+                throw error
+            }
+            slots.release(origin)
+        }
+    }
+
+    /// The origin of an adapted request. If an interceptor has changed it, the token is removed.
+    private func origin(of request: inout HTTPRequest, adaptedFrom call: inout CallState) throws -> Origin {
+        guard !request.hasSameOrigin(as: call.request) else { return call.context.origin }
+        let target = try origin(of: request)
+        if target != call.context.origin { authorizer?.unsign(&request, for: &call) }
+        return target
+    }
+
+    private func origin(of request: HTTPRequest) throws -> Origin {
+        let url = "\(request.scheme ?? "https")://\(request.authority ?? "")"
+        let origin = try Location.parse(url).get().origin
+        guard attemptRunner.allowsInsecureHTTP || !origin.isInsecure else {
+            throw Redirect.Refusal.insecure(url: "\(origin)")
+        }
+        return origin
+    }
+
+    /// How long to wait before the next attempt.
+    /// - Throws: The failure if there is no further attempt.
+    private func decide(_ call: inout CallState, _ failure: NetworkError) async throws(NetworkError) -> Duration {
+        guard !failure.isCancelled else { throw failure }
+        if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
+        for interceptor in interceptors {
+            switch await interceptor.retry(call.request, for: &call.context, dueTo: failure) {
+            case .doNotRetry: continue
+            case .retry: return .zero
+            case .retryAfter(let wait): return wait
+            case .fail(let error): throw error
+            }
+        }
+        throw failure
+    }
+
+    private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
+        try authorizer?.validate(response, for: &call)
+        for interceptor in interceptors { try await interceptor.validate(response, for: &call.context) }
+    }
+
+    private func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
+        var response = response
+        for interceptor in interceptors { response = try await interceptor.process(response, for: &call.context) }
+        return response
+    }
+}
+
+extension HTTPRequest {
+    fileprivate func hasSameOrigin(as other: HTTPRequest) -> Bool {
+        authority == other.authority && scheme == other.scheme
+    }
+}

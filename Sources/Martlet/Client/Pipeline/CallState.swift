@@ -1,0 +1,16 @@
+internal import HTTPTypes
+
+/// The state of one call in the pipeline.
+struct CallState: Sendable {
+    /// The request as it was built and prepared, without a token.
+    var request: HTTPRequest
+    let body: PreparedBody?
+    var context: RequestContext
+    var authorization: Authorization
+    /// The response to the last attempt that got one.
+    var lastResponse: ServerResponse?
+    var monitor: TransferMonitor?
+    var receiver: (any ResponseReceiver)?
+    /// Whether the server is asked with `Expect: 100-continue` before the body goes out.
+    var expectsContinue = false
+}

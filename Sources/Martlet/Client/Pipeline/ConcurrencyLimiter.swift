@@ -1,0 +1,95 @@
+/// Limits how many requests are under way to one origin. Further requests wait in a queue for a slot.
+final class ConcurrencyLimiter: Sendable {
+    /// The requests to one origin: how many are under way, and which ones wait.
+    private struct Queue {
+        var running = 0
+        var waiting: ArraySlice<(id: Int, continuation: CheckedContinuation<Bool, Never>)> = []
+
+        func hasSlot(within limit: Int?) -> Bool {
+            limit.map { running < max($0, 1) } ?? true
+        }
+    }
+
+    /// The queues of all origins.
+    private struct State {
+        var queues: [Origin: Queue] = [:]
+        var lastID = 0
+        /// The requests that were cancelled before they were in a queue.
+        var cancelledEarly: Set<Int> = []
+    }
+
+    private let limit: @Sendable (Origin) -> Int?
+    private let state = Locked(State())
+
+    /// - Parameter limit: The current limit for an origin; `nil` for none. Values below 1 count as 1.
+    init(limit: @escaping @Sendable (Origin) -> Int?) {
+        self.limit = limit
+    }
+
+    /// Waits for a slot.
+    /// - Returns: Whether the request had to queue.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    func acquire(_ origin: Origin) async throws -> Bool {
+        let limit = limit(origin)
+        let hasAcquired = state.withLock { state in
+            var queue = state.queues[origin] ?? Queue()
+            guard queue.waiting.isEmpty, queue.hasSlot(within: limit) else { return false }
+            queue.running += 1
+            state.queues[origin] = queue
+            return true
+        }
+        if hasAcquired { return false }
+        try await waitInQueue(for: origin)
+        return true
+    }
+
+    private func waitInQueue(for origin: Origin) async throws {
+        let limit = limit(origin)
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        let hasSlot = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+                let hasSlot = state.withLock { state -> Bool? in
+                    if state.cancelledEarly.contains(id) { return false }
+                    var queue = state.queues[origin] ?? Queue()
+                    defer { state.queues[origin] = queue }
+                    guard !queue.hasSlot(within: limit) else {
+                        queue.running += 1
+                        return true
+                    }
+                    queue.waiting.append((id, continuation))
+                    return nil
+                }
+                if let hasSlot { continuation.resume(returning: hasSlot) }
+            }
+        } onCancel: {
+            let continuation = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+                state.cancelledEarly.insert(id)
+                guard let index = state.queues[origin]?.waiting.firstIndex(where: { $0.id == id }) else { return nil }
+                return state.queues[origin]?.waiting.remove(at: index).continuation
+            }
+            continuation?.resume(returning: false)
+        }
+        if Task.isCancelled { state.withLock { _ = $0.cancelledEarly.remove(id) } }
+        guard hasSlot else { throw CancellationError() }
+    }
+
+    /// Releases a slot, and admits as many queued requests as the limit allows by now.
+    func release(_ origin: Origin) {
+        let limit = limit(origin)
+        let next = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+            guard var queue = state.queues[origin] else { return [] }
+            var next: [CheckedContinuation<Bool, Never>] = []
+            queue.running -= 1
+            while queue.hasSlot(within: limit), let first = queue.waiting.popFirst() {
+                next.append(first.continuation)
+                queue.running += 1
+            }
+            state.queues[origin] = queue.running == 0 ? nil : queue
+            return next
+        }
+        for continuation in next { continuation.resume(returning: true) }
+    }
+}

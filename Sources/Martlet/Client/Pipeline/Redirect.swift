@@ -1,0 +1,118 @@
+internal import HTTPTypes
+
+/// The request that follows a redirect (RFC 9110, section 15.4).
+struct Redirect {
+    var request: HTTPRequest
+    var origin: Origin
+    /// Whether the body is sent again.
+    var keepsBody: Bool
+    /// Whether the redirect leads to another origin, where the token must not go.
+    var leavesOrigin: Bool
+
+    /// Why a redirect is not followed.
+    enum Refusal: Error {
+        case insecure(url: String)
+        case unusable(String)
+    }
+
+    /// - Returns: `nil` if the response is not a redirect.
+    init?(of request: HTTPRequest, by head: HTTPResponse, from origin: Origin) throws(Refusal) {
+        guard [301, 302, 303, 307, 308].contains(head.status.code), let target = head.headerFields[.location] else {
+            return nil
+        }
+        let location: Location
+        switch Location.resolve(target, relativeTo: request, at: origin) {
+        case .success(let found): location = found
+        case .failure(let problem): throw .unusable(problem.description)
+        }
+        if origin.scheme == "https", location.origin.scheme == "http" {
+            throw .insecure(url: location.redactedText)
+        }
+        var next = request
+        next.scheme = location.origin.scheme
+        next.authority = location.authority
+        next.path = location.target
+        let becomesGet: Bool =
+            switch head.status.code {
+            case 301, 302: request.method == .post
+            case 303: request.method != .get && request.method != .head
+            default: false
+            }
+        if becomesGet {
+            next.method = .get
+            let bodyFields: [HTTPField.Name] = [
+                .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation,
+                .expect,
+            ]
+            for name in bodyFields {
+                next.headerFields[name] = nil
+            }
+        }
+        leavesOrigin = location.origin != origin
+        if leavesOrigin {
+            next.headerFields = HTTPFields(
+                next.headerFields.filter {
+                    $0.indexingStrategy != .disallow && !Redaction.isSensitive(headerName: $0.name.rawName)
+                })
+        }
+        self.request = next
+        self.origin = location.origin
+        self.keepsBody = !becomesGet
+    }
+}
+
+extension Location {
+    /// Resolves a `Location` field, which may be relative, against the redirected request (RFC 3986, section 5).
+    static func resolve(
+        _ reference: String, relativeTo request: HTTPRequest, at origin: Origin
+    ) -> Result<Location, InvalidRequestError> {
+        let reference = reference.prefix { $0 != "#" }
+        guard !reference.utf8.contains(where: { $0 <= 32 || $0 == 127 }) else {
+            return .failure(InvalidRequestError("The Location field of the redirect is not a URL."))
+        }
+        let scheme = reference.prefix { $0 != ":" && $0 != "/" && $0 != "?" }
+        if reference.dropFirst(scheme.count).first == ":" { return parse(encoded(reference)) }
+        if reference.hasPrefix("//") { return parse("\(origin.scheme):\(encoded(reference))") }
+        let base = request.path ?? "/"
+        let basePath = base.prefix { $0 != "?" }
+        let authority = request.authority ?? origin.host
+        let target: String
+        if reference.isEmpty {
+            target = base
+        } else if reference.hasPrefix("/") {
+            target = String(reference)
+        } else if reference.hasPrefix("?") {
+            target = String(basePath + reference)
+        } else {
+            let folder = basePath.lastIndex(of: "/").map { basePath[...$0] } ?? "/"
+            target = String(folder + reference)
+        }
+        return parse("\(origin.scheme)://\(authority)\(encoded(target[...]))").map { $0.withoutDotSegments }
+    }
+
+    /// Escapes the characters that servers put into `Location` although a URL must not contain them, as browsers do.
+    private static func encoded(_ text: Substring) -> String {
+        PercentEncoding.encode(String(text)) { byte in
+            byte == UInt8(ascii: "%") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
+                || byte == UInt8(ascii: "]") || PercentEncoding.isPathCharacter(byte)
+        }
+    }
+
+    private var withoutDotSegments: Location {
+        var kept: [Substring] = []
+        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        for (index, segment) in segments.enumerated() {
+            let isLast = index == segments.count - 1
+            switch segment {
+            case ".": if isLast { kept.append("") }
+            case "..":
+                if !kept.isEmpty { kept.removeLast() }
+                if isLast { kept.append("") }
+            default: kept.append(segment)
+            }
+        }
+        var copy = self
+        copy.path = "/" + kept.joined(separator: "/")
+        return copy
+    }
+}

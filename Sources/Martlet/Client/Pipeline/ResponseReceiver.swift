@@ -1,0 +1,38 @@
+internal import HTTPTypes
+
+/// Consumes the body of an acceptable response instead of the pipeline: a download writes it to a file, a stream hands
+/// it to the caller.
+///
+/// The pipeline reads every response that the receiver does not accept, and validates and retries it like any other. A
+/// 401 is therefore handled the same way for all calls.
+protocol ResponseReceiver: Sendable {
+    /// Whether the body is read after the call has returned, so that its connection is still in use.
+    var outlivesCall: Bool { get }
+    /// The number of the current attempt.
+    var attempt: Int { get }
+    /// Changes the request before an attempt.
+    func adapt(_ request: inout HTTPRequest)
+    /// Whether the receiver consumes the body of this response.
+    func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool
+    /// Consumes the body. After a cancellation or a timeout the pipeline does not wait for this method to return.
+    func receive(_ response: IncomingResponse) async throws
+    /// Uses the complete body. The pipeline always waits for this method.
+    func finish(_ head: HTTPResponse) async throws
+    /// Whether the request is sent again at once, because the failure concerns only what the receiver had added to it.
+    func shouldRestart(after failure: NetworkError) -> Bool
+}
+
+/// A response whose body has not been read yet.
+struct IncomingResponse: Sendable {
+    /// The number of the attempt that received it.
+    let attempt: Int
+    let head: HTTPResponse
+    let body: ByteStream
+    let context: RequestContext
+    /// Reports how much has arrived. Each report restarts the time limit.
+    let progress: @Sendable (TransferCount) -> Void
+    /// Reports the end of a body that outlives its call.
+    let finish: @Sendable () -> Void
+    /// Held while the connection is in use.
+    let slot: RequestSlot?
+}

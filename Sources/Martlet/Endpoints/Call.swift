@@ -1,0 +1,67 @@
+public import HTTPTypes
+
+/// An ``APIRequest`` as a value, for calls that do not need a type of their own.
+///
+/// ```swift
+/// let created = try await client.send(Call<Article>.post("/articles", .json(draft)))
+/// let articles = try await client.send(Call<[Article]>.get("/articles"))
+/// ```
+public struct Call<Response: Decodable & Sendable>: APIRequest {
+    /// The path; see ``Endpoint/path``.
+    public var path: String
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// The query.
+    public var query: Query
+    /// Header fields of this call.
+    public var headers: HTTPFields
+    /// The body.
+    public var body: RequestBody?
+    /// Whether the call carries an access token.
+    public var authentication: AuthenticationRequirement
+    /// The statuses that count as success.
+    public var acceptableStatuses: StatusCodes
+    /// The time limit of one attempt; the client's timeout if `nil`.
+    public var timeout: Duration?
+
+    /// Creates a call.
+    public init(
+        _ method: HTTPRequest.Method, _ path: String, query: Query = [:], headers: HTTPFields = [:],
+        body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn,
+        acceptableStatuses: StatusCodes = .successful, timeout: Duration? = nil
+    ) {
+        self.path = path
+        self.method = method
+        self.query = query
+        self.headers = headers
+        self.body = body
+        self.authentication = authentication
+        self.acceptableStatuses = acceptableStatuses
+        self.timeout = timeout
+    }
+
+    /// Creates a GET.
+    public static func get(
+        _ path: String, query: Query = [:], authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.get, path, query: query, authentication: authentication) }
+
+    /// Creates a POST.
+    public static func post(
+        _ path: String, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.post, path, body: body, authentication: authentication) }
+
+    /// Creates a PUT.
+    public static func put(
+        _ path: String, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.put, path, body: body, authentication: authentication) }
+
+    /// Creates a PATCH.
+    public static func patch(
+        _ path: String, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.patch, path, body: body, authentication: authentication) }
+
+    /// Creates a DELETE.
+    public static func delete(
+        _ path: String, authentication: AuthenticationRequirement = .ifSignedIn
+    ) -> Call { Call(.delete, path, authentication: authentication) }
+}

@@ -1,0 +1,79 @@
+@_exported public import HTTPTypes
+
+/// Describes a request: its path, method, header fields and body, and whether it needs an access token.
+///
+/// Conform to one of two refinements. The caller of an ``APIEndpoint`` names the response type; an ``APIRequest`` has a
+/// fixed one. Everything but ``path`` has a default.
+///
+/// ```swift
+/// enum ArticleEndpoint: APIEndpoint {
+///     case all, one(id: Int), create(Article.Draft)
+///
+///     var path: String {
+///         switch self {
+///         case .all, .create: "/articles"
+///         case .one(let id): "/articles/\(id)"
+///         }
+///     }
+///     var method: HTTPRequest.Method { if case .create = self { .post } else { .get } }
+///     var body: RequestBody? { if case .create(let draft) = self { .json(draft) } else { nil } }
+/// }
+/// ```
+public protocol Endpoint: Sendable {
+    /// The path below the client's base URL, with or without a leading slash.
+    ///
+    /// Characters that a path must not contain are percent-encoded, including `?` and `#` (use ``query``); existing
+    /// percent escapes are kept. A path with `.` or `..` segments, escaped or not, is rejected, because it could leave
+    /// the base URL. An absolute `http` or `https` URL is used unchanged, and gets a token only if tokens may be sent
+    /// to its origin.
+    var path: String { get }
+    /// The method. Default GET.
+    var method: HTTPRequest.Method { get }
+    /// The query. Default empty.
+    var query: Query { get }
+    /// Header fields of this call. They replace fields of the same name in ``NetworkConfig/headers``. Default empty.
+    var headers: HTTPFields { get }
+    /// The body. Default none.
+    var body: RequestBody? { get }
+    /// Whether the call carries an access token. Default ``AuthenticationRequirement/ifSignedIn``.
+    var authentication: AuthenticationRequirement { get }
+    /// The statuses that count as success. Default 200 to 299.
+    var acceptableStatuses: StatusCodes { get }
+    /// The time limit of one attempt, from its start to the last byte of the response. Default `nil`, the client's
+    /// timeout.
+    var timeout: Duration? { get }
+}
+
+extension Endpoint {
+    /// GET.
+    public var method: HTTPRequest.Method { .get }
+    /// No query.
+    public var query: Query { [:] }
+    /// No header fields.
+    public var headers: HTTPFields { [:] }
+    /// No body.
+    public var body: RequestBody? { nil }
+    /// A token if a user is signed in.
+    public var authentication: AuthenticationRequirement { .ifSignedIn }
+    /// 200 to 299.
+    public var acceptableStatuses: StatusCodes { .successful }
+    /// The client's timeout.
+    public var timeout: Duration? { nil }
+}
+
+/// An endpoint whose caller names the response type: `let articles: [Article] = try await
+/// client.send(ArticleEndpoint.all)`.
+public protocol APIEndpoint: Endpoint {}
+
+/// An endpoint with a fixed response type: `let me = try await client.send(Profile())`.
+///
+/// ```swift
+/// struct Profile: APIRequest {
+///     typealias Response = User
+///     let path = "/me"
+/// }
+/// ```
+public protocol APIRequest: Endpoint {
+    /// The type that the response is decoded into.
+    associatedtype Response: Decodable & Sendable
+}

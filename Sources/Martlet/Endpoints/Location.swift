@@ -1,0 +1,126 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// An absolute `http` or `https` URL, parsed into the parts of a request.
+struct Location: Sendable, Hashable {
+    var origin: Origin
+    /// Host and port as sent.
+    var authority: String
+    /// The encoded path, with a leading slash.
+    var path: String
+    /// The encoded query, without the question mark.
+    var query: String?
+
+    /// Path and query as sent.
+    var target: String {
+        query.map { path + "?" + $0 } ?? path
+    }
+
+    /// Origin and path for error texts, with secrets masked.
+    var redactedText: String {
+        "\(origin)\(Redaction.redactPath(path[...]))"
+    }
+
+    /// Parses an absolute URL. The error says what is wrong with it.
+    static func parse(_ text: String) -> Result<Location, InvalidRequestError> {
+        func problem(_ what: String) -> Result<Location, InvalidRequestError> {
+            .failure(InvalidRequestError("\"\(Redaction.redact(String(text.prefix(200))))\" \(what)"))
+        }
+        guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased() else {
+            return problem("is not an absolute URL; write it as https://host/path.")
+        }
+        guard scheme == "https" || scheme == "http" else { return problem("has a scheme other than http and https.") }
+        guard components.user == nil, components.password == nil else {
+            return .failure(
+                InvalidRequestError("A URL for \(components.host ?? "?") has a user name or password. Remove them."))
+        }
+        guard var host = components.percentEncodedHost?.lowercased(), !host.isEmpty else {
+            return problem("has no host.")
+        }
+        if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
+        guard isHost(host) else {
+            return problem("has a host with invalid characters; write international names in Punycode (xn--…).")
+        }
+        let standardPort = scheme == "https" ? 443 : 80
+        // `URLComponents` ignores a port that is too large for an Int. It must not become the default port.
+        guard let port = components.port ?? (namesPort(text) ? nil : standardPort), (1...65535).contains(port) else {
+            return problem("has a port outside 1 to 65535.")
+        }
+        let origin = Origin(scheme: scheme, host: host, port: port)
+        var path = components.percentEncodedPath
+        if !path.hasPrefix("/") { path = "/" + path }
+        return .success(
+            Location(
+                origin: origin,
+                authority: port == standardPort ? host : "\(host):\(port)",
+                path: path,
+                query: components.percentEncodedQuery))
+    }
+
+    /// The URL of an endpoint's path below this base URL. See ``Endpoint/path`` for the rules.
+    func appending(path: String, query: Query) throws(InvalidRequestError) -> Location {
+        var result = self
+        if Self.isAbsolute(path) {
+            result = try Location.parse(path).get()
+        } else {
+            guard !path.utf8.starts(with: "//".utf8) else {
+                throw InvalidRequestError(
+                    "The path \"\(Redaction.redact(path))\" starts with two slashes, which would be read as another "
+                        + "host. Start it with one slash."
+                )
+            }
+            guard !Self.hasDotSegments(path) else {
+                throw InvalidRequestError(
+                    "The path \"\(Redaction.redact(path))\" has . or .. segments, which could leave the base URL. "
+                        + "Remove them."
+                )
+            }
+            let encoded = PercentEncoding.encodePath(path)
+            let base = self.path.hasSuffix("/") ? String(self.path.dropLast()) : self.path
+            result.path =
+                encoded.isEmpty
+                ? (base.isEmpty ? "/" : self.path) : base + (encoded.hasPrefix("/") ? "" : "/") + encoded
+        }
+        if !query.isEmpty {
+            let own = result.query.flatMap { $0.isEmpty ? nil : $0 + "&" } ?? ""
+            result.query = own + query.encoded
+        }
+        return result
+    }
+
+    private static func isHost(_ host: String) -> Bool {
+        guard host.hasPrefix("[") else { return !host.utf8.contains(UInt8(ascii: "%")) }
+        let address = host.dropFirst().prefix { $0 != "%" && $0 != "]" }
+        return address.contains(":") && address.allSatisfy { ($0.isASCII && $0.isHexDigit) || $0 == ":" || $0 == "." }
+    }
+
+    private static func namesPort(_ url: String) -> Bool {
+        let parts = url.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2, omittingEmptySubsequences: false)
+        let hostAndPort = (parts.last ?? Substring().utf8).prefix { !"/?#".utf8.contains($0) }
+        guard let colon = hostAndPort.lastIndex(of: UInt8(ascii: ":")) else { return false }
+        let port = hostAndPort[colon...].dropFirst()
+        return !port.isEmpty && !port.contains(UInt8(ascii: "]"))
+    }
+
+    private static func isAbsolute(_ path: String) -> Bool {
+        guard let colon = path.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        let scheme = path[..<colon].lowercased()
+        return (scheme == "http" || scheme == "https") && path[colon...].hasPrefix("://")
+    }
+
+    private static func hasDotSegments(_ path: String) -> Bool {
+        guard path.utf8.contains(UInt8(ascii: ".")) || path.utf8.contains(UInt8(ascii: "%")) else { return false }
+        // Compare bytes: a slash with a combining accent is a Character other than a slash, but is sent as a slash.
+        // Servers disagree on whether an escaped slash or a backslash is a separator, so both count; and some servers
+        // remove what follows a semicolon before they interpret dot segments.
+        return Array(PercentEncoding.decode(path).utf8)
+            .split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") })
+            .contains { segment in
+                let name = segment.prefix { $0 != UInt8(ascii: ";") }
+                return name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)
+            }
+    }
+}

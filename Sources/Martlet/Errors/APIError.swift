@@ -1,0 +1,76 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// An error that the server explained in its response, in an envelope or a problem document (RFC 9457).
+public struct APIError: Error, Sendable, Hashable {
+    /// An error in one field of the request.
+    public struct FieldError: Sendable, Hashable, Codable {
+        /// The field, if the server names one.
+        public var field: String?
+        /// What is wrong with the field.
+        public var message: String
+
+        /// An error in one field.
+        public init(field: String? = nil, message: String) {
+            self.field = field
+            self.message = message
+        }
+    }
+
+    /// The server's error code: the envelope's `code`, or the problem's `type`.
+    public var code: String?
+    /// The server's message: the envelope's `message`, or the problem's `detail` or `title`.
+    public var message: String
+    /// The errors in single fields.
+    public var errors: [FieldError]
+    /// The server's ID of the request, for a report to the server's operator.
+    public var requestID: String?
+    /// The response.
+    public var response: ServerResponse
+
+    /// An error that the server explained.
+    public init(
+        code: String?, message: String, errors: [FieldError] = [], requestID: String? = nil, response: ServerResponse
+    ) {
+        self.code = code
+        self.message = message
+        self.errors = errors
+        self.requestID = requestID
+        self.response = response
+    }
+
+    /// The status code.
+    public var status: Int { response.status }
+}
+
+extension APIError.FieldError: CustomStringConvertible, CustomReflectable {
+    /// The field and the message with secrets masked, such as `name: at most 40 characters`.
+    public var description: String { Redaction.redact((field.map { "\($0): " } ?? "") + message) }
+
+    /// Shows only the redacted description, because a server may quote what the request sent.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
+}
+
+extension APIError: CustomReflectable {
+    /// Shows only the redacted description and the response, because a server may quote what the request sent.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description, "response": response], displayStyle: .struct)
+    }
+}
+
+extension APIError: CustomStringConvertible {
+    /// The error with secrets masked, such as
+    /// `422 INVALID_NAME: The name is too long (name: at most 40 characters) [request 7f3a]`.
+    public var description: String {
+        var text = "\(status) " + (code.map { "\($0): " } ?? "") + message
+        if !errors.isEmpty {
+            text += " (" + errors.map { ($0.field.map { "\($0): " } ?? "") + $0.message }.joined(separator: "; ") + ")"
+        }
+        // Not redacted: the request ID is meant to be quoted, and redaction could mask it because it looks like a
+        // token.
+        return Redaction.redact(text) + (requestID.map { " [request \($0)]" } ?? "")
+    }
+}

@@ -1,0 +1,57 @@
+extension NetworkError: CustomStringConvertible, CustomReflectable {
+    /// Which call failed, why, and what to do next.
+    public var description: String {
+        "\(call): \(explanation)" + (call.attempts > 1 ? " (\(call.attempts) attempts)" : "")
+    }
+
+    /// Shows only the redacted description, because an underlying error may show a secret.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description], displayStyle: .enum)
+    }
+
+    /// Why the call failed and what to do next.
+    var explanation: String {
+        switch self {
+        case .offline: "this device is offline. Try again when it is connected."
+        case .cannotConnect(_, let reason):
+            "the server could not be reached (\(reason)). Check the address and the network."
+        case .connectionLost(_, let reason): "the connection was lost (\(reason)). Try again."
+        case .timedOut(_, let limit):
+            "no complete response within \(limit.inSeconds.shortText) s. Try again, or raise the timeout."
+        case .cancelled: "the call was cancelled."
+        case .tlsFailed(_, let reason):
+            "no secure connection could be established (\(reason)). Check the server's certificate."
+        case .invalidRequest(_, let reason): "the request is invalid. \(reason)"
+        case .insecureURL(_, let url):
+            "\(url) is not secure, so nothing was sent there. Use https, or allow plain http for this client."
+        case .invalidResponse(_, let reason): "the response is invalid or does not match the request (\(reason))."
+        case .responseTooLarge(_, let limit):
+            "the response is larger than \(limit) bytes. Download it to a file, or raise the limit."
+        case .tooManyRedirects(_, let limit): "the server sent more than \(limit) redirects."
+        case .unacceptableStatus(_, let response): "the server responded with \(response)"
+        case .api(_, let error): "the server reported an error: \(error)"
+        case .decoding(_, let error): error.description
+        case .unauthorized(_, let response): "not authorized; the server responded with \(response)"
+        case .signInRequired: "this call requires a session, and no user is signed in. Sign in first."
+        case .sessionExpired(_, let reason, _): "the session has ended: \(reason). Sign in again."
+        case .sessionChanged:
+            "the session that this call belongs to has ended, so the request was not sent under another session."
+        case .refreshFailed(_, let error, _):
+            "the access token could not be refreshed: \(error). The session is kept; try again later."
+        case .storageUnavailable(_, let error): "the stored session cannot be read now: \(error). Try again later."
+        case .bodyNotReplayable:
+            "the request had to be sent again, but its body can be read only once. Use a body that can be replayed."
+        case .downloadFailed(_, let error): "the download failed. \(error)"
+        case .interceptorFailed(_, let error): "an interceptor failed: \(Redaction.redact(String(describing: error)))"
+        case .transport(_, let error): "the transport failed: \(Redaction.redact(String(describing: error)))"
+        }
+    }
+}
+
+extension Double {
+    /// A number of seconds without trailing zeros: `30`, `0.25`.
+    var shortText: String {
+        if self == rounded(), abs(self) < 1e15 { return String(Int64(self)) }
+        return String((self * 1000).rounded() / 1000)
+    }
+}

@@ -1,0 +1,65 @@
+/// A transient error of a refresh: the session is kept, and another refresh may start after a backoff.
+public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What failed.
+    public enum Kind: Sendable, Hashable {
+        /// There is no network.
+        case offline
+        /// The server could not be reached, or the connection was lost: DNS, connection refused or reset, TLS.
+        case connection
+        /// There was no response in time.
+        case timedOut
+        /// The server returned a status that neither grants nor rejects the refresh, such as 408, 429 or 5xx.
+        case status(Int)
+        /// The response contains no tokens: a captive portal's page, a redirect, an unreadable body.
+        case unreadableResponse
+        /// The session has used up its refresh budget (``SessionPolicy/refreshBudget``).
+        case tooManyRefreshes
+        /// The refresher threw an error of its own.
+        case refresher
+        /// The stored session cannot be read. Other processes share it and may have refreshed the tokens already, so no
+        /// refresh token is sent.
+        case storage
+    }
+
+    /// What failed.
+    public var kind: Kind
+    /// How long the server asked clients to wait (`Retry-After`).
+    public var retryAfter: Duration?
+    /// One sentence for a log. Must not contain a token.
+    public var description: String
+    /// Whether the server may have spent the refresh token, that is, replaced it, although no new tokens arrived.
+    public var mayHaveSpentToken: Bool
+
+    /// A transient error.
+    /// - Parameters:
+    ///   - kind: What failed.
+    ///   - retryAfter: How long the server asked clients to wait.
+    ///   - description: One sentence for a log. Must not contain a token.
+    ///   - mayHaveSpentToken: Whether the server may have spent the refresh token. By default derived from `kind`:
+    ///     `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage`` and the statuses 408, 425, 429 and
+    ///     503.
+    public init(
+        _ kind: Kind, retryAfter: Duration? = nil, description: String, mayHaveSpentToken: Bool? = nil
+    ) {
+        self.kind = kind
+        self.retryAfter = retryAfter
+        self.description = description
+        self.mayHaveSpentToken = mayHaveSpentToken ?? kind.mayHaveSpentToken
+    }
+}
+
+extension RefreshError.Kind {
+    fileprivate var mayHaveSpentToken: Bool {
+        switch self {
+        case .offline, .tooManyRefreshes, .storage: false
+        case .status(let code): ![408, 425, 429, 503].contains(code)
+        case .connection, .timedOut, .unreadableResponse, .refresher: true
+        }
+    }
+}
+
+extension RefreshError {
+    init(_ error: StorageError) {
+        self.init(.storage, description: "the stored session cannot be read now (\(error))")
+    }
+}

@@ -1,0 +1,30 @@
+/// Why an operation on a store failed.
+public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What failed.
+    public enum Kind: Sendable, Hashable {
+        /// The storage is locked: the device has not been unlocked yet, or the keyring is closed.
+        case locked
+        /// The storage cannot be used: no service, no folder, no permission, a full disk, no response in time.
+        case unreachable
+        /// The record is damaged, or was not written by Martlet. It is left unchanged.
+        case corrupt
+        /// The record was written by a newer version. It is left unchanged.
+        case tooNew
+        /// Other users of the machine could read or replace the record, so it is not trusted.
+        case unsafePermissions
+    }
+
+    /// What failed.
+    public var kind: Kind
+    /// One sentence for a log. Must not contain a token.
+    public var description: String
+
+    /// A failed operation on a store.
+    /// - Parameters:
+    ///   - kind: What failed.
+    ///   - description: One sentence for a log. Must not contain a token.
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+}

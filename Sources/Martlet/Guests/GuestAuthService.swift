@@ -1,0 +1,179 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Registers guests, who have a session without a password, and upgrades a guest to an account.
+///
+/// Concurrent registrations share one guest, even with several services over the same ``TokenManager``: a double tap
+/// creates one guest.
+///
+/// ```swift
+/// let guests = GuestAuthService(client)
+/// let guest = try await guests.register(name: "Ada", picture: .file(at: path))
+/// ```
+public final class GuestAuthService: Sendable {
+    private let client: NetworkClient
+    private let path: String
+    private let fields: GuestFields
+    private let flight: SingleFlight<Result<Guest, NetworkError>>
+
+    /// Creates a service over a client that has a ``TokenManager``.
+    /// - Parameters:
+    ///   - client: Sends the registration, and gets the session.
+    ///   - path: The path of the registration.
+    ///   - fields: The server's field names in the registration and its response.
+    public init(
+        _ client: NetworkClient, path: String = "/auth/guest/register", fields: GuestFields = .standard
+    ) {
+        self.client = client
+        self.path = path
+        self.fields = fields
+        // Shared by all services of a manager, so that a guest is registered once.
+        let makeFlight = { [time = client.pipeline.time] in
+            SingleFlight<Result<Guest, NetworkError>>(time: time, outlivesCallers: false)
+        }
+        self.flight = client.tokens?.attachments.value(makeFlight) ?? makeFlight()
+    }
+
+    /// A picture to upload.
+    public enum Picture: Sendable {
+        /// Bytes in memory, with a file name and a media type.
+        case data(Data, filename: String, contentType: String)
+        /// A file, streamed from disk. Its media type is guessed from its name.
+        case file(at: String)
+
+        /// A file, streamed from disk. Its media type is guessed from its name.
+        public static func file(_ url: URL) -> Picture { .file(at: url.path) }
+    }
+
+    /// Registers a guest and starts a session.
+    /// - Parameters:
+    ///   - name: The guest's name.
+    ///   - picture: The guest's picture, sent unchanged.
+    ///   - monitor: Reports the progress of the upload. It reports nothing if this call joins a registration in
+    ///     progress.
+    /// - Returns: The guest, after the session has been stored.
+    /// - Throws: ``NetworkError``. A cancelled caller gets ``NetworkError/cancelled(_:)``. The registration continues
+    ///   for its other callers, and is cancelled with the last of them.
+    @discardableResult
+    public func register(
+        name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> Guest {
+        try await register(name: name, monitor: monitor) { picture }
+    }
+
+    /// Registers a guest with a picture that is prepared during the registration. A caller that joins gets the same
+    /// guest, and no second picture is prepared.
+    /// - Parameters:
+    ///   - name: The guest's name.
+    ///   - monitor: Reports the progress of the upload.
+    ///   - makePicture: Prepares the picture. If it throws, nothing is sent.
+    @discardableResult
+    package func register(
+        name: String, monitor: TransferMonitor?,
+        makePicture: @escaping @Sendable () async throws(InvalidRequestError) -> Picture?
+    ) async throws(NetworkError) -> Guest {
+        // A caller that joins the registration or is cancelled gets no further events.
+        defer { monitor?.finish() }
+        let notSent = CallDescription(method: "POST", url: path, attempts: 0)
+        guard !Task.isCancelled else { throw .cancelled(notSent) }
+        let outcome = await flight.run { [client, path, fields] in
+            await SignInGate.entering(for: client.tokens) {
+                do throws(NetworkError) {
+                    var form = MultipartForm()
+                    form.append(name, named: fields.formName)
+                    do throws(InvalidRequestError) {
+                        form.append(try await makePicture(), named: fields.formPicture)
+                    } catch {
+                        throw NetworkError.invalidRequest(notSent, reason: error.description)
+                    }
+                    let registration = GuestRegistration(path: path, body: .multipart(form))
+                    let guest = try await client.signIn(
+                        registration, authentication: .none, since: client.tokens?.epoch, monitor: monitor
+                    ) { (guest: Guest) in
+                        SessionAccount(userID: guest.id, isGuest: true)
+                    } decode: { raw throws(NetworkError) in
+                        let json = try client.pipeline.decoding.decode(JSONValue.self, from: raw)
+                        if let guest = fields.guest(in: json) { return guest }
+                        let reason = "it has no \(fields.id.joined(separator: " or "))"
+                        throw .decoding(
+                            raw.value.call,
+                            ResponseDecodingError(
+                                type: "Guest", codingPath: "", reason: reason, response: raw.value.response))
+                    }
+                    return .success(guest)
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        guard let outcome else { throw .cancelled(CallDescription(method: "POST", url: path, attempts: 1)) }
+        return try outcome.get()
+    }
+
+    /// Upgrades the signed-in guest to an account: sends the upgrade with the guest's token, and atomically replaces
+    /// the guest's session with the one in the response.
+    ///
+    /// ```swift
+    /// let user: User = try await guests.upgrade { guestID in
+    ///     Upgrade(guestID: guestID, email: email, password: password)
+    /// } account: { user in
+    ///     SessionAccount(userID: user.id)
+    /// }
+    /// ```
+    ///
+    /// Calls of the guest that are still in progress are not replayed with the account
+    /// (``NetworkError/sessionChanged(_:)``), and a late refresh of the guest's tokens is discarded. If the upgrade
+    /// fails, the guest stays signed in.
+    /// - Parameters:
+    ///   - type: The type to decode from the response; ``NoContent`` to ignore the rest of it.
+    ///   - endpoint: Creates the endpoint from the guest's id, which is `nil` if the server sent none. It is always
+    ///     sent with the guest's token.
+    ///   - account: The account to store with the session.
+    /// - Returns: The decoded response, after the session has been stored.
+    /// - Throws: ``NetworkError``; ``NetworkError/signInRequired(_:)`` if no guest is signed in, and
+    ///   ``NetworkError/sessionChanged(_:)`` if another sign-in or a sign-out happened meanwhile.
+    @discardableResult
+    public func upgrade<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,
+        account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
+    ) async throws(NetworkError) -> Value {
+        // Read before the state, so that a sign-in from here on invalidates the upgrade.
+        let epoch = client.tokens?.epoch
+        guard case .signedIn(let session) = await client.tokens?.loadedState, session.account.isGuest else {
+            let upgrade = endpoint(nil)
+            throw .signInRequired(CallDescription(unsent: upgrade))
+        }
+        return try await client.signIn(
+            endpoint(session.account.userID), authentication: .required, since: epoch, session: session.id,
+            account: account
+        ) { [client] raw throws(NetworkError) in
+            try client.pipeline.decoding.decode(type, from: raw)
+        }
+    }
+}
+
+extension MultipartForm {
+    fileprivate mutating func append(_ picture: GuestAuthService.Picture?, named name: String) {
+        switch picture {
+        case .data(let bytes, let filename, let contentType):
+            append(bytes, named: name, filename: filename, contentType: contentType)
+        case .file(let path):
+            append(fileAt: path, named: name)
+        case nil:
+            break
+        }
+    }
+}
+
+/// The endpoint that registers a guest. It never carries a token.
+private struct GuestRegistration: Endpoint {
+    let path: String
+    let body: RequestBody?
+    var method: HTTPRequest.Method { .post }
+    var authentication: AuthenticationRequirement { .none }
+}

@@ -1,0 +1,52 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Describes a call to its interceptors, and keeps the values that an interceptor stores for its later hooks.
+public struct RequestContext: Sendable {
+    /// The endpoint.
+    public let endpoint: any Endpoint
+    /// The number of the attempt, from 1; 0 in ``RequestInterceptor/prepare(_:for:)``.
+    public internal(set) var attempt: Int
+    /// The session and rotation of the attempt's token; `nil` if it has no token.
+    public internal(set) var stamp: SessionStamp?
+    /// The time since the start of the call, by the client's clock.
+    public var elapsed: Duration { time.uptime - startedAt }
+    /// The wall clock, for comparison with dates from the server.
+    public var wallClock: Date { time.wallClock }
+    /// The description of the call for errors. It is computed on each access, because redacting the path costs more
+    /// than most calls need.
+    public var call: CallDescription {
+        CallDescription(method: method, url: location.redactedText, attempts: sent)
+    }
+
+    /// The number of attempts handed to the transport.
+    var sent = 0
+    let method: String
+    private let location: Location
+    let time: any TimeSource
+    let startedAt: Duration
+    /// The origin of the request.
+    var origin: Origin
+    private var values: [ObjectIdentifier: any Sendable] = [:]
+
+    init(
+        endpoint: any Endpoint, method: String, location: Location, time: any TimeSource
+    ) {
+        self.endpoint = endpoint
+        self.attempt = 0
+        self.time = time
+        self.startedAt = time.uptime
+        self.method = method
+        self.location = location
+        self.origin = location.origin
+    }
+
+    /// A value that an interceptor keeps until the end of the call, at most one of each type.
+    public subscript<Value: Sendable>(_ type: Value.Type) -> Value? {
+        get { values[ObjectIdentifier(type)] as? Value }
+        set { values[ObjectIdentifier(type)] = newValue }
+    }
+}

@@ -1,0 +1,90 @@
+public import HTTPTypes
+
+/// Changes the requests of a client, inspects their responses, and decides whether a failed attempt is made again.
+///
+/// Every method has a default that does nothing. The hooks of a call run in this order, and interceptors in the order
+/// of ``NetworkConfig/interceptors``:
+///
+/// 1. ``prepare(_:for:)``, once.
+/// 2. ``NetworkObserver/callWillStart(_:)``, once.
+/// 3. Before each attempt, the client waits for an access token and a request slot, and attaches the token.
+/// 4. ``adapt(_:for:)``, before each attempt. The request is then sent.
+/// 5. ``validate(_:for:)``, after each response. If the server rejected the token, the attempt fails before this hook.
+/// 6. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
+///    request again without calling this hook, once for each call.
+/// 7. ``NetworkObserver/callDidFinish(_:result:)``, once.
+/// 8. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
+///
+/// ```swift
+/// struct APIKey: RequestInterceptor {
+///     let name: HTTPField.Name
+///     let key: Secret
+///     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+///         request.headerFields.setSensitive(key.reveal(), for: name)
+///     }
+/// }
+/// ```
+///
+/// Observers see a header field that was set with `HTTPFields.setSensitive(_:for:)` only masked, and it never follows a
+/// redirect to another origin.
+public protocol RequestInterceptor: Sendable {
+    /// Changes the request once, before anything else happens. All attempts of the call start from the changed request.
+    /// - Parameters:
+    ///   - request: The request, with its own header fields and `Content-Type`, and without a token.
+    ///   - context: Describes the call, and keeps values of the interceptor until its end.
+    /// - Throws: Any error, to fail the call before it is sent. An error other than ``NetworkError`` is wrapped in
+    ///   ``NetworkError/interceptorFailed(_:_:)``.
+    func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
+    /// Changes the request of one attempt. The next attempt starts again from the prepared request.
+    ///
+    /// The call already holds its slot among ``NetworkConfig/maximumConcurrentRequests``; its time limit has not
+    /// started.
+    /// - Parameters:
+    ///   - request: The request, with its token and the changes of earlier interceptors.
+    ///   - context: Describes the call.
+    /// - Throws: Any error, to fail the attempt. Like any other failure, it may be retried.
+    func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
+    /// Inspects a response, whatever its status, and throws to fail the attempt.
+    /// - Parameters:
+    ///   - response: The response. If a download or a stream consumes its body, the body is empty here.
+    ///   - context: Describes the call.
+    /// - Throws: The reason why the attempt fails. ``Endpoint/acceptableStatuses`` are checked afterwards.
+    func validate(_ response: ServerResponse, for context: inout RequestContext) async throws
+    /// Decides on a failed attempt. The first decision other than ``RetryDecision/doNotRetry`` wins.
+    ///
+    /// Not called if the call was cancelled, or if a rejected token was replaced.
+    /// - Parameters:
+    ///   - request: The prepared request, without the changes of ``adapt(_:for:)``.
+    ///   - context: Describes the call. ``RequestContext/attempt`` is the attempt that failed.
+    ///   - error: Why it failed. ``NetworkError/response`` is the server's response, if there is one.
+    /// - Returns: The decision.
+    func retry(
+        _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
+    ) async -> RetryDecision
+    /// Changes a response before it is decoded, for example to decrypt it.
+    ///
+    /// For a download or a stream it sees only the head, and its changes have no effect.
+    /// - Parameters:
+    ///   - response: The response, with the changes of earlier interceptors.
+    ///   - context: Describes the call.
+    /// - Returns: The response to decode.
+    /// - Throws: Any error, to fail the call. It is not retried.
+    func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse
+}
+
+extension RequestInterceptor {
+    /// Changes nothing.
+    public func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {}
+    /// Changes nothing.
+    public func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {}
+    /// Accepts the response.
+    public func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {}
+    /// Has no opinion.
+    public func retry(
+        _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
+    ) async -> RetryDecision { .doNotRetry }
+    /// Changes nothing.
+    public func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
+        response
+    }
+}

@@ -1,0 +1,85 @@
+public import HTTPTypes
+
+/// Retries attempts that failed with a transient error: lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
+///
+/// By default it retries only idempotent methods (RFC 9110, section 9.2.2). The delay doubles with each attempt, with
+/// full jitter, unless the server sends `Retry-After`.
+///
+/// ```swift
+/// var config = NetworkConfig()
+/// config.retry = RetryPolicy(maximumAttempts: 5, totalTime: .seconds(60))
+/// ```
+public struct RetryPolicy: RequestInterceptor {
+    /// The largest number of attempts, including the first. 1 disables retries. Default 3.
+    public var maximumAttempts: Int
+    /// The time after the start of a call in which another attempt may start. A delay that would end later is not
+    /// started. Default 60 s.
+    public var totalTime: Duration
+    /// The upper bound of the first delay. It doubles with each attempt, and jitter picks a delay between zero and the
+    /// bound. Default 0.5 s.
+    public var firstDelay: Duration
+    /// The longest delay, unless the server asks for a longer one. Default 20 s.
+    public var maximumDelay: Duration
+    /// The statuses to retry. Default 408, 429, 500, 502, 503 and 504.
+    public var statuses: StatusCodes
+    /// The methods to retry. Default GET, HEAD, OPTIONS, TRACE, PUT and DELETE.
+    public var methods: Set<HTTPRequest.Method>
+    private let random: RandomSource
+
+    /// Creates a policy.
+    /// - Parameters:
+    ///   - maximumAttempts: The largest number of attempts; values below 1 count as 1.
+    ///   - totalTime: The time after the start of a call in which another attempt may start.
+    ///   - firstDelay: The upper bound of the first delay.
+    ///   - maximumDelay: The longest delay, unless the server asks for a longer one.
+    ///   - statuses: The statuses to retry.
+    ///   - methods: The methods to retry.
+    ///   - random: Returns a random number in a range, for jitter. Replace it in tests, so that every delay is known.
+    public init(
+        maximumAttempts: Int = 3,
+        totalTime: Duration = .seconds(60),
+        firstDelay: Duration = .milliseconds(500),
+        maximumDelay: Duration = .seconds(20),
+        statuses: StatusCodes = [408, 429, 500, 502, 503, 504],
+        methods: Set<HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete],
+        random: @escaping @Sendable (ClosedRange<Double>) -> Double = { .random(in: $0) }
+    ) {
+        self.maximumAttempts = maximumAttempts
+        self.totalTime = totalTime
+        self.firstDelay = firstDelay
+        self.maximumDelay = maximumDelay
+        self.statuses = statuses
+        self.methods = methods
+        self.random = RandomSource(random)
+    }
+
+    /// Never retries. A request whose token was rejected is still sent again with a refreshed token.
+    public static let never = RetryPolicy(maximumAttempts: 1)
+
+    /// Retries transient errors if the method, the number of attempts and the time allow it.
+    public func retry(
+        _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
+    ) async -> RetryDecision {
+        guard methods.contains(request.method), context.attempt < maximumAttempts, mayPass(error) else {
+            return .doNotRetry
+        }
+        let retryAfter = RetryAfter.parse(error.response?.headers[.retryAfter], now: context.wallClock)
+        let ceiling = min(maximumDelay, firstDelay * (1 << min(max(context.attempt - 1, 0), 20)))
+        let wait = retryAfter ?? ceiling * random(in: 0...1)
+        guard context.elapsed + wait <= totalTime else { return .doNotRetry }
+        return .retryAfter(wait)
+    }
+
+    /// Whether another attempt may succeed.
+    private func mayPass(_ error: NetworkError) -> Bool {
+        switch error {
+        case .cannotConnect, .connectionLost, .timedOut: true
+        case .unacceptableStatus(_, let response): statuses.contains(response.status)
+        case .api(_, let error): statuses.contains(error.status)
+        case .offline, .cancelled, .tlsFailed, .invalidRequest, .insecureURL, .invalidResponse, .responseTooLarge,
+            .tooManyRedirects, .decoding, .unauthorized, .signInRequired, .sessionExpired, .sessionChanged,
+            .refreshFailed, .storageUnavailable, .bodyNotReplayable, .downloadFailed, .interceptorFailed, .transport:
+            false
+        }
+    }
+}

@@ -1,0 +1,78 @@
+#if canImport(Combine) || OpenCombine
+    #if canImport(Combine)
+        public import Combine
+    #else
+        public import OpenCombine
+    #endif
+
+    #if canImport(FoundationEssentials)
+        public import FoundationEssentials
+    #else
+        public import Foundation
+    #endif
+
+    extension APIClient {
+        /// Sends an endpoint once for each subscriber, and publishes its response as the type that the caller names.
+        ///
+        /// ```swift
+        /// client.publisher(for: ArticleEndpoint.all, as: [Article].self)
+        ///     .receive(on: DispatchQueue.main)
+        ///     .sink { completion in … } receiveValue: { articles in … }
+        ///     .store(in: &subscriptions)
+        /// ```
+        ///
+        /// Nothing is sent before a subscription. The response is delivered on demand, on a thread of Swift's
+        /// concurrency; use `receive(on:)` to choose another one. Cancelling the subscription cancels the call, and
+        /// nothing is delivered afterwards.
+        /// - Parameters:
+        ///   - endpoint: The endpoint to send.
+        ///   - type: The type to decode.
+        /// - Returns: One value, or a ``NetworkError`` that names the endpoint.
+        public func publisher<Value: Decodable & Sendable>(
+            for endpoint: some APIEndpoint, as type: Value.Type = Value.self
+        ) -> AnyPublisher<Value, NetworkError> {
+            single { () throws(NetworkError) in try await send(endpoint, as: type) }
+        }
+
+        /// Sends an endpoint once for each subscriber, and ignores the body of a successful response.
+        /// - Returns: `()` if the call has succeeded, or a ``NetworkError`` that names the endpoint.
+        public func publisher(for endpoint: some APIEndpoint) -> AnyPublisher<Void, NetworkError> {
+            single { () throws(NetworkError) in try await send(endpoint) }
+        }
+
+        /// Sends a request once for each subscriber, and publishes its ``APIRequest/Response``.
+        /// - Returns: One value, or a ``NetworkError`` that names the endpoint.
+        public func publisher<Request: APIRequest>(
+            for request: Request
+        ) -> AnyPublisher<Request.Response, NetworkError> {
+            single { () throws(NetworkError) in try await send(request) }
+        }
+
+        /// Sends an endpoint once for each subscriber, and publishes its decoded response with the head, the attempts
+        /// and the duration.
+        /// - Parameters:
+        ///   - endpoint: The endpoint to send.
+        ///   - type: The type to decode.
+        /// - Returns: One value, or a ``NetworkError`` that names the endpoint.
+        public func responsePublisher<Value: Decodable & Sendable>(
+            for endpoint: any Endpoint, as type: Value.Type
+        ) -> AnyPublisher<NetworkResponse<Value>, NetworkError> {
+            single { () throws(NetworkError) in try await response(for: endpoint, as: type) }
+        }
+
+        /// Sends an endpoint once for each subscriber, and publishes the undecoded body of the response.
+        /// - Returns: One value, or a ``NetworkError`` that names the endpoint.
+        public func dataPublisher(for endpoint: any Endpoint) -> AnyPublisher<NetworkResponse<Data>, NetworkError> {
+            single { () throws(NetworkError) in try await data(for: endpoint) }
+        }
+
+        private func single<Value: Sendable>(
+            _ call: @escaping @Sendable () async throws(NetworkError) -> Value
+        ) -> AnyPublisher<Value, NetworkError> {
+            TaskPublisher<Value, NetworkError> { subscription throws(NetworkError) in
+                await subscription.send(try await call())
+            }
+            .eraseToAnyPublisher()
+        }
+    }
+#endif

@@ -1,0 +1,76 @@
+extension LogObserver {
+    /// Logs the events of a session too: sign-in, refreshes, sign-out, the end of the session, and failures of the
+    /// store.
+    ///
+    /// ```swift
+    /// let log = LogObserver.console()
+    /// config.observers = [log]
+    /// log.follow(tokens)
+    /// ```
+    /// - Parameter tokens: The owner of the session. The observer does not retain it.
+    /// - Returns: The task that logs. It ends with the manager; cancel it to stop earlier.
+    @discardableResult
+    public func follow(_ tokens: TokenManager) -> Task<Void, Never> {
+        let events = tokens.events
+        return Task {
+            for await event in events { self.log(LogLine(event)) }
+        }
+    }
+}
+
+extension LogLine {
+    init(_ event: SessionEvent) {
+        let (level, outcome, note) = event.logText
+        self.init(level, "session", "", outcome, note: note)
+    }
+}
+
+extension SessionEvent {
+    fileprivate var logText: (LogObserver.Level, outcome: String, note: String) {
+        switch self {
+        case .restored(nil): (.info, "none stored", "")
+        case .restored(let stamp?): (.info, "\(stamp) restored", "")
+        case .signedIn(let stamp): (.info, "\(stamp) signed in", "")
+        case .signedOut(let id): (.info, id.map { "\($0) signed out" } ?? "none to sign out of", "")
+        case .refreshStarted(let stamp, let reason): (.info, "\(stamp) refreshing, because \(reason.logText)", "")
+        case .refreshJoined(let stamp): (.debug, "\(stamp) refreshing, another caller waits", "")
+        case .refreshSucceeded(let stamp): (.info, "\(stamp) has a new access token", "")
+        case .refreshFailed(let stamp, let failure, let backoff):
+            (.notice, "\(stamp) refresh failed, backoff \(LogLine.text(of: backoff))", failure.description)
+        case .refreshReplayed(let stamp, let failure): (.notice, "\(stamp) repeating the refresh", failure.description)
+        case .refreshInterrupted(let stamp): (.notice, "\(stamp) refresh interrupted when its process ended", "")
+        case .adopted(let stamp): (.info, "\(stamp) adopted from another process", "")
+        case .signedOutElsewhere(let id): (.info, "\(id) signed out by another process", "")
+        case .refreshBudgetExceeded(let stamp): (.notice, "\(stamp) not refreshed, the refresh budget is used up", "")
+        case .refreshDiscarded(let stamp, let reason):
+            (.info, "\(stamp) discarded a late token, because \(reason.logText)", "")
+        case .expired(let id, let reason): (.error, "\(id) ended", reason.description)
+        case .storeFailed(let operation, let failure):
+            (.notice, "the store failed to \(operation)", failure.description)
+        case .storeRecovered: (.info, "the store is up to date again", "")
+        case .revoked: (.info, "tokens revoked at the server", "")
+        case .revocationFailed(let why): (.notice, "tokens not revoked at the server", why)
+        }
+    }
+}
+
+extension SessionEvent.RefreshReason {
+    fileprivate var logText: String {
+        switch self {
+        case .expiringSoon: "the access token expires soon"
+        case .expired: "the access token has expired"
+        case .rejected: "the server rejected the access token"
+        case .forced: "the app requested it"
+        }
+    }
+}
+
+extension SessionEvent.DiscardReason {
+    fileprivate var logText: String {
+        switch self {
+        case .signedOut: "the user has signed out"
+        case .sessionChanged: "another session has started"
+        case .superseded: "a newer one exists"
+        }
+    }
+}

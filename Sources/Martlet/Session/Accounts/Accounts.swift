@@ -1,0 +1,150 @@
+/// Manages several accounts that an app is signed in to at the same time. One of them is the current account.
+///
+/// Each account has its own ``TokenManager``, store and ``NetworkClient``, so sessions cannot mix: a call that starts
+/// for one account is signed, refreshed and replayed for that account, even if the current account changes meanwhile.
+///
+/// ```swift
+/// let accounts = Accounts(store: .files(service: "com.example.app")) { account, store in
+///     TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"))
+/// }
+/// if let account = try await accounts.restore() {
+///     let client = NetworkClient(tokens: accounts.tokens(for: account))
+/// }
+/// try await accounts.makeCurrent("grace@example.com")
+/// for await account in accounts.currents { … }
+/// ```
+public final class Accounts: Sendable {
+    /// The accounts asked for so far, the current account, and its subscribers.
+    private struct State {
+        var members: [AccountID: Member] = [:]
+        var current: AccountID?
+        var currents = Broadcast<AccountID?>()
+    }
+
+    /// One account. Its own lock is held while the app's code makes the manager, so that only callers that ask for the
+    /// same account wait.
+    private final class Member: Sendable {
+        let manager = Locked<TokenManager?>(nil)
+    }
+
+    private let store: AnyAccountStore
+    private let makeManager: @Sendable (AccountID, any TokenStore) -> TokenManager
+    private let state = Locked(State())
+    /// Changes the current account one at a time, so that the last change wins.
+    private let changes = StoreQueue()
+    private let limits = TimeLimits(time: .system)
+
+    /// Manages the accounts in a store.
+    /// - Parameters:
+    ///   - store: Keeps the sessions and the current account.
+    ///   - makeManager: Makes the manager of an account, with the store that it is passed. It is called once per
+    ///     account, and must neither call ``tokens(for:)`` nor wait for another thread.
+    public init(
+        store: AnyAccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
+    ) {
+        self.store = store
+        self.makeManager = makeManager
+    }
+
+    deinit {
+        state.withLock { $0.currents.finish() }.wake()
+    }
+
+    /// The manager of an account, whether it is signed in or not. It is always the same instance.
+    public func tokens(for account: AccountID) -> TokenManager {
+        let member = state.withLock { state in
+            if let member = state.members[account] { return member }
+            let member = Member()
+            state.members[account] = member
+            return member
+        }
+        return member.manager.withLock { manager in
+            if let manager { return manager }
+            let made = makeManager(account, store.store(for: account))
+            manager = made
+            return made
+        }
+    }
+
+    /// The accounts that have a stored session, sorted.
+    /// - Throws: ``StorageError``, or another error of the store, if the store cannot be read.
+    public func stored() async throws -> [AccountID] {
+        try await store.accounts()
+    }
+
+    /// Reads the current account of the last run. Call it when the app starts.
+    /// - Throws: ``StorageError``, or another error of the store, if the store cannot be read.
+    @discardableResult
+    public func restore() async throws -> AccountID? {
+        try await enqueue { accounts in
+            let current = try await accounts.store.current()
+            accounts.publish(current)
+            return current
+        }
+    }
+
+    /// The current account; `nil` before ``restore()``, or if there is none.
+    public var current: AccountID? {
+        state.withLock { $0.current }
+    }
+
+    /// The current account, then every change. A slow subscriber gets only the newest value.
+    public var currents: AsyncStream<AccountID?> {
+        state.withLock { state in
+            state.currents.subscribe(first: [state.current], keeping: 1)
+        }
+    }
+
+    /// Makes an account the current one, whether it is signed in or not. Calls in progress continue under their own
+    /// account.
+    ///
+    /// The change is stored before it is published, so that after a crash the app shows the same account as before.
+    /// - Throws: ``StorageError``, or another error of the store; then the current account does not change.
+    public func makeCurrent(_ account: AccountID?) async throws {
+        try await enqueue { accounts in
+            try await accounts.store.setCurrent(account)
+            accounts.publish(account)
+        }
+    }
+
+    /// Signs one account out, as ``TokenManager/signOut()`` does. If it is the current account, there is none
+    /// afterwards.
+    /// - Throws: ``StorageError``, or another error of the store, if the current account could not be changed. The
+    ///   account is signed out in any case.
+    public func signOut(_ account: AccountID) async throws {
+        await tokens(for: account).signOut()
+        try await enqueue { accounts in
+            // Compare with the stored value: it may not have been read yet, or another process may have changed it.
+            if try await accounts.store.current() == account { try await accounts.store.setCurrent(nil) }
+            if accounts.current == account { accounts.publish(nil) }
+        }
+    }
+
+    private func publish(_ account: AccountID?) {
+        let listeners = state.withLock { state in
+            guard state.current != account else { return Wakeups() }
+            state.current = account
+            return state.currents.send(account)
+        }
+        listeners.wake()
+    }
+
+    /// Runs work one at a time. A cancelled caller stops waiting; the work continues.
+    private func enqueue<Value: Sendable>(
+        _ work: @escaping @Sendable (Accounts) async throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        let outcome = await limits.run(within: nil) { [self] in
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+                changes.enqueue { [self] in
+                    do {
+                        continuation.resume(returning: try await work(self))
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+            }
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,282 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+// MARK: - The steps of a refresh
+
+extension SessionStateMachine {
+    /// The preparation of a refresh has finished.
+    /// - Parameters:
+    ///   - job: The refresh.
+    ///   - seen: The record that was in the store, or why it could not be read.
+    ///   - journal: The marker that was written into the record.
+    ///   - failure: Why the marker could not be written; `nil` if it was.
+    ///   - now: The uptime.
+    ///   - jitter: From 0 to 1, for the backoff.
+    /// - Returns: Whether to send the refresh token now.
+    mutating func refreshPrepared(
+        _ job: RefreshJob, over seen: StoreSnapshot, journal: RefreshJournal, failure: StorageError?,
+        at now: Duration, jitter: Double
+    ) -> Bool {
+        guard case .signedIn(var session) = state, case .preparing(var current) = session.phase, current.id == job.id
+        else {
+            refreshAbandoned(job)
+            return false
+        }
+        var found: StoredSession?
+        switch RecordComparison(seen.reading, with: job.record) {
+        case .newer(let record):
+            adopt(record, seen.deadlines, &session)
+            return false
+        case .otherSession(let record):
+            guard job.isStored else { break }
+            switchTo(record, seen.deadlines, from: session)
+            return false
+        case .gone:
+            guard job.isStored else { break }
+            signedOutElsewhere(session)
+            return false
+        case .unreadable(let error):
+            // Another process may have spent the token. A server that detects the reuse could end the session.
+            guard sharesStore else { break }
+            fail(&session, job, RefreshError(error), at: now, jitter: jitter)
+            return false
+        case .same(let record): found = record
+        case .older: break
+        }
+        if let failure {
+            actions.append(.emit(.storeFailed(.write, failure)))
+        }
+        // Writing the journal has also stored the record.
+        if failure == nil, seen.reading.wasReadable { session.isStored = true }
+        let doubts = [job.record.unresolvedJournal, found?.unresolvedJournal].compactMap(\.self)
+        // Prefer the journal that says this very token was sent over one inherited from its predecessor. Another
+        // process may have sent the token after this process read the record.
+        let earlier = doubts.first { !$0.isInherited } ?? doubts.first
+        session.record.journal = earlier?.markedAsSent ?? journal
+        current.firstSentAt = current.firstSentAt ?? now
+        current.mayHaveBeenSent = earlier?.isInherited == false
+        session.phase = .sending(current, isDoubtful: earlier != nil)
+        state = .signedIn(session)
+        return true
+    }
+
+    /// The job with the current value of `isStored`; `nil` if the refresh is no longer needed. Asked when the job's
+    /// operation starts in the store queue.
+    func pending(_ job: RefreshJob) -> RefreshJob? {
+        guard case .signedIn(let session) = state, case .preparing(var current) = session.phase, current.id == job.id
+        else { return nil }
+        current.isStored = session.isStored
+        return current
+    }
+
+    /// A refresh became obsolete before it sent anything.
+    mutating func refreshAbandoned(_ job: RefreshJob) {
+        actions.append(.emit(.refreshDiscarded(job.stamp, discardReason(of: job))))
+    }
+
+    /// The refresher has returned or thrown.
+    /// - Returns: The job to run next, if a response was lost and the same token may be sent again.
+    mutating func refreshFinished(
+        _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
+    ) -> RefreshJob? {
+        guard case .signedIn(var session) = state, case .sending(var current, let isDoubtful) = session.phase,
+            current.id == job.id
+        else {
+            discard(outcome, of: job)
+            return nil
+        }
+        switch outcome {
+        case .success(let bundle, let known, let estimatedExpiry):
+            // An earlier request with the same token may still reach the server, which then detects reuse.
+            let mayArriveTwice = current.mayHaveBeenSent && policy.rotationGrace == .zero
+            startSaving(
+                &session, bundle, known, estimatedExpiry: estimatedExpiry, isInDoubt: mayArriveTwice, at: now,
+                jitter: jitter)
+        case .transient(let failure):
+            if failure.mayHaveSpentToken, let sentAt = current.firstSentAt, now - sentAt < policy.rotationGrace,
+                current.replays < policy.lostResponseReplays
+            {
+                current = RefreshJob(
+                    id: current.id, record: session.record, isStored: session.isStored, firstSentAt: sentAt,
+                    replays: current.replays + 1)
+                session.phase = .preparing(current)
+                state = .signedIn(session)
+                actions.append(.emit(.refreshReplayed(job.stamp, failure)))
+                return current
+            }
+            if !failure.mayHaveSpentToken, !isDoubtful {
+                session.record.journal = nil
+                actions.append(.clearJournal(session.record))
+            }
+            fail(&session, job, failure, at: now, jitter: jitter)
+        case .terminal(let reason):
+            session.phase = .confirmingExpiry(current, isDoubtful ? .rotationLost : reason)
+            state = .signedIn(session)
+            actions.append(.confirmExpiry(current))
+        }
+        return nil
+    }
+
+    /// A refresher returned tokens after its time limit. They are used, because the token that they replace is spent.
+    mutating func refreshFinishedLate(
+        _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
+    ) {
+        guard case .success(let bundle, let known, let estimatedExpiry) = outcome else { return }
+        guard case .signedIn(var session) = state, session.record.stamp == job.stamp else {
+            return discard(outcome, of: job)
+        }
+        switch session.phase {
+        case .settled, .preparing, .sending:
+            // The lock has been released since, so another process may have sent the same token.
+            startSaving(
+                &session, bundle, known, estimatedExpiry: estimatedExpiry, isInDoubt: sharesStore, at: now,
+                jitter: jitter)
+        case .saving, .confirmingExpiry:
+            actions.append(.emit(.refreshDiscarded(job.stamp, .superseded)))
+        }
+    }
+
+    /// Starts writing a record with the new tokens. They are handed out after that.
+    private mutating func startSaving(
+        _ session: inout ActiveSession, _ bundle: TokenBundle, _ known: TokenLifetime?, estimatedExpiry: Date?,
+        isInDoubt: Bool, at now: Duration, jitter: Double
+    ) {
+        let journal = session.record.journal
+        var record = session.record
+        record.bundle = bundle
+        record.bundle.refreshToken = bundle.refreshToken ?? session.record.bundle.refreshToken
+        record.bundle.scope = bundle.scope ?? session.record.bundle.scope
+        record.rotation += 1
+        record.lifetime = known?.lifetime
+        record.estimatedExpiry = estimatedExpiry
+        record.journal = nil
+        if isInDoubt, let journal { record = record.markingTokenInDoubt(since: journal.startedAt) }
+        let deadlines = known.map {
+            TokenDeadlines(
+                obtainedAt: now, remaining: $0.remaining, lifetime: $0.lifetime, policy: policy, jitter: jitter)
+        }
+        let job = SaveJob(id: makeID(), record: record, deadlines: deadlines, isStored: session.isStored)
+        session.phase = .saving(job)
+        state = .signedIn(session)
+        actions.append(.save(job))
+    }
+
+    /// Ends a refresh with a transient error: fails its waiters and starts the backoff.
+    private mutating func fail(
+        _ session: inout ActiveSession, _ job: RefreshJob, _ failure: RefreshError, at now: Duration,
+        jitter: Double
+    ) {
+        session.failures += 1
+        let wait = policy.backoff(
+            afterFailures: session.failures, retryAfter: failure.retryAfter, jitter: jitter)
+        session.phase = .settled
+        session.backoff = Backoff(until: now + wait, failure: failure)
+        actions.append(.emit(.refreshFailed(job.stamp, failure, backoff: wait)))
+        resume(session.waiters, .failure(.refreshFailed(failure)))
+        session.waiters = []
+        state = .signedIn(session)
+    }
+
+    /// Ends the session because the server no longer accepts its tokens.
+    mutating func expire(_ session: ActiveSession, because reason: ExpiryReason) {
+        endSession(.expired(reason))
+        state = .expired(reason, session.record.id)
+        actions.append(.emit(.expired(session.record.id, reason)))
+    }
+}
+
+// MARK: - Starting and joining
+
+extension SessionStateMachine {
+    /// Joins the refresh in progress or starts one. Fails during a backoff and when the budget is used up.
+    mutating func joinRefresh(
+        _ session: inout ActiveSession, for waiter: WaiterID, because reason: SessionEvent.RefreshReason,
+        at now: Duration
+    ) -> WaiterReply {
+        switch session.phase {
+        case .preparing(let job), .sending(let job, _), .confirmingExpiry(let job, _):
+            actions.append(.emit(.refreshJoined(job.stamp)))
+        case .saving:
+            if session.isAnnounced { actions.append(.emit(.refreshJoined(session.record.stamp))) }
+        case .settled:
+            if let backoff = session.backoff, now < backoff.until {
+                return .failure(.refreshFailed(backoff.failure))
+            }
+            guard hasBudget(&session, at: now) else { return budgetExceeded(&session, at: now) }
+            start(&session, because: reason, at: now)
+        }
+        session.waiters.insert(waiter)
+        return .wait
+    }
+
+    /// Starts a refresh without a waiter, unless there is a backoff or no budget.
+    mutating func startBackgroundRefresh(
+        _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
+    ) {
+        guard case .settled = session.phase else { return }
+        if let backoff = session.backoff, now < backoff.until { return }
+        guard hasBudget(&session, at: now) else { return }
+        start(&session, because: reason, at: now)
+    }
+
+    private mutating func start(
+        _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
+    ) {
+        let job = RefreshJob(id: makeID(), record: session.record, isStored: session.isStored)
+        session.recentRefreshes.append(now)
+        session.phase = .preparing(job)
+        actions.append(.emit(.refreshStarted(job.stamp, reason)))
+        actions.append(.refresh(job))
+    }
+
+    /// Whether the budget of ``SessionPolicy/refreshBudget`` allows another refresh now.
+    func hasBudget(_ session: inout ActiveSession, at now: Duration) -> Bool {
+        session.recentRefreshes.removeAll { $0 + policy.refreshWindow <= now }
+        return session.recentRefreshes.count < policy.refreshBudget
+    }
+
+    mutating func budgetExceeded(_ session: inout ActiveSession, at now: Duration) -> WaiterReply {
+        let opensAt = (session.recentRefreshes.first ?? now) + policy.refreshWindow
+        actions.append(.emit(.refreshBudgetExceeded(session.record.stamp)))
+        return .failure(
+            .refreshFailed(
+                RefreshError(
+                    .tooManyRefreshes, retryAfter: opensAt - now,
+                    description:
+                        "the budget of \(policy.refreshBudget) refreshes within"
+                        + " \(policy.refreshWindow.inSeconds.shortText) s is used up")))
+    }
+}
+
+// MARK: - Discarding late results
+
+extension SessionStateMachine {
+    private func discardReason(of job: RefreshJob) -> SessionEvent.DiscardReason {
+        switch state {
+        case .signedIn(let session): session.record.id == job.record.id ? .superseded : .sessionChanged
+        case .notLoaded, .loading, .unavailable, .signedOut, .expired: .signedOut
+        }
+    }
+
+    private mutating func discard(_ outcome: RefreshOutcome, of job: RefreshJob) {
+        let reason = discardReason(of: job)
+        // If the same session continues with other tokens, do not revoke these: the server may revoke the whole
+        // session.
+        if reason != .superseded, case .success(let bundle, _, _) = outcome {
+            discard(bundle, of: job.stamp, because: reason)
+        } else {
+            actions.append(.emit(.refreshDiscarded(job.stamp, reason)))
+        }
+    }
+
+    /// Revokes tokens that will never be used.
+    mutating func discard(
+        _ bundle: TokenBundle, of stamp: SessionStamp, because reason: SessionEvent.DiscardReason
+    ) {
+        actions.append(.emit(.refreshDiscarded(stamp, reason)))
+        actions.append(.revoke(bundle))
+    }
+}

@@ -1,0 +1,292 @@
+/// The state machine of a session: an event goes in, actions come out. It has no clock, does no I/O and never suspends.
+///
+/// ``TokenManager`` holds it under a lock, performs the actions and reports their results as further events. Because it
+/// is a `Hashable` value, tests can search its reachable states.
+struct SessionStateMachine: Hashable, Sendable {
+    let policy: SessionPolicy
+    /// Whether other processes share the record. If so, the store must be readable before a refresh token is sent.
+    let sharesStore: Bool
+    var state: State = .notLoaded
+    /// The number of sign-ins and sign-outs so far, here or in another process. A step that started in an earlier epoch
+    /// must not take effect.
+    var epoch = 0
+    /// The session that ended here last. It is not restored even if the store still contains its record.
+    var ended: SessionID?
+    /// A deletion that the store has not confirmed yet.
+    var deletion: Deletion?
+    var lastID = 0
+    /// The actions of the current transition.
+    var actions: [Action] = []
+
+    init(policy: SessionPolicy, sharesStore: Bool = false) {
+        self.policy = policy
+        self.sharesStore = sharesStore
+    }
+
+    /// A new ID for a waiter, a job or a deletion.
+    mutating func makeID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    /// Returns the actions of the transition, in the order in which they must start.
+    mutating func takeActions() -> [Action] {
+        defer { actions = [] }
+        return actions
+    }
+
+    mutating func resume(_ waiters: Set<WaiterID>, _ reply: WaiterReply) {
+        guard !waiters.isEmpty else { return }
+        actions.append(.resume(waiters.sorted(), reply))
+    }
+}
+
+// MARK: - Queries
+
+extension SessionStateMachine {
+    /// The state to publish; `nil` to keep the published one.
+    func visibleState(at now: Duration) -> SessionState? {
+        switch state {
+        case .notLoaded: .loading
+        // Keep the published state while the store is read again.
+        case .loading: nil
+        case .unavailable(let failure): .unavailable(failure)
+        case .signedOut: .signedOut
+        case .expired(let reason, _): .expired(reason)
+        case .signedIn(let session):
+            session.isAnnounced
+                ? .signedIn(
+                    SignedInSession(
+                        id: session.record.id, account: session.record.account,
+                        isStale: session.backoff != nil && !session.isUsable(at: now), isSaved: session.isSaved))
+                : nil
+        }
+    }
+
+    /// The token that ``TokenManager/freshCredential()`` returns without an event, and the time until which it may.
+    var cachedCredential: (credential: Credential, until: Duration?)? {
+        guard case .signedIn(let session) = state, session.isAnnounced, !session.isRejected else { return nil }
+        return (session.credential, session.record.bundle.refreshToken == nil ? nil : session.deadlines?.refreshAt)
+    }
+
+    /// The stamp of a token, if it is the current access token.
+    func stamp(of token: Secret) -> SessionStamp? {
+        guard case .signedIn(let session) = state, session.isAnnounced else { return nil }
+        return session.record.bundle.accessToken == token ? session.record.stamp : nil
+    }
+
+    /// The record of the current session: the newest one, even if it is still being saved.
+    var currentRecord: StoredSession? {
+        guard case .signedIn(let session) = state else { return nil }
+        if case .saving(let job) = session.phase { return job.record }
+        return session.record
+    }
+
+    /// Whether a request signed with this token may still be sent: the token is current and has not been rejected.
+    func isUsable(_ stamp: SessionStamp) -> Bool {
+        guard case .signedIn(let session) = state, session.isAnnounced else { return false }
+        return session.record.stamp == stamp && !session.isRejected
+    }
+}
+
+extension SessionStateMachine.ActiveSession {
+    var credential: Credential {
+        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken)
+    }
+
+    func isUsable(at now: Duration) -> Bool {
+        guard isAnnounced, !isRejected else { return false }
+        // Without a refresh token there is no replacement for an expired token, so let the server judge it.
+        guard let deadlines, record.bundle.refreshToken != nil else { return true }
+        return now < deadlines.expiresAt
+    }
+}
+
+// MARK: - Events from callers
+
+extension SessionStateMachine {
+    /// A caller asks for a token.
+    mutating func tokenRequested(by waiter: WaiterID, at now: Duration) -> WaiterReply {
+        switch state {
+        case .notLoaded, .unavailable, .loading:
+            return loadRequested(by: waiter)
+        case .signedOut:
+            return .failure(.signedOut)
+        case .expired(let reason, _):
+            return .failure(.expired(reason))
+        case .signedIn(var session):
+            defer { state = .signedIn(session) }
+            let isUsable = session.isUsable(at: now)
+            guard let deadlines = session.deadlines, session.record.bundle.refreshToken != nil else {
+                return isUsable
+                    ? .token(session.credential) : joinRefresh(&session, for: waiter, because: .rejected, at: now)
+            }
+            if isUsable {
+                if now >= deadlines.refreshAt { startBackgroundRefresh(&session, because: .expiringSoon, at: now) }
+                return .token(session.credential)
+            }
+            return joinRefresh(&session, for: waiter, because: session.isRejected ? .rejected : .expired, at: now)
+        }
+    }
+
+    /// A caller asks for a token for a long request, such as a large upload.
+    ///
+    /// A token that would expire during the request is refreshed first, if a new one would last longer. If the
+    /// request needs more than 90% of a token's lifetime, the token is refreshed only in the second half of its lifetime.
+    mutating func tokenRequested(lasting need: Duration, by waiter: WaiterID, at now: Duration) -> WaiterReply {
+        guard case .signedIn(var session) = state, let deadlines = session.deadlines,
+            let lifetime = session.record.lifetime, session.record.bundle.refreshToken != nil,
+            session.isUsable(at: now),
+            deadlines.expiresAt - now < (need <= lifetime * 0.9 ? need : lifetime / 2),
+            deadlines.expiresAt - now < lifetime - policy.minimumInterval
+        else { return tokenRequested(by: waiter, at: now) }
+        // If no refresh can start now, the token that is still valid is better than none.
+        if case .settled = session.phase {
+            if let backoff = session.backoff, now < backoff.until { return .token(session.credential) }
+            guard hasBudget(&session, at: now) else { return .token(session.credential) }
+        }
+        defer { state = .signedIn(session) }
+        return joinRefresh(&session, for: waiter, because: .expiringSoon, at: now)
+    }
+
+    /// A caller that waited for a token of this session asks again. A token of another session must not be handed out.
+    mutating func tokenRequested(for session: SessionID, by waiter: WaiterID, at now: Duration) -> WaiterReply {
+        if case .signedIn(let current) = state, current.record.id != session { return .failure(.sessionChanged) }
+        return tokenRequested(by: waiter, at: now)
+    }
+
+    /// A caller needs the store to be loaded, but no token.
+    mutating func loadRequested(by waiter: WaiterID) -> WaiterReply {
+        switch state {
+        case .notLoaded, .unavailable:
+            state = .loading(waiters: [waiter])
+            actions.append(.load)
+            return .wait
+        case .loading(var waiters):
+            waiters.insert(waiter)
+            state = .loading(waiters: waiters)
+            return .wait
+        case .signedOut, .signedIn, .expired:
+            return .askAgain
+        }
+    }
+
+    /// The server rejected a request that was signed with this token. From now on, callers wait for the next token.
+    mutating func tokenRejected(_ stamp: SessionStamp, at now: Duration) {
+        guard case .signedIn(var session) = state, session.isAnnounced, session.record.stamp == stamp,
+            session.record.bundle.refreshToken != nil
+        else { return }
+        if case .settled = session.phase {
+            // Without budget for a refresh the token stays usable: one endpoint that always rejects it must not block
+            // the calls to all others.
+            guard hasBudget(&session, at: now) else { return }
+            session.isRejected = true
+            startBackgroundRefresh(&session, because: .rejected, at: now)
+        } else {
+            session.isRejected = true
+        }
+        state = .signedIn(session)
+    }
+
+    /// The server rejected a caller's request, and the caller asks for a token that replaces this one.
+    mutating func tokenRejected(_ stamp: SessionStamp, reportedBy waiter: WaiterID, at now: Duration) -> WaiterReply {
+        switch state {
+        case .notLoaded, .loading, .unavailable, .signedOut:
+            return .failure(.sessionChanged)
+        case .expired(let reason, let session):
+            return .failure(session == stamp.session ? .expired(reason) : .sessionChanged)
+        case .signedIn(var session):
+            guard session.record.id == stamp.session else { return .failure(.sessionChanged) }
+            if session.record.rotation > stamp.rotation { return tokenRequested(by: waiter, at: now) }
+            guard session.record.bundle.refreshToken != nil else {
+                expire(session, because: .noRefreshToken)
+                startDeletion(.rejectedOrOlder(session.record), sparesUnreadable: true)
+                return .failure(.expired(.noRefreshToken))
+            }
+            defer { state = .signedIn(session) }
+            if case .settled = session.phase, !hasBudget(&session, at: now) {
+                return budgetExceeded(&session, at: now)
+            }
+            session.isRejected = true
+            return joinRefresh(&session, for: waiter, because: .rejected, at: now)
+        }
+    }
+
+    /// The app forces a refresh, even if the token has not expired.
+    mutating func refreshForced(by waiter: WaiterID, at now: Duration) -> WaiterReply {
+        guard case .signedIn(var session) = state, session.isAnnounced else {
+            return tokenRequested(by: waiter, at: now)
+        }
+        guard session.record.bundle.refreshToken != nil else {
+            return .failure(.refreshFailed(RefreshError(.refresher, description: "there is no refresh token")))
+        }
+        defer { state = .signedIn(session) }
+        return joinRefresh(&session, for: waiter, because: .forced, at: now)
+    }
+
+    /// A user signed in. The waiter is resumed after the record was written or the write failed.
+    /// - Parameter start: The epoch in which the sign-in started. If it is over, the new tokens are revoked.
+    @discardableResult
+    mutating func signedIn(
+        _ record: StoredSession, deadlines: TokenDeadlines?, since start: Int? = nil, by waiter: WaiterID
+    ) -> WaiterReply {
+        if let start, start != epoch {
+            actions.append(.revoke(record.bundle))
+            return .failure(.sessionChanged)
+        }
+        epoch += 1
+        endSession(.sessionChanged)
+        // The new record overwrites the one that was to be deleted.
+        deletion = nil
+        let job = SaveJob(id: makeID(), record: record, deadlines: deadlines, isStored: false)
+        state = .signedIn(
+            ActiveSession(
+                record: record, deadlines: deadlines, phase: .saving(job), waiters: [waiter], isAnnounced: false,
+                isStored: false))
+        actions.append(.save(job))
+        return .wait
+    }
+
+    /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
+    mutating func signedOut() {
+        let record = currentRecord
+        var scope = DeletionScope.allRecords
+        // If the session's own record was never written, the store may still contain the record of an earlier session.
+        if case .signedIn(let session) = state, session.isStored { scope = .session(session.record.id) }
+        epoch += 1
+        endSession(.signedOut)
+        state = .signedOut
+        startDeletion(scope)
+        actions.append(.emit(.signedOut(record?.id)))
+        if let record { actions.append(.revoke(record.bundle)) }
+    }
+
+    /// Resumes all waiters because the current state ends, and marks the session as ended if there is one.
+    mutating func endSession(_ error: SessionError) {
+        switch state {
+        case .loading(let waiters):
+            resume(waiters, .askAgain)
+        case .signedIn(let session):
+            ended = session.record.id
+            resume(session.waiters, .failure(error))
+        case .notLoaded, .unavailable, .signedOut, .expired:
+            break
+        }
+    }
+
+    /// A waiter was cancelled. Returns `false` if it had already been resumed.
+    mutating func waiterCancelled(_ waiter: WaiterID) -> Bool {
+        switch state {
+        case .loading(var waiters):
+            guard waiters.remove(waiter) != nil else { return false }
+            state = .loading(waiters: waiters)
+            return true
+        case .signedIn(var session):
+            guard session.waiters.remove(waiter) != nil else { return false }
+            state = .signedIn(session)
+            return true
+        case .notLoaded, .unavailable, .signedOut, .expired:
+            return false
+        }
+    }
+}

@@ -1,0 +1,57 @@
+extension TokenManager {
+    /// A caller's request to the machine; takes the caller's ID and the current uptime.
+    typealias MachineRequest = @Sendable (inout SessionStateMachine, Int, Duration) -> SessionStateMachine.WaiterReply
+
+    /// Whether the current task is part of a refresh by this manager. Waiting for that refresh would be a deadlock.
+    var isRefreshingHere: Bool { Self.refreshing.contains(ObjectIdentifier(self)) }
+
+    /// Sends a request to the machine, and repeats it for as long as the machine asks for that.
+    func resolve(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
+        guard !isRefreshingHere else {
+            return .failure(
+                .refreshFailed(
+                    RefreshError(
+                        .refresher,
+                        description: "the refresher asked for the token that it is refreshing; send its requests with"
+                            + " the client that it is given")))
+        }
+        var ask = ask
+        while true {
+            switch await wait(ask) {
+            case .token(let credential): return .success(credential)
+            case .failure(let error): return .failure(error)
+            case .renewed(let session):
+                ask = { machine, waiter, now in machine.tokenRequested(for: session, by: waiter, at: now) }
+            case .askAgain, .wait: continue
+            }
+        }
+    }
+
+    /// Sends an event to the machine and suspends until it replies. A cancelled task returns at once.
+    func wait(_ ask: @escaping MachineRequest) async -> SessionStateMachine.WaiterReply {
+        let waiter = core.withLock { $0.machine.makeID() }
+        let reply = await withTaskCancellationHandler {
+            await withCheckedContinuation {
+                (continuation: CheckedContinuation<SessionStateMachine.WaiterReply, Never>) in
+                let now = time.uptime
+                transition { core -> SessionStateMachine.WaiterReply in
+                    guard !core.cancelledEarly.contains(waiter) else { return .failure(.cancelled) }
+                    let reply = ask(&core.machine, waiter, now)
+                    if reply == .wait { core.waiting[waiter] = continuation }
+                    return reply
+                } then: { reply in
+                    if reply != .wait { continuation.resume(returning: reply) }
+                }
+            }
+        } onCancel: {
+            let continuation = core.withLock { core -> CheckedContinuation<SessionStateMachine.WaiterReply, Never>? in
+                core.cancelledEarly.insert(waiter)
+                guard core.machine.waiterCancelled(waiter) else { return nil }
+                return core.waiting.removeValue(forKey: waiter)
+            }
+            continuation?.resume(returning: .failure(.cancelled))
+        }
+        if Task.isCancelled { core.withLock { _ = $0.cancelledEarly.remove(waiter) } }
+        return reply
+    }
+}

@@ -1,0 +1,248 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Owns a session: provides valid access tokens, refreshes them once for all callers, and publishes the session's
+/// state.
+///
+/// ```swift
+/// let tokens = TokenManager(
+///     baseURL: "https://api.example.com/v1",
+///     store: .file(service: "com.example.app"),
+///     refresher: .json(path: "/auth/refresh"))
+/// let client = NetworkClient(tokens: tokens)
+///
+/// await tokens.restore()
+/// for await state in tokens.states { … }
+/// ```
+///
+/// Tokens are sent only to the base URL's origin and to the trusted origins.
+public final class TokenManager: Sendable {
+    // All decisions are made by `SessionStateMachine`. This class holds its lock, performs its actions and reports
+    // their results back to it.
+    let baseURL: BaseURL
+    let scheme: AuthenticationScheme
+    let rejection: RejectionRule
+    let transport: any Transport
+    let time: any TimeSource
+    let allowsInsecureHTTP: Bool
+    let refresher: any TokenRefresher
+    let trustedOrigins: Set<Origin>
+    let store: any TokenStore
+    let revoker: TokenRevoker?
+    let policy: SessionPolicy
+    let random: RandomSource
+    let tokenEndpoint: TokenEndpointClient
+    let limits: TimeLimits
+    let storeLimits: TimeLimits
+    let storeQueue = StoreQueue()
+    /// State that features of higher layers attach to the session.
+    let attachments = Attachments()
+    let core: Locked<Core>
+    /// The managers whose refresh the current task is part of. Detects a refresher that waits for its own refresh.
+    @TaskLocal static var refreshing: Set<ObjectIdentifier> = []
+
+    /// The mutable state of the manager, guarded by one lock.
+    struct Core {
+        var machine: SessionStateMachine
+        /// A copy of what the fast path needs, so that it does not copy the machine's state.
+        var cached: (credential: Credential, until: Duration?)?
+        /// The tokens that were given to other clients.
+        var signed = SignedTokens()
+        /// The suspended callers.
+        var waiting: [Int: CheckedContinuation<SessionStateMachine.WaiterReply, Never>] = [:]
+        /// Cancelled waiters that have not returned yet. One that is cancelled before it suspends must not suspend.
+        var cancelledEarly: Set<Int> = []
+        var state = SessionState.loading
+        var states = Broadcast<SessionState>()
+        var events = Broadcast<SessionEvent>()
+        /// The lock of the refresh whose result is being written.
+        var refreshLock: (any HeldStoreLock)?
+        /// Takes a snapshot of the store whenever another process may have changed it.
+        var watch: Task<Void, Never>?
+        /// Whether the delay before another snapshot is running.
+        var awaitsSnapshot = false
+    }
+
+    /// A manager of one session.
+    /// - Parameters:
+    ///   - baseURL: The base URL of the API. Tokens are sent to its origin.
+    ///   - store: Keeps the session across restarts.
+    ///   - refresher: Refreshes tokens in the server's dialect.
+    ///   - revoker: Revokes the tokens at the server when a user signs out. If `nil`, the server is not told.
+    ///   - scheme: How requests carry the access token.
+    ///   - rejection: Which responses reject the access token.
+    ///   - policy: When tokens are refreshed, how often, and how long to wait after a failure.
+    ///   - trustedOrigins: Further origins that may receive tokens.
+    ///   - allowsInsecureHTTP: Whether tokens may be sent over plain `http` to other machines than this one.
+    ///   - headers: Header fields for the token endpoint, such as an API key.
+    ///   - transport: Sends requests. The token endpoint uses a separate one (``Transport/makeIsolatedTransport()``).
+    ///   - time: The clocks; the system's if `nil`.
+    ///   - random: Returns a random number in a range, for jitter. Replace it in tests, so that every delay is known.
+    public init(
+        baseURL: BaseURL,
+        store: any TokenStore,
+        refresher: any TokenRefresher,
+        revoker: TokenRevoker? = nil,
+        scheme: AuthenticationScheme = .bearer,
+        rejection: RejectionRule = .unauthorized,
+        policy: SessionPolicy = SessionPolicy(),
+        trustedOrigins: Set<Origin> = [],
+        allowsInsecureHTTP: Bool = false,
+        headers: HTTPFields = [:],
+        transport: any Transport = .platformDefault,
+        time: (any TimeSource)? = nil,
+        random: @escaping @Sendable (ClosedRange<Double>) -> Double = { .random(in: $0) }
+    ) {
+        self.baseURL = baseURL
+        self.store = store
+        self.refresher = refresher
+        self.revoker = revoker
+        self.scheme = scheme
+        self.rejection = rejection
+        self.policy = policy
+        self.trustedOrigins = trustedOrigins
+        self.allowsInsecureHTTP = allowsInsecureHTTP
+        self.transport = transport
+        let time = time ?? .system
+        self.time = time
+        self.random = RandomSource(random)
+        self.tokenEndpoint = TokenEndpointClient(
+            baseURL: baseURL, transport: transport.makeIsolatedTransport(), time: time,
+            allowsInsecureHTTP: allowsInsecureHTTP,
+            headers: headers)
+        self.limits = TimeLimits(time: time)
+        self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
+        self.core = Locked(Core(machine: SessionStateMachine(policy: policy, sharesStore: store.lock != nil)))
+    }
+
+    deinit {
+        let listeners = core.withLock { core in
+            core.watch?.cancel()
+            var listeners = core.states.finish()
+            listeners += core.events.finish()
+            return listeners
+        }
+        listeners.wake()
+    }
+}
+
+// MARK: - For the app
+
+extension TokenManager {
+    /// The current state.
+    public var state: SessionState {
+        core.withLock { $0.state }
+    }
+
+    /// The current state, then every further one. A slow subscriber gets only the newest 16.
+    ///
+    /// The first subscription reads the store, if that has not happened yet. It refreshes no token; ``restore()`` does.
+    public var states: AsyncStream<SessionState> {
+        transition { machine in _ = machine.loadRequested(by: machine.makeID()) }
+        return core.withLock { core in core.states.subscribe(first: [core.state], keeping: 16) }
+    }
+
+    /// All events from now on, for logs, metrics and tests. A slow subscriber gets only the newest 1024.
+    public var events: AsyncStream<SessionEvent> {
+        core.withLock { core in core.events.subscribe(keeping: 1024) }
+    }
+
+    /// Reads the store and refreshes the token if it has expired. Call it when the app starts, to decide which screen
+    /// to show.
+    ///
+    /// It is optional: a call that needs a token does the same.
+    /// - Returns: ``SessionState/signedIn(_:)`` (``SignedInSession/isStale`` if the token could not be refreshed now),
+    ///   ``SessionState/signedOut``, ``SessionState/expired(_:)``, or ``SessionState/unavailable(_:)``.
+    @discardableResult
+    public func restore() async -> SessionState {
+        _ = await credential()
+        return state
+    }
+
+    /// Starts a session with the tokens of a server's sign-in response. It replaces the current session, if there is
+    /// one.
+    ///
+    /// Pending calls of the previous session fail with ``NetworkError/sessionChanged(_:)``; they are not sent under the
+    /// new one.
+    /// - Parameters:
+    ///   - bundle: The tokens. Set ``TokenBundle/serverDate`` if they contain dates and the server's clock is known.
+    ///   - account: The user, for the app's own use.
+    /// - Returns: The session, after it was stored. If the write failed, ``SignedInSession/isSaved`` is `false`, and
+    ///   the write is retried.
+    /// - Throws: ``SessionError`` if another sign-in or a sign-out happened meanwhile, or the task was cancelled.
+    @discardableResult
+    public func signIn(
+        with bundle: TokenBundle, account: SessionAccount = SessionAccount()
+    ) async throws(SessionError) -> SignedInSession {
+        try await signIn(with: bundle, account: account, since: nil)
+    }
+
+    /// The state after the store was read. No token is refreshed.
+    package var loadedState: SessionState {
+        get async {
+            _ = await wait { machine, waiter, _ in machine.loadRequested(by: waiter) }
+            return state
+        }
+    }
+
+    /// The number of sign-ins and sign-outs so far.
+    var epoch: Int { core.withLock { $0.machine.epoch } }
+
+    @discardableResult
+    func signIn(
+        with bundle: TokenBundle, account: SessionAccount, since epoch: Int?
+    ) async throws(SessionError) -> SignedInSession {
+        let known = TokenLifetime(of: bundle, wallClock: time.wallClock)
+        let record = StoredSession(
+            id: SessionID(), bundle: bundle.withoutServerDate,
+            estimatedExpiry: known.map { time.wallClock.addingTimeInterval($0.remaining.inSeconds) },
+            lifetime: known?.lifetime, account: account)
+        let deadlines = known.map { known in
+            TokenDeadlines(
+                obtainedAt: time.uptime, remaining: known.remaining, lifetime: known.lifetime, policy: policy,
+                jitter: random(in: 0...1))
+        }
+        let reply = await wait { machine, waiter, _ in
+            machine.signedIn(record, deadlines: deadlines, since: epoch, by: waiter)
+        }
+        if case .failure(let error) = reply { throw error }
+        guard case .signedIn(let session) = state, session.id == record.id else { throw .sessionChanged }
+        return session
+    }
+
+    /// Ends the session: immediately on this device, then at the server, if there is a ``TokenRevoker``.
+    ///
+    /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
+    /// record or the deletion has failed (``SessionEvent/storeFailed(_:_:)``); a failed deletion is retried. It does
+    /// not wait for the server (``SessionEvent/revoked``).
+    public func signOut() async {
+        // The record must be loaded first: it contains the tokens to revoke.
+        _ = await loadedState
+        transition { machine in machine.signedOut() }
+        // Do not wait for a store that never responds; the failure has been reported by then.
+        _ = await storeLimits.run(within: policy.storeTimeout * 2) { [storeQueue] in await storeQueue.flush() }
+    }
+
+    /// A token that is valid now, for connections that Martlet does not make itself, such as WebSockets and gRPC.
+    ///
+    /// If a refresh is in progress, the caller waits for it. A request that the app signs with this token can be passed
+    /// to `recover(from:body:to:)`, like one signed by `sign(_:_:)`.
+    /// - Throws: ``SessionError`` if there is no valid token.
+    public func validToken() async throws(SessionError) -> Secret {
+        let credential = try await credential().get()
+        core.withLock { $0.signed.remember(credential) }
+        return credential.accessToken
+    }
+
+    /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.
+    /// - Throws: ``SessionError`` if the refresh failed.
+    public func refresh() async throws(SessionError) {
+        let result = await resolve { machine, waiter, now in machine.refreshForced(by: waiter, at: now) }
+        if case .failure(let error) = result { throw error }
+    }
+}

@@ -1,0 +1,74 @@
+/// One step in the life of a session, for logs, metrics and tests. It never contains a token.
+public enum SessionEvent: Sendable, Hashable {
+    /// Why a refresh was started.
+    public enum RefreshReason: Sendable, Hashable {
+        /// The token is about to expire. Calls use it until the refresh is done.
+        case expiringSoon
+        /// The token has expired.
+        case expired
+        /// The server rejected the token.
+        case rejected
+        /// The app called ``TokenManager/refresh()``.
+        case forced
+    }
+
+    /// Why a refresh was abandoned or its result was discarded.
+    public enum DiscardReason: Sendable, Hashable {
+        /// The user signed out or the session expired during the refresh.
+        case signedOut
+        /// Another session replaced this one during the refresh.
+        case sessionChanged
+        /// The session already has newer tokens, from another process or from an earlier refresh that finished late.
+        case superseded
+    }
+
+    /// An operation on the store.
+    public enum StoreOperation: Sendable, Hashable {
+        /// Reading the record.
+        case read
+        /// Writing the record.
+        case write
+        /// Deleting the record.
+        case delete
+        /// Acquiring the lock that keeps other processes from refreshing at the same time.
+        case lock
+    }
+
+    /// The store was read. The stamp is `nil` if it contains no session.
+    case restored(SessionStamp?)
+    /// A user signed in.
+    case signedIn(SessionStamp)
+    /// The user signed out.
+    case signedOut(SessionID?)
+    /// A refresh was started.
+    case refreshStarted(SessionStamp, RefreshReason)
+    /// A caller joined a refresh in progress.
+    case refreshJoined(SessionStamp)
+    /// A refresh succeeded; the stamp is the new one.
+    case refreshSucceeded(SessionStamp)
+    /// A refresh failed with a transient error. The next one starts no earlier than after the backoff.
+    case refreshFailed(SessionStamp, RefreshError, backoff: Duration)
+    /// The response to a refresh was lost. Within ``SessionPolicy/rotationGrace`` the same refresh token is sent again.
+    case refreshReplayed(SessionStamp, RefreshError)
+    /// The stored session shows a refresh without a result, for example because its process died. The server may have
+    /// spent the refresh token. If it rejects that token, the session ends with ``ExpiryReason/rotationLost``.
+    case refreshInterrupted(SessionStamp)
+    /// Another process refreshed the tokens or signed a user in. This process now uses the stored session.
+    case adopted(SessionStamp)
+    /// Another process signed the user out.
+    case signedOutElsewhere(SessionID)
+    /// A refresh was not started because ``SessionPolicy/refreshBudget`` is used up.
+    case refreshBudgetExceeded(SessionStamp)
+    /// A refresh was abandoned before it sent anything, or its result was discarded.
+    case refreshDiscarded(SessionStamp, DiscardReason)
+    /// The session ended because the server no longer accepts its tokens.
+    case expired(SessionID, ExpiryReason)
+    /// An operation on the store failed. If the session could not be written or deleted, that is retried.
+    case storeFailed(StoreOperation, StorageError)
+    /// The store is up to date again after a failure.
+    case storeRecovered(SessionStamp?)
+    /// The tokens were revoked at the server.
+    case revoked
+    /// The tokens could not be revoked at the server. The text says why.
+    case revocationFailed(String)
+}

@@ -1,0 +1,67 @@
+/// When tokens are refreshed, how often, and how long to wait after a failure.
+public struct SessionPolicy: Sendable, Hashable {
+    /// The fraction of a token's lifetime, from 0 to 1, in which it counts as about to expire. Default 0.1.
+    public var leewayFraction: Double = 0.1
+    /// The longest time for which a token counts as about to expire. Default 60 s.
+    public var maximumLeeway: Duration = .seconds(60)
+    /// The age that a token must reach before its expiry date can cause a refresh. A rejection and
+    /// ``TokenManager/refresh()`` refresh a younger token too. Default 5 s.
+    public var minimumInterval: Duration = .seconds(5)
+    /// How many refreshes one session may start within ``refreshWindow``. Default 5.
+    public var refreshBudget: Int = 5
+    /// The window of ``refreshBudget``. Default 30 s.
+    public var refreshWindow: Duration = .seconds(30)
+    /// The backoff after the first failed refresh. It doubles with each further failure, with full jitter. Default 1 s.
+    public var firstBackoff: Duration = .seconds(1)
+    /// The longest backoff after a failed refresh, unless the server asks for more. Default 60 s.
+    public var maximumBackoff: Duration = .seconds(60)
+    /// The longest `Retry-After` of a server that is respected. Default 15 minutes.
+    public var maximumRetryAfter: Duration = .seconds(900)
+    /// How long one attempt of a refresh or a revocation may take at the token endpoint. A refresh gets less time if
+    /// ``lockLease`` or ``rotationGrace`` is short. Default 30 s.
+    public var refreshTimeout: Duration = .seconds(30)
+    /// How long the server accepts a refresh token that it has already replaced (RFC 9700, section 4.14.2). Set it if
+    /// your server has such a grace period: within this time a lost response is recovered by sending the same refresh
+    /// token again. Default zero: a replaced token is never sent again.
+    public var rotationGrace: Duration = .zero
+    /// How long another process may hold the refresh lock before it counts as dead. Default 45 s. Use the same value in
+    /// all processes, and one below ``rotationGrace`` if that is not zero.
+    public var lockLease: Duration = .seconds(45)
+    /// How long an operation on the store may take, including the wait for earlier operations, before it counts as
+    /// failed. Default 10 s.
+    public var storeTimeout: Duration = .seconds(10)
+    /// The delay before a failed write or deletion in the store is retried. It doubles up to ``maximumBackoff``.
+    /// Default 1 s.
+    public var firstSaveRetry: Duration = .seconds(1)
+
+    /// The default policy.
+    public init() {}
+
+    /// How often one refresh sends its token again after a lost response.
+    var lostResponseReplays: Int { 1 }
+
+    /// How long one attempt of a refresh may take. A second attempt must still fit into the grace period, and both into
+    /// the lease.
+    var attemptTimeout: Duration {
+        let isGraceful = rotationGrace > .zero
+        return min(
+            refreshTimeout, lockLease * (isGraceful ? 0.4 : 0.8), isGraceful ? rotationGrace / 2 : refreshTimeout)
+    }
+
+    /// The delay before a failed write or deletion is retried.
+    func saveRetry(afterFailures count: Int) -> Duration {
+        min(firstSaveRetry * (1 << min(max(count - 1, 0), 20)), maximumBackoff)
+    }
+
+    /// How long before its expiry a token of this lifetime is refreshed, without jitter.
+    func leeway(forLifetime lifetime: Duration) -> Duration {
+        min(maximumLeeway, lifetime * min(max(leewayFraction, 0), 1))
+    }
+
+    /// The backoff after the given number of consecutive failures.
+    func backoff(afterFailures count: Int, retryAfter: Duration?, jitter: Double) -> Duration {
+        if let retryAfter { return min(max(retryAfter, .zero), maximumRetryAfter) }
+        let ceiling = min(maximumBackoff, firstBackoff * (1 << min(max(count - 1, 0), 20)))
+        return ceiling * min(max(jitter, 0), 1)
+    }
+}

@@ -1,0 +1,118 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The stored record of a session: everything that must survive a restart, written and replaced as one value.
+///
+/// A custom ``TokenStore`` converts it to bytes and back with ``encoded()`` and ``init(encoded:)``.
+public struct StoredSession: Sendable, Hashable, Codable {
+    /// Identifies the session.
+    public package(set) var id: SessionID
+    /// The number of refreshes since the sign-in.
+    package var rotation: Int
+    /// The tokens of this rotation.
+    public package(set) var bundle: TokenBundle
+    /// When the access token expires by this device's wall clock. An estimate, used only when the record is read from
+    /// the store.
+    package var estimatedExpiry: Date?
+    /// The whole lifetime of the access token when it was issued; `nil` if unknown.
+    package var lifetime: Duration?
+    /// The user that signed in.
+    public package(set) var account: SessionAccount
+    /// Set while the fate of the record's refresh token is unknown, because it is being sent or because two processes
+    /// may have sent its predecessor.
+    package var journal: RefreshJournal?
+
+    package init(
+        id: SessionID,
+        rotation: Int = 0,
+        bundle: TokenBundle,
+        estimatedExpiry: Date? = nil,
+        lifetime: Duration? = nil,
+        account: SessionAccount = SessionAccount(),
+        journal: RefreshJournal? = nil
+    ) {
+        self.id = id
+        self.rotation = rotation
+        self.bundle = bundle
+        self.estimatedExpiry = estimatedExpiry
+        self.lifetime = lifetime
+        self.account = account
+        self.journal = journal
+    }
+
+    /// The journal, if it belongs to the record's own refresh token. That token is then *in doubt*: the server may have
+    /// spent it (replaced it with new tokens), or may have ended the session.
+    var unresolvedJournal: RefreshJournal? {
+        guard let journal, let token = bundle.refreshToken else { return nil }
+        return journal.fingerprint == RefreshJournal.fingerprint(of: token) ? journal : nil
+    }
+
+    /// The same record with its refresh token in unresolvedJournal, because the token before it may have been sent twice.
+    func markingTokenInDoubt(since date: Date) -> StoredSession {
+        guard let token = bundle.refreshToken else { return self }
+        var record = self
+        record.journal = RefreshJournal(
+            startedAt: date, fingerprint: RefreshJournal.fingerprint(of: token), isInherited: true)
+        return record
+    }
+
+    /// The session and rotation of the record's tokens.
+    public var stamp: SessionStamp {
+        SessionStamp(session: id, rotation: rotation)
+    }
+}
+
+/// The user of a session, as far as the app wants Martlet to remember it.
+public struct SessionAccount: Sendable, Hashable, Codable {
+    /// The user's ID at the backend.
+    public var userID: String?
+    /// Whether the user is a guest, whose session can be upgraded to an account later.
+    public var isGuest: Bool
+
+    /// The user of a session.
+    public init(userID: String? = nil, isGuest: Bool = false) {
+        self.userID = userID
+        self.isGuest = isGuest
+    }
+}
+
+/// A marker in the record, written before the refresh token is sent. If the process crashes before the response arrives,
+/// the next start finds it.
+package struct RefreshJournal: Sendable, Hashable, Codable {
+    /// When the refresh token was sent, by this device's wall clock.
+    package var startedAt: Date
+    /// A short fingerprint of the refresh token that the journal belongs to.
+    package var fingerprint: String
+    /// `true` if this token was not sent itself, and is in doubt only because its predecessor may have been sent twice: a
+    /// server that detects the reuse may end the session.
+    package var isInherited: Bool
+
+    package init(startedAt: Date, fingerprint: String, isInherited: Bool = false) {
+        self.startedAt = startedAt
+        self.fingerprint = fingerprint
+        self.isInherited = isInherited
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        startedAt = try values.decode(Date.self, forKey: .startedAt)
+        fingerprint = try values.decode(String.self, forKey: .fingerprint)
+        // Older records lack this field.
+        isInherited = try values.decodeIfPresent(Bool.self, forKey: .isInherited) ?? false
+    }
+
+    /// The same journal, not inherited, because the token itself is being sent.
+    var markedAsSent: RefreshJournal {
+        RefreshJournal(startedAt: startedAt, fingerprint: fingerprint)
+    }
+
+    /// Four bytes of FNV-1a: enough to tell two tokens apart, far too few to recover a token.
+    static func fingerprint(of token: Secret) -> String {
+        let hash = token.reveal().utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}

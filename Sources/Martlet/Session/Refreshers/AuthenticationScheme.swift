@@ -1,0 +1,36 @@
+public import HTTPTypes
+
+/// How a request carries the access token.
+///
+/// ```swift
+/// AuthenticationScheme.bearer                                  // Authorization: Bearer <token>
+/// AuthenticationScheme(header: .xAccessToken, prefix: nil)     // X-Access-Token: <token>
+/// ```
+public struct AuthenticationScheme: Sendable, Hashable {
+    let header: HTTPField.Name
+    let prefix: String?
+
+    /// A scheme that carries the token in a header field.
+    /// - Parameters:
+    ///   - header: The header field.
+    ///   - prefix: The word before the token, such as `Bearer`; `nil` if the token is the whole value.
+    public init(header: HTTPField.Name, prefix: String?) {
+        self.header = header
+        self.prefix = prefix
+    }
+
+    /// `Authorization: Bearer <token>` (RFC 6750, section 2.1).
+    public static let bearer = AuthenticationScheme(header: .authorization, prefix: "Bearer")
+
+    /// The token that a request carries, if any.
+    func token(in headers: HTTPFields) -> Secret? {
+        guard let value = headers[header] else { return nil }
+        guard let prefix else { return Secret(value) }
+        guard value.hasPrefix(prefix + " ") else { return nil }
+        return Secret(String(value.dropFirst(prefix.count + 1)))
+    }
+
+    func sign(_ headers: inout HTTPFields, with token: Secret) {
+        headers.setSensitive(prefix.map { "\($0) \(token.reveal())" } ?? token.reveal(), for: header)
+    }
+}

@@ -1,0 +1,160 @@
+public import HTTPTypes
+
+/// Refreshes tokens over HTTP. The server's dialect is described by data or by a closure.
+///
+/// Most apps use a factory of ``TokenRefresher``:
+///
+/// ```swift
+/// TokenManager(baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"))
+/// ```
+///
+/// If the server uses other names or other terminal errors, describe them with
+/// ``init(path:method:placement:fields:accessTokenScheme:terminalStatuses:terminalCodes:)``. If the request looks
+/// different, write a closure. This server expects the refresh token in the path:
+///
+/// ```swift
+/// let refresher: HTTPTokenRefresher = .custom { bundle, client in
+///     guard let refreshToken = bundle.refreshToken else { throw RefreshRejectedError() }
+///     let response = try await client.send(.post, "/sessions/\(refreshToken.reveal())/renewals")
+///     if response.status == 401 { throw RefreshRejectedError() }
+///     guard StatusCodes.successful.contains(response.status) else {
+///         throw RefreshError(.status(response.status), description: "the token endpoint responded with \(response)")
+///     }
+///     return try TokenFields.automatic.bundle(from: response)
+/// }
+/// ```
+public struct HTTPTokenRefresher: TokenRefresher {
+    private let fields: TokenFields
+    private let exchange: @Sendable (TokenBundle, TokenEndpointClient) async throws -> TokenBundle
+
+    fileprivate init(
+        fields: TokenFields,
+        exchange: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> TokenBundle
+    ) {
+        self.fields = fields
+        self.exchange = exchange
+    }
+
+    /// Describes the dialect of a token endpoint.
+    /// - Parameters:
+    ///   - path: The token endpoint: a path below the manager's base URL, or an absolute URL.
+    ///   - method: The method of the request.
+    ///   - placement: Where the request carries the refresh token.
+    ///   - fields: Where the response carries the new tokens.
+    ///   - accessTokenScheme: How the request also carries the old access token; `nil` to leave it out.
+    ///   - terminalStatuses: Statuses that end the session.
+    ///   - terminalCodes: Values of `error` or `code` in a JSON response that end the session if its status is 400 or
+    ///     401.
+    public init(
+        path: String,
+        method: HTTPRequest.Method = .post,
+        placement: TokenPlacement,
+        fields: TokenFields = .automatic,
+        accessTokenScheme: AuthenticationScheme? = nil,
+        terminalStatuses: StatusCodes = [401],
+        terminalCodes: Set<String> = ["invalid_grant", "invalid_token"]
+    ) {
+        let request = RefreshRequest(
+            path: path, method: method, placement: placement, fields: fields, accessTokenScheme: accessTokenScheme,
+            terminalStatuses: terminalStatuses, terminalCodes: terminalCodes)
+        self.init(fields: fields) { bundle, client in try await request.send(bundle, over: client) }
+    }
+
+    /// Exchanges the refresh token for new tokens.
+    public func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+        try await exchange(bundle, client)
+    }
+
+    /// Reads the tokens from the fields that the dialect names.
+    public func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle {
+        try fields.bundle(from: response)
+    }
+}
+
+extension TokenRefresher where Self == HTTPTokenRefresher {
+    /// POST with `{"refreshToken": "…"}`. The response contains both tokens, bare or in an envelope. A 401 is terminal.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - field: The name of the refresh token in the JSON object.
+    public static func json(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
+        HTTPTokenRefresher(path: path, placement: .json(field: field))
+    }
+
+    /// The OAuth 2.0 refresh grant (RFC 6749, section 6). Only the error `invalid_grant` is terminal.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - client: The app's client registration, if the server requires client authentication.
+    ///   - sendsJSON: Whether the parameters are a JSON object, for servers that expect one, and not a form.
+    public static func oauth2(
+        path: String = "/oauth/token", client: OAuthClient? = nil, sendsJSON: Bool = false
+    ) -> HTTPTokenRefresher {
+        HTTPTokenRefresher(
+            path: path, placement: .oauth2(client, sendsJSON: sendsJSON), terminalStatuses: [],
+            terminalCodes: ["invalid_grant"])
+    }
+
+    /// POST without a body, with the refresh token as a bearer token (`Authorization: Bearer …`). A 401 is terminal.
+    /// - Parameter path: The token endpoint, below the manager's base URL.
+    public static func bearer(path: String) -> HTTPTokenRefresher {
+        HTTPTokenRefresher(path: path, placement: .bearer)
+    }
+
+    /// GET with the refresh token in a header field and the old access token as a bearer token. A 401 is terminal.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - header: The field for the refresh token; `nil` is `refresh-token`.
+    ///   - accessTokenScheme: How the request carries the old access token; `nil` to leave it out.
+    public static func header(
+        path: String, header: HTTPField.Name? = nil, accessTokenScheme: AuthenticationScheme? = .bearer
+    ) -> HTTPTokenRefresher {
+        HTTPTokenRefresher(
+            path: path, method: .get, placement: .header(header ?? .refreshToken), accessTokenScheme: accessTokenScheme)
+    }
+
+    /// POST with `{"refreshToken": "…"}`. The response contains only a new access token (`{"token": "…"}`), and the
+    /// refresh token stays the same. A 401 is terminal.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - field: The name of the refresh token in the JSON object.
+    public static func accessTokenOnly(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
+        HTTPTokenRefresher(
+            path: path, placement: .json(field: field),
+            fields: TokenFields(accessToken: ["token", "accessToken", "access_token"]))
+    }
+
+    /// POST with `{"refreshToken": "…"}`. The response contains both tokens within `result`. A 401 is terminal.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - field: The name of the refresh token in the JSON object.
+    public static func jsonInResult(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
+        HTTPTokenRefresher(path: path, placement: .json(field: field), fields: TokenFields(containers: ["result", ""]))
+    }
+
+    /// POST with the refresh token in a cookie, for servers that set it as an `HttpOnly` cookie. The session's record
+    /// keeps the cookie, and only the token endpoint receives it. A 401 is terminal.
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - cookie: The name of the cookie.
+    public static func cookie(path: String, cookie: String = "refresh_token") -> HTTPTokenRefresher {
+        HTTPTokenRefresher(
+            path: path, placement: .cookie(name: cookie), fields: TokenFields(refreshToken: [], refreshCookie: cookie))
+    }
+
+    /// A dialect written as a closure; ``HTTPTokenRefresher`` shows one.
+    /// - Parameters:
+    ///   - fields: Where the response to a sign-in carries the tokens.
+    ///   - exchange: Exchanges the refresh token for new tokens; see ``TokenRefresher/refresh(_:over:)``.
+    public static func custom(
+        fields: TokenFields = .automatic,
+        _ exchange: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> TokenBundle
+    ) -> HTTPTokenRefresher {
+        HTTPTokenRefresher(fields: fields, exchange: exchange)
+    }
+}
+
+extension HTTPField.Name {
+    /// `refresh-token`, which is not a standard field: some servers expect the refresh token in it.
+    ///
+    /// The name is valid, so the fallback is never used.
+    static let refreshToken = HTTPField.Name("refresh-token") ?? .authorization
+}

@@ -1,0 +1,75 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Sends requests to the token endpoint for a ``TokenRefresher`` or a ``TokenRevoker``.
+///
+/// Its requests bypass interceptors, request slots and retries, and the manager limits the time they take. It follows
+/// no redirect, so a refresh token never reaches another server.
+public struct TokenEndpointClient: Sendable {
+    let baseURL: BaseURL
+    let transport: any Transport
+    let time: any TimeSource
+    let allowsInsecureHTTP: Bool
+    let headers: HTTPFields
+
+    /// The largest accepted response, in bytes. A response with tokens is far smaller.
+    private static let responseLimit = 1 << 20
+
+    /// Sends a request and reads the whole response, whatever its status.
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: A path below the base URL, or an absolute URL.
+    ///   - headers: Header fields. They replace the manager's own fields of the same name.
+    ///   - body: The body, if any; set its `Content-Type` in `headers`.
+    /// - Throws: ``RefreshError`` if there is no response; ``InvalidRequestError`` if the URL is invalid or insecure.
+    public func send(
+        _ method: HTTPRequest.Method, _ path: String, headers: HTTPFields = [:], body: Data? = nil
+    ) async throws -> ServerResponse {
+        let location = try baseURL.location.get().appending(path: path, query: [:])
+        guard allowsInsecureHTTP || !location.origin.isInsecure else {
+            throw InvalidRequestError("\(location.origin) is plain http, so no token is sent there. Use https.")
+        }
+        let request = HTTPRequest(
+            method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
+            headerFields: .merged(client: self.headers, endpoint: headers, accept: "application/json"))
+        do {
+            let response = try await transport.send(request, body: body.map { OutgoingBody($0) })
+            return ServerResponse(head: response.head, body: try await response.body.collect(upTo: Self.responseLimit))
+        } catch let error as TransportError {
+            throw RefreshError(error)
+        } catch let error as ByteStream.TooLargeError {
+            throw RefreshError(.unreadableResponse, description: "the response is larger than \(error.limit) bytes")
+        }
+    }
+
+    /// The current time by this device's wall clock.
+    var now: Date { time.wallClock }
+}
+
+extension RefreshError {
+    init(_ error: TransportError) {
+        switch error {
+        case .offline: self.init(.offline, description: "this device is offline")
+        case .timedOut: self.init(.timedOut, description: "the token endpoint did not respond in time")
+        case .cannotConnect(let reason), .tlsFailed(let reason):
+            self.init(
+                .connection, description: "the token endpoint could not be reached (\(reason))",
+                mayHaveSpentToken: false)
+        case .connectionLost(let reason):
+            self.init(.connection, description: "the connection to the token endpoint was lost (\(reason))")
+        case .invalidResponse(let reason):
+            self.init(.unreadableResponse, description: "the token endpoint's response is invalid (\(reason))")
+        case .invalidRequest(let reason):
+            self.init(
+                .refresher, description: "the refresh request could not be sent (\(reason))", mayHaveSpentToken: false)
+        case .bodyFailed(let error):
+            self.init(
+                .refresher, description: "the refresh request could not be sent (\(Redaction.redact("\(error)")))")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Where a response carries its tokens.
+///
+/// ``automatic`` finds them in nearly every response: at the top level, or within `data`, `result`, `tokens` or
+/// `token`, in camel case or snake case. Pass your own names if the server uses others.
+public struct TokenFields: Sendable, Hashable {
+    let containers: [String]
+    let accessToken: [String]
+    let refreshToken: [String]
+    let expiresIn: [String]
+    let expiresAt: [String]
+    let refreshCookie: String?
+
+    /// The names of the fields. An argument that is left out keeps the usual names.
+    /// - Parameters:
+    ///   - containers: Objects that may contain the tokens, outermost first; an empty name is the response itself.
+    ///   - accessToken: Names of the access token.
+    ///   - refreshToken: Names of the refresh token.
+    ///   - expiresIn: Names of the lifetime in seconds.
+    ///   - expiresAt: Names of the expiry date: seconds or milliseconds since 1970, or a date in ISO 8601.
+    ///   - refreshCookie: The cookie with the refresh token, for servers that keep it out of the body.
+    public init(
+        containers: [String] = ["", "data", "result", "tokens", "token"],
+        accessToken: [String] = ["accessToken", "access_token", "token", "jwt"],
+        refreshToken: [String] = ["refreshToken", "refresh_token"],
+        expiresIn: [String] = ["expiresIn", "expires_in"],
+        expiresAt: [String] = ["expiresAt", "expires_at"],
+        refreshCookie: String? = nil
+    ) {
+        self.containers = containers
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+        self.expiresIn = expiresIn
+        self.expiresAt = expiresAt
+        self.refreshCookie = refreshCookie
+    }
+
+    /// The usual containers and names.
+    public static let automatic = TokenFields()
+
+    /// Reads the tokens from a response.
+    /// - Throws: An error that describes the response if it contains no access token.
+    public func bundle(from response: ServerResponse) throws -> TokenBundle {
+        guard let json = JSONValue(body: response.body) else {
+            throw MissingTokenError(description: "the response is not JSON: \(response)")
+        }
+        for object in candidates(in: json) {
+            guard let access = first(accessToken, in: object)?.string, !access.isEmpty else { continue }
+            let refresh = first(refreshToken, in: object)?.string
+            var bundle = TokenBundle(
+                accessToken: Secret(access),
+                refreshToken: refreshCookie.flatMap { SetCookie.value(of: $0, in: response.headers) }
+                    ?? refresh.flatMap { $0.isEmpty ? nil : Secret($0) },
+                lifetime: first(expiresIn, in: object)?.number.flatMap(Self.lifetime),
+                expiresAt: first(expiresAt, in: object).flatMap(Self.date),
+                tokenType: first(["tokenType", "token_type"], in: object)?.string,
+                scope: first(["scope"], in: object)?.string)
+            bundle.serverDate = response.headers[.date].flatMap(HTTPDate.parse)
+            return bundle
+        }
+        throw MissingTokenError(description: "the response has no \(accessToken.joined(separator: ", ")): \(response)")
+    }
+
+    /// The objects that may contain the tokens. A container may be nested in another one.
+    private func candidates(in json: JSONValue) -> [JSONValue] {
+        var found: [JSONValue] = []
+        for container in containers {
+            if container.isEmpty {
+                found.append(json)
+            } else {
+                found += (found + [json]).compactMap { $0[container] }
+            }
+        }
+        return found
+    }
+
+    private func first(_ names: [String], in object: JSONValue) -> JSONValue? {
+        names.lazy.compactMap { object[$0] }.first
+    }
+
+    private static func lifetime(_ seconds: Double) -> Duration? {
+        seconds.isFinite && seconds > 0 && seconds < 1e12 ? .seconds(seconds) : nil
+    }
+
+    private static func date(_ value: JSONValue) -> Date? {
+        if let number = value.number, number.isFinite, number > 0 {
+            return Date(timeIntervalSince1970: number > 1e11 ? number / 1000 : number)
+        }
+        return value.string.flatMap(ISO8601.parse)
+    }
+}
+
+/// A response contains no access token.
+struct MissingTokenError: Error, Sendable, Hashable, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,61 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The lifetime of a newly issued access token: from `expires_in`, else the expiry date, else the token's JWT claims.
+struct TokenLifetime: Sendable, Hashable {
+    /// The whole lifetime, from which the leeway is computed.
+    let lifetime: Duration
+    /// The part of it that remains now.
+    let remaining: Duration
+
+    /// A longer lifetime is taken for a mistake and ignored.
+    private static let longest = Duration.seconds(20 * 365 * 86400)
+
+    /// `nil` if the lifetime is unknown or implausible.
+    /// - Parameters:
+    ///   - bundle: The tokens. Their dates are relative to the server's clock (``TokenBundle/serverDate``).
+    ///   - wallClock: This device's clock, which replaces the server's clock if that is unknown.
+    init?(of bundle: TokenBundle, wallClock: Date) {
+        let serverNow = bundle.serverDate ?? wallClock
+        if let lifetime = bundle.lifetime, Self.isPlausible(lifetime) {
+            self.init(lifetime: lifetime, remaining: lifetime)
+            return
+        }
+        if let expiresAt = bundle.expiresAt {
+            if let remaining = Duration(untrusted: expiresAt.timeIntervalSince(serverNow)), Self.isPlausible(remaining)
+            {
+                self.init(lifetime: remaining, remaining: remaining)
+                return
+            }
+        }
+        guard let claims = JWTClaims(bundle.accessToken), let expiresAt = claims.expiresAt,
+            let remaining = Duration(untrusted: expiresAt.timeIntervalSince(serverNow))
+        else { return nil }
+        guard let issuedAt = claims.issuedAt else {
+            guard Self.isPlausible(remaining) else { return nil }
+            self.init(lifetime: remaining, remaining: remaining)
+            return
+        }
+        guard let lifetime = Duration(untrusted: expiresAt.timeIntervalSince(issuedAt)), Self.isPlausible(lifetime)
+        else {
+            return nil
+        }
+        // Without the server's date the remaining lifetime is unreliable, because this device's clock may be hours off.
+        // The same is true if the token looks expired, because no server issues an expired token. Then the token counts
+        // as new.
+        let isReliable = bundle.serverDate != nil && remaining > .zero
+        self.init(lifetime: lifetime, remaining: isReliable ? min(remaining, lifetime) : lifetime)
+    }
+
+    private init(lifetime: Duration, remaining: Duration) {
+        self.lifetime = lifetime
+        self.remaining = remaining
+    }
+
+    static func isPlausible(_ duration: Duration) -> Bool {
+        duration > .zero && duration <= longest
+    }
+}

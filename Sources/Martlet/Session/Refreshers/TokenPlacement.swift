@@ -1,0 +1,53 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Where a request to the token endpoint carries the refresh token.
+public enum TokenPlacement: Sendable, Hashable {
+    /// In a JSON object, under this name.
+    case json(field: String)
+    /// As an OAuth 2.0 parameter: `refresh_token` of the refresh grant (RFC 6749, section 6), or `token` of a
+    /// revocation (RFC 7009). The parameters are a form, as the RFCs require, or a JSON object.
+    case oauth2(OAuthClient?, sendsJSON: Bool = false)
+    /// As a bearer token: `Authorization: Bearer <refresh token>` (RFC 6750, section 2.1).
+    case bearer
+    /// In a header field, as it is.
+    case header(HTTPField.Name)
+    /// In a cookie.
+    case cookie(name: String)
+
+    /// Puts the refresh token on a request.
+    /// - Parameters:
+    ///   - token: The refresh token.
+    ///   - parameters: The OAuth 2.0 parameters, for ``oauth2(_:sendsJSON:)`` only.
+    ///   - headers: The request's header fields.
+    /// - Returns: The request's body.
+    func place(_ token: Secret?, parameters: Query, headers: inout HTTPFields) throws -> Data? {
+        switch self {
+        case .json(let field):
+            headers[.contentType] = "application/json"
+            return try JSONEncoder().encode(token.map { [field: $0.reveal()] } ?? [:])
+        case .oauth2(let oauthClient, let sendsJSON):
+            var parameters = parameters
+            oauthClient?.authenticate(&headers, &parameters)
+            guard sendsJSON else {
+                headers[.contentType] = "application/x-www-form-urlencoded"
+                return Data(FormEncoding.encode(parameters).utf8)
+            }
+            headers[.contentType] = "application/json"
+            let pairs = parameters.items.map { ($0.name, $0.value ?? "") }
+            return try JSONEncoder().encode(Dictionary(pairs, uniquingKeysWith: { $1 }))
+        case .bearer:
+            if let token { AuthenticationScheme.bearer.sign(&headers, with: token) }
+        case .header(let name):
+            if let token { headers.setSensitive(token.reveal(), for: name) }
+        case .cookie(let name):
+            if let token { headers.setSensitive("\(name)=\(token.reveal())", for: .cookie) }
+        }
+        return nil
+    }
+}

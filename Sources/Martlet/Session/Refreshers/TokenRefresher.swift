@@ -1,0 +1,43 @@
+/// Exchanges a refresh token for new tokens, in the dialect of one server.
+///
+/// Most servers are covered by a factory: ``json(path:field:)``, ``oauth2(path:client:sendsJSON:)``, ``bearer(path:)``,
+/// ``header(path:header:accessTokenScheme:)``, ``accessTokenOnly(path:field:)``, ``jsonInResult(path:field:)`` or
+/// ``cookie(path:cookie:)``. ``HTTPTokenRefresher`` shows how to describe another dialect with data or with a closure.
+///
+/// ```swift
+/// let tokens = TokenManager(
+///     baseURL: "https://api.example.com", store: .platformDefault(service: "com.example.app"),
+///     refresher: .bearer(path: "/auth/refresh"))
+/// ```
+public protocol TokenRefresher: Sendable {
+    /// Exchanges the bundle's refresh token for new tokens.
+    ///
+    /// The manager calls this in a task of its own, once per rotation, and never twice at the same time. If the new
+    /// bundle has no refresh token, the manager keeps the old one.
+    /// - Throws: ``RefreshRejectedError`` if the server has rejected the refresh token for good; this ends the session.
+    ///   Any other error is transient and keeps the session; throw ``RefreshError`` to say what failed.
+    func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle
+
+    /// Reads the tokens from the response to a sign-in.
+    /// - Throws: An error that describes the response if it contains no access token.
+    func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle
+}
+
+extension TokenRefresher {
+    /// Reads the tokens with ``TokenFields/automatic``.
+    public func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle {
+        try TokenFields.automatic.bundle(from: response)
+    }
+}
+
+/// The server has rejected the refresh token for good: the session ends, and the user must sign in again.
+public struct RefreshRejectedError: Error, Sendable, Hashable {
+    /// The server's error code, such as `invalid_grant`.
+    public var code: String?
+
+    /// A terminal rejection.
+    /// - Parameter code: The server's error code, if it sent one.
+    public init(code: String? = nil) {
+        self.code = code
+    }
+}

@@ -1,0 +1,82 @@
+internal import HTTPTypes
+
+/// Revokes the tokens of a session at the server after the user has signed out.
+///
+/// ```swift
+/// TokenManager(
+///     baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+///     revoker: .json(path: "/auth/logout"))
+/// ```
+public struct TokenRevoker: Sendable {
+    private let perform: @Sendable (TokenBundle, TokenEndpointClient) async throws -> Void
+
+    private init(_ perform: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> Void) {
+        self.perform = perform
+    }
+
+    /// Describes the revocation endpoint of a server. A 404 counts as success, because it leaves nothing to revoke.
+    /// - Parameters:
+    ///   - path: The endpoint: a path below the manager's base URL, or an absolute URL.
+    ///   - placement: Where the request carries the refresh token. ``TokenPlacement/oauth2(_:sendsJSON:)`` sends the
+    ///     access token instead if there is no refresh token.
+    ///   - accessTokenScheme: How the request carries the access token; not used with
+    ///     ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
+    public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
+        self.init { bundle, client in
+            var headers = HTTPFields()
+            switch placement {
+            case .oauth2, .bearer: break
+            case .json, .header, .cookie: accessTokenScheme.sign(&headers, with: bundle.accessToken)
+            }
+            let parameters: Query = [
+                "token": (bundle.refreshToken ?? bundle.accessToken).reveal(),
+                "token_type_hint": bundle.refreshToken != nil ? "refresh_token" : "access_token",
+            ]
+            let body = try placement.place(bundle.refreshToken, parameters: parameters, headers: &headers)
+            let response = try await client.send(.post, path, headers: headers, body: body)
+            guard StatusCodes.successful.contains(response.status) || response.status == 404 else {
+                throw RefreshError(
+                    .status(response.status), description: "the revocation endpoint responded with \(response)")
+            }
+        }
+    }
+
+    /// Revokes the tokens.
+    /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times.
+    func revoke(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws {
+        try await perform(bundle, client)
+    }
+
+    /// POST with a form as RFC 7009 defines it.
+    /// - Parameters:
+    ///   - path: The revocation endpoint, below the manager's base URL.
+    ///   - client: The app's client registration, if the server requires client authentication.
+    public static func oauth2(path: String = "/oauth/revoke", client: OAuthClient? = nil) -> TokenRevoker {
+        TokenRevoker(path: path, placement: .oauth2(client))
+    }
+
+    /// POST with the access token as a bearer token and the refresh token in a JSON object.
+    /// - Parameters:
+    ///   - path: The endpoint, below the manager's base URL.
+    ///   - field: The name of the refresh token in the JSON object.
+    public static func json(path: String, field: String = "refreshToken") -> TokenRevoker {
+        TokenRevoker(path: path, placement: .json(field: field))
+    }
+
+    /// POST with the access token as a bearer token and the refresh token in a cookie.
+    /// - Parameters:
+    ///   - path: The endpoint, below the manager's base URL.
+    ///   - cookie: The name of the cookie.
+    public static func cookie(path: String, cookie: String = "refresh_token") -> TokenRevoker {
+        TokenRevoker(path: path, placement: .cookie(name: cookie))
+    }
+
+    /// A request written as a closure.
+    /// - Parameter perform: Sends the request. It throws if the server did not accept the revocation; the manager then
+    ///   retries a few times.
+    public static func custom(
+        _ perform: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> Void
+    ) -> TokenRevoker {
+        TokenRevoker(perform)
+    }
+}

@@ -1,0 +1,111 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+// For apps that keep their existing HTTP client: `sign` before each request, `recover` after its response.
+extension TokenManager {
+    /// Signs a request that another HTTP client is about to send. If the token must be refreshed first, waits for that.
+    ///
+    /// ```swift
+    /// var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/v1/me")
+    /// try await tokens.sign(&request)
+    /// var (body, response) = try await client.send(request)
+    /// if try await tokens.recover(from: response, body: body, to: &request) {
+    ///     (body, response) = try await client.send(request)
+    /// }
+    /// ```
+    ///
+    /// Tokens are sent only to the base URL's origin and the trusted origins, over https or to this machine. A request
+    /// to any other origin is not changed.
+    ///
+    /// If no user is signed in, or the session has expired, the request is not changed either, so that the login can
+    /// pass through the same client. Only a token of a former session of this manager is removed.
+    /// - Parameters:
+    ///   - request: The request. A token that it already carries is replaced.
+    ///   - requirement: With ``AuthenticationRequirement/required``, a request without a session throws instead.
+    /// - Returns: Whether the request is signed.
+    /// - Throws: ``SessionError`` if the store cannot be read, the token cannot be refreshed now, or a session is
+    ///   required and there is none.
+    @discardableResult
+    public func sign(
+        _ request: inout HTTPRequest, _ requirement: AuthenticationRequirement = .ifSignedIn
+    ) async throws(SessionError) -> Bool {
+        try await sign(&request.headerFields, target: try? request.target(), requirement)
+    }
+
+    /// Checks the response to a request. If the server rejected the request's token, signs the request with another
+    /// one, after a refresh if necessary. All rejected requests share that refresh.
+    ///
+    /// Call it once per request and send the request again at most once. A request without a token is not changed, and
+    /// the result is `false`.
+    /// - Parameters:
+    ///   - response: The head of the response.
+    ///   - body: The body of the response, if the manager's ``RejectionRule`` examines it.
+    ///   - request: The request as it was sent. It is signed with another token if the result is `true`.
+    /// - Returns: Whether to send the request again.
+    /// - Throws: ``SessionError/sessionChanged`` if the request belongs to a session that has ended: it must not be
+    ///   sent under another user's token. ``SessionError/expired(_:)`` if the user must sign in again. Any other
+    ///   ``SessionError`` if there is no other token now.
+    public func recover(
+        from response: HTTPResponse, body: Data = Data(), to request: inout HTTPRequest
+    ) async throws(SessionError) -> Bool {
+        try await recover(
+            from: ServerResponse(head: response, body: body), to: &request.headerFields, target: try? request.target())
+    }
+
+    func sign(
+        _ fields: inout HTTPFields, target: String?, _ requirement: AuthenticationRequirement
+    ) async throws(SessionError) -> Bool {
+        guard requirement != .none, mayCarryToken(toURL: target) else { return false }
+        switch await credential() {
+        case .success(let credential):
+            sign(&fields, with: credential)
+            return true
+        case .failure(.signedOut) where requirement == .ifSignedIn, .failure(.expired) where requirement == .ifSignedIn:
+            // Remove only a token of this manager. Other credentials, such as those of the login, belong to the app.
+            if let token = scheme.token(in: fields), core.withLock({ $0.signed.stamp(of: token) }) != nil {
+                fields[scheme.header] = nil
+            }
+            return false
+        case .failure(let error):
+            throw error
+        }
+    }
+
+    func recover(
+        from response: ServerResponse, to fields: inout HTTPFields, target: String?
+    ) async throws(SessionError) -> Bool {
+        guard mayCarryToken(toURL: target), let token = scheme.token(in: fields), rejection.isRejected(response) else {
+            return false
+        }
+        guard let stamp = try await stamp(of: token) else { throw .sessionChanged }
+        let credential = try await credential(replacing: stamp).get()
+        guard credential.stamp.session == stamp.session else { throw .sessionChanged }
+        sign(&fields, with: credential)
+        return true
+    }
+
+    /// The stamp of the token in a request that another client has sent.
+    private func stamp(of token: Secret) async throws(SessionError) -> SessionStamp? {
+        if let stamp = core.withLock({ $0.signed.stamp(of: token) }) { return stamp }
+        // The app may have been restarted since the request was signed, so compare with the stored session too.
+        let state = await loadedState
+        guard !Task.isCancelled else { throw .cancelled }
+        if case .unavailable(let failure) = state { throw .unavailable(failure) }
+        return core.withLock { $0.machine.stamp(of: token) }
+    }
+
+    private func sign(_ fields: inout HTTPFields, with credential: Credential) {
+        core.withLock { $0.signed.remember(credential) }
+        scheme.sign(&fields, with: credential.accessToken)
+    }
+
+    private func mayCarryToken(toURL target: String?) -> Bool {
+        guard let target, case .success(let location) = Location.parse(target) else { return false }
+        return mayCarryToken(to: location.origin)
+    }
+}

@@ -1,0 +1,38 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The files by which processes coordinate their use of a record that is not a file itself: two lock files, and one
+/// file that a process replaces to report a change. They hold no secrets.
+struct CoordinationFiles: Sendable {
+    let updateLock: ProcessLock
+    let refreshLock: ProcessLock
+    private let changeMarker: PrivateFile
+    private let queue = BlockingQueue("martlet.coordination-files")
+
+    /// A change takes milliseconds, or the timeout of a service that does not respond. A process that holds the lock
+    /// for longer is suspended.
+    static let updateLease = Duration.seconds(15)
+
+    /// - Parameters:
+    ///   - folder: Created when needed.
+    ///   - key: The name of the record. Each record has its own files.
+    init(folder: String, key: String, time: any TimeSource, activities: ExpiringActivities? = .platform) {
+        let path = folder + "/" + EscapedName.path(of: key)
+        updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities)
+        refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities)
+        changeMarker = PrivateFile(path: path + ".changed")
+    }
+
+    /// Reports a change to all processes. If that fails, they notice the change at their next refresh.
+    func reportChange() async {
+        await queue.run { [changeMarker] in _ = try? changeMarker.replace(with: Data(), if: { true }) }
+    }
+
+    /// Yields after each reported change; `nil` if the folder cannot be watched.
+    func changes() -> AsyncStream<Void>? {
+        changeMarker.changes()
+    }
+}

@@ -1,0 +1,43 @@
+#if canImport(Darwin)
+    internal import Dispatch
+    internal import MartletLibc
+
+    /// Reports changes of a file by watching its folder.
+    ///
+    /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
+    struct FolderWatch: @unchecked Sendable {
+        private let source: any DispatchSourceFileSystemObject
+
+        /// - Returns: `nil` if the folder cannot be watched.
+        init?(_ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void) {
+            let descriptor = open(folder, O_EVTONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { return nil }
+            let file = folder + "/" + name
+            let queue = DispatchQueue(label: "martlet.folder-watch")
+            source = DispatchSource.makeFileSystemObjectSource(
+                fileDescriptor: descriptor, eventMask: [.write, .rename, .delete], queue: queue)
+            let last = Locked(Self.identity(of: file))
+            // The event does not name the file, and locks and temporary files change the folder, too.
+            source.setEventHandler {
+                let now = Self.identity(of: file)
+                let isChanged = last.withLock { last in
+                    defer { last = now }
+                    return last != now
+                }
+                if isChanged { report() }
+            }
+            source.setCancelHandler { close(descriptor) }
+            source.activate()
+        }
+
+        func cancel() {
+            source.cancel()
+        }
+
+        private static func identity(of file: String) -> [Int] {
+            var status = stat()
+            guard lstat(file, &status) == 0 else { return [] }
+            return [Int(status.st_ino), status.modificationTime, status.modificationNanoseconds]
+        }
+    }
+#endif

@@ -1,0 +1,57 @@
+#if os(Linux) || os(Android)
+    internal import Dispatch
+    internal import MartletLibc
+
+    /// Reports changes of a file by watching its folder with inotify(7).
+    ///
+    /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
+    struct FolderWatch: @unchecked Sendable {
+        private let source: any DispatchSourceRead
+
+        /// - Returns: `nil` if the folder cannot be watched.
+        init?(_ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void) {
+            let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            guard descriptor >= 0 else { return nil }
+            // Files are replaced, deleted or moved away, never written in place.
+            let mask = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
+            guard inotify_add_watch(descriptor, folder, mask) >= 0 else {
+                close(descriptor)
+                return nil
+            }
+            source = DispatchSource.makeReadSource(
+                fileDescriptor: descriptor, queue: DispatchQueue(label: "martlet.folder-watch"))
+            source.setEventHandler {
+                if Self.drain(descriptor, mentions: Array(name.utf8)) { report() }
+            }
+            source.setCancelHandler { close(descriptor) }
+            source.activate()
+        }
+
+        func cancel() {
+            source.cancel()
+        }
+
+        /// Reads all pending events.
+        /// - Returns: Whether one mentions the file, or events were lost because the queue overflowed.
+        private static func drain(_ descriptor: Int32, mentions name: [UInt8]) -> Bool {
+            let headSize = MemoryLayout<inotify_event>.size
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            var isMentioned = false
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return isMentioned }
+                var start = 0
+                while start + headSize <= count {
+                    let event = buffer.withUnsafeBytes {
+                        $0.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
+                    }
+                    let end = min(start + headSize + Int(event.len), count)
+                    let found = buffer[(start + headSize)..<end].prefix { $0 != 0 }
+                    if found.elementsEqual(name) || event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isMentioned = true }
+                    start = end
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,241 @@
+internal import MartletLibc
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A small file that only its user can read, and that is replaced as a whole. Every call blocks.
+struct PrivateFile {
+    let path: String
+    var steps = FileSteps.unobserved
+
+    /// The largest file, in bytes: the largest value of a storage, and what sealing adds to it. Martlet writes no
+    /// larger file.
+    private static let largest = 1 << 20 + 1 << 10
+
+    /// The owner and the permissions that a file must have.
+    enum Trust {
+        /// The file belongs to the user, and others have no access.
+        case user
+        /// The file may also belong to root and be readable by a group, as systemd's credentials are. An access control
+        /// list, which systemd uses, shows as the group's permissions (`write_credential` in its `exec-credential.c`).
+        case userOrRoot
+
+        /// The command that mends the permissions; empty if the user may not change them.
+        fileprivate func advice(_ path: String) -> String {
+            self == .user ? " Run: chmod 600 \(path)" : ""
+        }
+
+        fileprivate func covers(_ status: stat) -> Bool {
+            switch self {
+            case .user: status.st_uid == geteuid() && status.st_mode & 0o077 == 0
+            case .userOrRoot: [geteuid(), 0].contains(status.st_uid) && status.st_mode & 0o037 == 0
+            }
+        }
+    }
+
+    /// The folder of the file, and its name there.
+    var location: (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        return (folder, String(path[path.index(after: slash)...]))
+    }
+
+    private var folder: String { location.folder }
+
+    /// Whether the folder of the file exists.
+    var hasFolder: Bool { access(folder, F_OK) == 0 || errno != ENOENT }
+
+    /// Reads the file.
+    /// - Returns: `nil` if there is no file.
+    func read(_ trust: Trust = .user) throws(StorageError) -> Data? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw failure("read")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure("read") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw StorageError(.corrupt, "\(path) is not a regular file; move it away or choose another path")
+        }
+        guard trust.covers(status) else {
+            throw StorageError(
+                .unsafePermissions,
+                "\(path) belongs to another user or others can read it, so it is not trusted.\(trust.advice(path))")
+        }
+        guard status.st_size <= Self.largest else {
+            throw StorageError(.corrupt, "\(path) has \(status.st_size) bytes, more than Martlet writes; move it away")
+        }
+        var bytes = Data(count: Int(status.st_size))
+        var count = 0
+        while count < bytes.count {
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                pread(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
+            }
+            if got < 0, errno == EINTR { continue }
+            guard got >= 0 else { throw failure("read") }
+            guard got > 0 else { break }
+            count += got
+        }
+        return bytes.prefix(count)
+    }
+
+    /// Creates the file, with all its bytes at once, unless it exists.
+    /// - Returns: Whether it was created.
+    func create(with bytes: Data) throws(StorageError) -> Bool {
+        let temporary = try makeTemporary(with: bytes)
+        defer { unlink(temporary) }
+        guard link(temporary, path) == 0 else {
+            guard errno == EEXIST else { throw failure("write") }
+            // The process that won the race may not have flushed the folder yet. Flush it before any file is sealed
+            // with the key in this file, because those files are useless without it.
+            try flushFolder()
+            return false
+        }
+        try flushFolder()
+        return true
+    }
+
+    /// Replaces the file, and returns when the new bytes would survive a crash.
+    /// - Parameter isAllowed: Called right before the change.
+    /// - Returns: The result of `isAllowed`. If `false`, nothing has changed.
+    func replace(with bytes: Data, if isAllowed: () -> Bool) throws(StorageError) -> Bool {
+        guard bytes.count <= Self.largest else {
+            throw StorageError(
+                .unreachable, "could not write \(path): \(bytes.count) bytes are too many; \(Self.largest) are allowed")
+        }
+        let temporary = try makeTemporary(with: bytes)
+        guard isAllowed() else {
+            unlink(temporary)
+            return false
+        }
+        guard rename(temporary, path) == 0 else {
+            let error = failure("write")
+            unlink(temporary)
+            throw error
+        }
+        steps.reached(.renamed)
+        try flushFolder()
+        steps.reached(.folderFlushed)
+        return true
+    }
+
+    /// Deletes the file. Does nothing if there is none.
+    /// - Parameter isAllowed: Called right before the change.
+    /// - Returns: The result of `isAllowed`. If `false`, nothing has changed.
+    func delete(if isAllowed: () -> Bool) throws(StorageError) -> Bool {
+        guard isAllowed() else { return false }
+        guard unlink(path) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return true }
+            throw failure("delete")
+        }
+        steps.reached(.unlinked)
+        try flushFolder()
+        steps.reached(.folderFlushed)
+        return true
+    }
+
+    /// Creates the folder and its parents, accessible to the user alone.
+    func makeFolder() throws(StorageError) {
+        try Self.makeFolder(folder, for: path)
+    }
+
+    /// Removes temporary files of killed processes. They may contain tokens.
+    /// - Parameter age: The minimum age, in seconds. Pass zero only if no other process can be writing now.
+    func removeLeftovers(olderThan age: Int) {
+        var names: [String] = []
+        try? Disk.forEachName(in: folder) { names.append($0) }
+        Self.removeLeftovers(names.filter { Self.file(ofTemporary: $0) == location.name }, in: folder, olderThan: age)
+    }
+
+    /// Removes temporary files of killed processes, for any file, among these names in a folder.
+    static func removeLeftovers(_ names: [String], in folder: String, olderThan age: Int) {
+        let now = time(nil)
+        for name in names where file(ofTemporary: name) != nil {
+            var status = stat()
+            let leftover = "\(folder)/\(name)"
+            guard lstat(leftover, &status) == 0 else { continue }
+            if now - status.modificationTime >= age { unlink(leftover) }
+        }
+    }
+
+    /// Creates a temporary file beside this one and flushes its bytes to the disk.
+    private func makeTemporary(with bytes: Data) throws(StorageError) -> String {
+        let temporary = newTemporary()
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure("write") }
+        steps.reached(.temporaryMade)
+        do throws(StorageError) {
+            defer { close(descriptor) }
+            // The umask may have removed the owner's permissions.
+            guard fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
+            try write(bytes, to: descriptor)
+            steps.reached(.written)
+            guard Disk.flush(descriptor) else { throw failure("write") }
+            steps.reached(.flushed)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        return temporary
+    }
+
+    /// A unique path beside the file.
+    func newTemporary() -> String {
+        let (folder, name) = location
+        return "\(folder)/.\(name).\(getpid()).\(UInt64.random(in: 0 ... .max)).tmp"
+    }
+
+    /// The name of the file that a temporary file would have replaced; `nil` if it is not a temporary file.
+    private static func file(ofTemporary name: String) -> String? {
+        guard name.hasPrefix("."), name.hasSuffix(".tmp") else { return nil }
+        let parts = name.dropFirst().dropLast(4).split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count > 2, parts.suffix(2).allSatisfy({ UInt64($0) != nil }) else { return nil }
+        return parts.dropLast(2).joined(separator: ".")
+    }
+
+    private static func makeFolder(_ folder: String, for path: String) throws(StorageError) {
+        if make(folder) { return }
+        guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else {
+            throw PrivateFile(path: path).failure("create the folder of")
+        }
+        try makeFolder(String(folder[..<slash]), for: path)
+        guard make(folder) else { throw PrivateFile(path: path).failure("create the folder of") }
+    }
+
+    /// Creates one folder, and flushes its parent if the system allows it.
+    private static func make(_ folder: String) -> Bool {
+        guard mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
+        try? PrivateFile(path: folder).flushFolder()
+        return true
+    }
+
+    private func write(_ bytes: Data, to descriptor: Int32) throws(StorageError) {
+        var count = 0
+        while count < bytes.count {
+            let put = bytes.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(count))
+            }
+            if put < 0, errno == EINTR { continue }
+            guard put > 0 else { throw failure("write") }
+            count += put
+        }
+    }
+
+    /// Flushes the folder to the disk. Without this, a crash could undo the rename.
+    private func flushFolder() throws(StorageError) {
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+        guard descriptor >= 0 else { throw failure("write") }
+        defer { close(descriptor) }
+        guard Disk.flush(descriptor) else { throw failure("write") }
+    }
+
+    private func failure(_ what: String) -> StorageError {
+        let number = errno
+        return StorageError(.unreachable, "could not \(what) \(path): \(String(cString: strerror(number)))")
+    }
+}

@@ -1,0 +1,111 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Keeps secrets in a folder, each in a file of its own, as plain text or sealed by a ``FileCoding``.
+final class FileStorage: SecureStorage {
+    private let folder: String
+    private let queue = BlockingQueue("martlet.storage-files")
+    private let coding: any FileCoding
+    /// The extension of the files. Folders have none, so a file is never mistaken for a folder.
+    private let ending: String
+
+    /// In bytes.
+    private static let largestValue = 1 << 20
+    /// In seconds. No write takes as long, so an older temporary file was left by a killed process.
+    private static let longestWrite = 60
+
+    init(folder: String, coding: any FileCoding = PlainCoding(), ending: String = ".value") {
+        self.folder = folder
+        self.coding = coding
+        self.ending = ending
+    }
+
+    func read(_ key: String) async throws(StorageError) -> Data? {
+        try await queue.run { [self] () throws(StorageError) in try value(of: key) }
+    }
+
+    func save(_ value: Data, for key: String) async throws(StorageError) {
+        guard value.count <= Self.largestValue else {
+            throw StorageError(
+                .unreachable,
+                "the value of \(key) has \(value.count) bytes; a storage takes at most \(Self.largestValue)")
+        }
+        try await queue.run { [self] () throws(StorageError) in
+            if coding.lacksSealingKey, let example = try? savedKeys().first { _ = try? self.value(of: example) }
+            let file = file(of: key)
+            let bytes = try coding.seal(value, as: Self.contentName(of: key))
+            try file.makeFolder()
+            removeLeftovers()
+            _ = try file.replace(with: bytes, if: { true })
+        }
+    }
+
+    func delete(_ key: String) async throws(StorageError) {
+        try await queue.run { [self] () throws(StorageError) in
+            removeLeftovers()
+            let file = file(of: key)
+            // Even a recent temporary file may hold the value that is deleted now.
+            file.removeLeftovers(olderThan: 0)
+            _ = try file.delete(if: { true })
+        }
+    }
+
+    func keys() async throws(StorageError) -> [String] {
+        try await queue.run { [self] () throws(StorageError) in try savedKeys().sorted() }
+    }
+
+    private func value(of key: String) throws(StorageError) -> Data? {
+        let file = file(of: key)
+        guard let bytes = try file.read() else { return nil }
+        return try coding.open(bytes, as: Self.contentName(of: key), at: file.path)
+    }
+
+    private func savedKeys() throws(StorageError) -> [String] {
+        var keys: [String] = []
+        try EscapedName.forEachFolder(below: folder) { path, names in
+            for name in names where name.hasSuffix(ending) && !name.hasPrefix(".") {
+                let name = name.dropLast(ending.count)
+                if let key = EscapedName.text(at: path.isEmpty ? String(name) : "\(path)/\(name)") { keys.append(key) }
+            }
+        }
+        return keys
+    }
+
+    /// Removes the leftovers of all keys: the key of a leftover may never be saved again.
+    private func removeLeftovers() {
+        try? EscapedName.forEachFolder(below: folder) { path, names in
+            PrivateFile.removeLeftovers(
+                names, in: path.isEmpty ? folder : "\(folder)/\(path)", olderThan: Self.longestWrite)
+        }
+    }
+
+    private func file(of key: String) -> PrivateFile {
+        PrivateFile(path: "\(folder)/\(EscapedName.path(of: key))\(ending)")
+    }
+
+    /// A sealed session cannot be opened as a value, nor one value as another.
+    private static func contentName(of key: String) -> String { "value:" + key }
+}
+
+extension SecureStorage where Self == AnySecureStorage {
+    /// Keeps secrets in plain text files of the user: in the folder `values` beside the file of
+    /// ``TokenStore/file(service:)``. See ``files(in:)``.
+    /// - Parameter service: The app's name in reverse-domain form. A slash in it is replaced by a dash.
+    public static func files(service: String) -> AnySecureStorage {
+        .files(in: Disk.stateFolder(of: service) + "/values")
+    }
+
+    /// Keeps secrets in plain text files that only their user can read: for tools, services and containers.
+    ///
+    /// Each value is a file, written and protected like that of ``TokenStore/file(path:)``. The name of the file is the
+    /// key, with each byte other than lower-case letters, digits, `-` and `_` as `%` and two digits.
+    ///
+    /// Several processes may use the folder. If two save the same key, the last one wins.
+    /// - Parameter folder: A folder on a local disk, created when needed.
+    public static func files(in folder: String) -> AnySecureStorage {
+        AnySecureStorage(FileStorage(folder: folder))
+    }
+}

@@ -1,0 +1,106 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Keeps the session in a file that only its user can read, as plain text or sealed by a ``FileCoding``.
+final class FileTokenStore: LockedTokenStore {
+    let path: String
+    private let queue = BlockingQueue("martlet.token-file")
+    private let file: PrivateFile
+    private let coding: any FileCoding
+    private let fileLock: ProcessLock
+    private let refreshLock: ProcessLock
+
+    var updateLock: ProcessLock? { fileLock }
+    /// A change takes milliseconds. A process that holds the lock for longer is suspended.
+    let updateLease = Duration.seconds(5)
+    var lock: (any StoreLock)? { refreshLock }
+
+    /// The name under which the record is sealed. A sealed value of a ``FileStorage`` cannot be opened under it.
+    private static let contentName = "session"
+
+    init(
+        path: String, time: any TimeSource = .system, activities: ExpiringActivities? = .platform,
+        steps: FileSteps = .unobserved, coding: any FileCoding = PlainCoding()
+    ) {
+        self.path = path
+        self.file = PrivateFile(path: path, steps: steps)
+        self.coding = coding
+        self.fileLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
+        self.refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
+    }
+
+    @discardableResult
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        // Without a folder there is no record. Do not create a folder and a lock only to find that out.
+        if !file.hasFolder {
+            guard case .write = decide(.empty) else { return .empty }
+        }
+        // Reading may derive the key for sealing, which is slow: do it before the lock makes other processes wait.
+        if coding.lacksSealingKey { _ = await read() }
+        return try await lockedUpdate(decide)
+    }
+
+    func readBytes() async throws(StorageError) -> Data? {
+        try await queue.run { [file, coding] () throws(StorageError) in
+            guard let bytes = try file.read() else { return nil }
+            return try coding.open(bytes, as: Self.contentName, at: file.path)
+        }
+    }
+
+    func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
+        try await queue.run { [file, coding] () throws(StorageError) in
+            let sealed = try coding.seal(bytes, as: Self.contentName)
+            // After a lost lock, the temporary file beside the record is the one that the new holder is writing.
+            guard isHeld() else { return false }
+            file.removeLeftovers(olderThan: 0)
+            return try file.replace(with: sealed, if: isHeld)
+        }
+    }
+
+    func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
+        try await queue.run { [file] () throws(StorageError) in
+            guard isHeld() else { return false }
+            file.removeLeftovers(olderThan: 0)
+            return try file.delete(if: isHeld)
+        }
+    }
+
+    /// A stream that yields each time the file was replaced or deleted; `nil` if its folder cannot be watched.
+    ///
+    /// Creates the folder if it is missing. If the folder is removed later, its replacement is not watched.
+    func changes() -> AsyncStream<Void>? {
+        file.changes()
+    }
+}
+
+extension TokenStore where Self == AnyTokenStore {
+    /// Keeps the session in a plain text file of the user: `$XDG_STATE_HOME/<service>/session.json`, by default in
+    /// `~/.local/state`; on Apple's platforms in `~/Library/Application Support`. See ``file(path:)``.
+    /// - Parameter service: The app's name in reverse-domain form. A slash in it is replaced by a dash.
+    public static func file(service: String) -> AnyTokenStore {
+        .file(path: Disk.stateFolder(of: service) + "/session.json")
+    }
+
+    /// Keeps the session in a plain text file that only its user can read: for tools, services and containers.
+    ///
+    /// The file has the mode 0600, and folders that the store creates have 0700. A file that other users can read is
+    /// not trusted (``StorageError/Kind/unsafePermissions``). A write creates a new file, flushes it to the disk and
+    /// renames it over the old one, so a crash leaves the old record or the new one.
+    ///
+    /// Several processes may use the file, for example an app and its extensions. Two lock files beside it
+    /// (``ProcessLock``) let one of them at a time refresh the tokens, and each process notices the changes of the
+    /// others.
+    ///
+    /// ```swift
+    /// let tokens = TokenManager(
+    ///     baseURL: "https://api.example.com", store: .file(path: "/var/lib/example/session.json"),
+    ///     refresher: .json(path: "/auth/refresh"))
+    /// ```
+    /// - Parameter path: A path on a local disk. Missing folders are created when needed.
+    public static func file(path: String) -> AnyTokenStore {
+        AnyTokenStore(FileTokenStore(path: path))
+    }
+}

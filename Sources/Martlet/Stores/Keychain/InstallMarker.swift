@@ -1,0 +1,45 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A random number in the app's container, which is deleted with the app: it distinguishes one installation from the
+/// next. Every call blocks.
+struct InstallMarker: Sendable {
+    private let file: PrivateFile
+
+    /// The result of reading the number.
+    enum Reading: Hashable {
+        case number(Data)
+        /// There is certainly no number.
+        case missing
+        /// The number cannot be read now, for example because the device is locked.
+        case unknown
+    }
+
+    init(folder: String) {
+        file = PrivateFile(path: folder + "/installation")
+    }
+
+    func read() -> Reading {
+        do throws(StorageError) {
+            guard let bytes = try file.read() else { return .missing }
+            return bytes.isEmpty ? .unknown : .number(bytes)
+        } catch {
+            return .unknown
+        }
+    }
+
+    /// The number of this installation, created if missing.
+    /// - Returns: `nil` if it can be neither read nor created.
+    func readOrCreate() -> Data? {
+        if case .number(let number) = read() { return number }
+        let number = Data((0..<16).map { _ in UInt8.random(in: 0 ... .max) })
+        try? file.makeFolder()
+        _ = try? file.create(with: number)
+        // Another process may have created it first.
+        if case .number(let number) = read() { return number }
+        return nil
+    }
+}

@@ -1,0 +1,126 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension AnyTokenStore {
+    /// Takes over, once, the tokens that another library left in a Keychain item.
+    ///
+    /// Call it at launch, before a ``TokenManager`` uses the store:
+    ///
+    /// ```swift
+    /// struct Old: Decodable { let access: String, refresh: String }
+    /// let store: AnyTokenStore = .keychain(service: "com.example.app")
+    /// try await store.adoptKeychainItem(service: "com.example.app.auth", account: "credentials") { data in
+    ///     let old = try JSONDecoder().decode(Old.self, from: data)
+    ///     return TokenBundle(accessToken: Secret(old.access), refreshToken: Secret(old.refresh))
+    /// }
+    /// ```
+    ///
+    /// If this store has a session already, that session stays. An item is adopted only once, even if it is not
+    /// deleted: after the user signs out, later calls do nothing. On a Mac, the item is looked for in the Keychain that
+    /// this store uses.
+    /// - Parameters:
+    ///   - service: The service of the item (`kSecAttrService`).
+    ///   - account: The account of the item (`kSecAttrAccount`).
+    ///   - accessGroup: The access group of the item (`kSecAttrAccessGroup`); `nil` for any.
+    ///   - deletesItem: Whether to delete the item afterwards. The other library then finds nothing.
+    ///   - decode: Converts the data of the item to tokens. Set ``TokenBundle/expiresAt`` if it is known; otherwise the
+    ///     access token is used until the server rejects it.
+    /// - Returns: Whether tokens were adopted.
+    /// - Throws: The error of `decode`; ``StorageError`` if the Keychain cannot be read or written now, or if this
+    ///   store is not a Keychain store. After an error, call it again: the next call continues where this one failed.
+    @discardableResult
+    public func adoptKeychainItem(
+        service: String, account: String, accessGroup: String? = nil, deletingIt deletesItem: Bool = false,
+        _ decode: @Sendable (Data) throws -> TokenBundle
+    ) async throws -> Bool {
+        guard let store = base as? SecureTokenStore, let keychain = store.storage as? KeychainStorage else {
+            throw StorageError(
+                .unreachable,
+                "could not adopt \(account) of \(service): the store is not in the Keychain; use .keychain(…)")
+        }
+        let item = KeychainItem(service: service, account: account, accessGroup: accessGroup)
+        return try await store.adopt(item, from: keychain, deletingIt: deletesItem, decode)
+    }
+}
+
+/// An item that another library left in the Keychain: a generic password.
+struct KeychainItem: Sendable, Hashable {
+    var service: String
+    var account: String
+    var accessGroup: String?
+
+    fileprivate var identity: KeychainAttributes {
+        var identity: KeychainAttributes = [.service: .text(service), .account: .text(account)]
+        identity[text: .accessGroup] = accessGroup
+        return identity
+    }
+}
+
+extension SecureTokenStore {
+    fileprivate func adopt(
+        _ item: KeychainItem, from keychain: KeychainStorage, deletingIt deletesItem: Bool,
+        _ decode: @Sendable (Data) throws -> TokenBundle
+    ) async throws -> Bool {
+        if try await keychain.hasAdopted(item) {
+            if deletesItem { try await keychain.delete(item) }
+            return false
+        }
+        guard let data = try await keychain.read(item) else { return false }
+        let session = StoredSession(adopting: try decode(data), now: Date())
+        let former = try await update { reading in reading == .empty ? .write(session) : .keep }
+        if case .unavailable(let failure) = former { throw failure }
+        try await keychain.recordAdoption(of: item)
+        if deletesItem { try await keychain.delete(item) }
+        return former == .empty
+    }
+}
+
+extension StoredSession {
+    /// A session that begins with tokens issued earlier.
+    fileprivate init(adopting bundle: TokenBundle, now: Date) {
+        self.init(id: SessionID(), bundle: bundle, estimatedExpiry: bundle.expiresAt)
+        // The full lifetime of the token is unknown. An hour is usual, and most of it may have passed.
+        lifetime = bundle.expiresAt.flatMap { Duration(untrusted: max($0.timeIntervalSince(now), 3600)) }
+    }
+}
+
+extension KeychainStorage {
+    fileprivate func read(_ item: KeychainItem) async throws(StorageError) -> Data? {
+        try await perform("read \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
+            guard let found = try keychain.find(item.identity, withData: true) else { return nil }
+            guard let data = found[bytes: .data] else { throw .decode }
+            return data
+        }
+    }
+
+    fileprivate func delete(_ item: KeychainItem) async throws(StorageError) {
+        try await perform("delete \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
+            try keychain.delete(item.identity)
+        }
+    }
+
+    /// Whether an item was adopted before, by any installation of the app.
+    fileprivate func hasAdopted(_ item: KeychainItem) async throws(StorageError) -> Bool {
+        let record = adoptionRecord(of: item)
+        return try await perform("read what was adopted") { keychain throws(KeychainStatus) in
+            try keychain.find(record, withData: false) != nil
+        }
+    }
+
+    fileprivate func recordAdoption(of item: KeychainItem) async throws(StorageError) {
+        let record = adoptionRecord(of: item)
+        try await perform("record what was adopted") { keychain throws(KeychainStatus) in
+            try keychain.put([.data: .bytes(Data([1]))], for: record)
+        }
+    }
+
+    /// The item that records an adoption. Its service is not the app's, so its key does not show among the app's keys.
+    private func adoptionRecord(of item: KeychainItem) -> KeychainAttributes {
+        var record = identity(of: [item.accessGroup ?? "", item.service, item.account].joined(separator: " "))
+        record[text: .service] = settings.service + ".adopted"
+        return record
+    }
+}

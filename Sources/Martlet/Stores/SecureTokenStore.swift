@@ -1,0 +1,78 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Keeps the session in a secure storage, as one value under one key.
+final class SecureTokenStore: LockedTokenStore {
+    let storage: any SecureStorage
+    private let key: String
+    /// The lock files; `nil` if no other process can reach the value.
+    private let files: CoordinationFiles?
+
+    let updateLease = CoordinationFiles.updateLease
+    var updateLock: ProcessLock? { files?.updateLock }
+    var lock: (any StoreLock)? { files?.refreshLock }
+
+    convenience init(storage: any SecureStorage, key: String, folder: String?) {
+        self.init(
+            storage: storage, key: key, files: folder.map { CoordinationFiles(folder: $0, key: key, time: .system) })
+    }
+
+    init(storage: any SecureStorage, key: String, files: CoordinationFiles?) {
+        self.storage = (storage as? AnySecureStorage)?.base ?? storage
+        self.key = key
+        self.files = files
+    }
+
+    func readBytes() async throws(StorageError) -> Data? {
+        try await storage.read(key)
+    }
+
+    func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
+        guard isHeld() else { return false }
+        try await storage.save(bytes, for: key)
+        await files?.reportChange()
+        return true
+    }
+
+    func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
+        guard isHeld() else { return false }
+        try await storage.delete(key)
+        await files?.reportChange()
+        return true
+    }
+
+    func changes() -> AsyncStream<Void>? {
+        guard !storage.readingPromptsUser else { return nil }
+        let sources = [storage.changes(), files?.changes()].compactMap(\.self)
+        guard sources.count > 1 else { return sources.first }
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let reports = sources.map { source in
+            Task { for await _ in source { continuation.yield() } }
+        }
+        continuation.onTermination = { _ in for report in reports { report.cancel() } }
+        return stream
+    }
+}
+
+extension TokenStore where Self == AnyTokenStore {
+    /// Keeps the session in a secure storage, as one value under one key. This is the simplest way to use a vault of
+    /// your own; ``TokenStore`` says when to implement a store instead.
+    ///
+    /// ```swift
+    /// let store: some TokenStore = .secure(MyVault(), key: "session", folder: "/var/lib/example")
+    /// ```
+    ///
+    /// Several processes may share the value, for example an app and its extensions. Lock files (``ProcessLock``) let
+    /// one of them at a time refresh the tokens, and report its changes to the others. These files hold no secrets.
+    /// - Parameters:
+    ///   - storage: Where the session is.
+    ///   - key: The key of the session in the storage.
+    ///   - folder: The folder of the lock files, the same in all processes that share the session; it is created when
+    ///     needed. `nil` if only one process uses the value.
+    public static func secure(_ storage: some SecureStorage, key: String, folder: String?) -> AnyTokenStore {
+        AnyTokenStore(SecureTokenStore(storage: storage, key: key, folder: folder))
+    }
+}

@@ -1,0 +1,51 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Converts a session to the bytes that a ``TokenStore`` keeps, and back: JSON with a version number.
+extension StoredSession {
+    /// The version that ``encoded()`` writes.
+    static let encodingVersion = 1
+
+    private struct Versioned: Codable {
+        var version: Int
+        var session: StoredSession
+    }
+
+    /// The part of the format that all versions share.
+    private struct VersionOnly: Codable {
+        var version: Int
+    }
+
+    /// The session as bytes, for a custom ``TokenStore``.
+    /// - Throws: `EncodingError`, if a number of the record is not finite.
+    public func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        encoder.outputFormatting = .sortedKeys
+        return try encoder.encode(Versioned(version: Self.encodingVersion, session: self))
+    }
+
+    /// Creates a session from the bytes that ``encoded()`` has returned.
+    /// - Throws: ``StorageError`` of the kind ``StorageError/Kind/corrupt`` or ``StorageError/Kind/tooNew``.
+    public init(encoded bytes: Data) throws(StorageError) {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .millisecondsSince1970
+        guard let found = try? decoder.decode(VersionOnly.self, from: bytes) else {
+            throw StorageError(.corrupt, "the stored session (\(bytes.count) bytes) is damaged; sign in again")
+        }
+        guard found.version <= Self.encodingVersion else {
+            throw StorageError(
+                .tooNew,
+                "the stored session has version \(found.version), and this app reads up to \(Self.encodingVersion); "
+                    + "update the app"
+            )
+        }
+        guard let session = try? decoder.decode(Versioned.self, from: bytes).session else {
+            throw StorageError(.corrupt, "the stored session (\(bytes.count) bytes) is damaged; sign in again")
+        }
+        self = session
+    }
+}

@@ -1,0 +1,126 @@
+/// Stores one session.
+///
+/// Most apps use one of Martlet's own stores, such as `.keychain(service:)` on Apple's platforms,
+/// `.encryptedFile(path:key:)` in a service, or ``TokenStore/platformDefault(service:)`` everywhere. There are two ways
+/// to keep the session in a database or service of your own:
+/// - ``SecureStorage`` is the simplest. It reads and saves values under keys, and
+///   ``TokenStore/secure(_:key:folder:)`` keeps the session in it and adds the locks between processes.
+/// - This protocol is for a database that itself provides the transaction for ``update(_:)``.
+///
+/// ## Implementing a store
+///
+/// ``StoredSession/encoded()`` converts a session to bytes, and ``StoredSession/init(encoded:)`` converts them back. A
+/// store of one process implements three functions. This one uses a table with one row in an SQLite database. To share
+/// that table between processes, it also needs the functions listed below:
+///
+/// ```swift
+/// struct DatabaseTokenStore: TokenStore {
+///     let database: Database    // your own wrapper of SQLite, with PRAGMA synchronous=FULL
+///
+///     func read() async -> StoreReading {
+///         do {
+///             guard let row = try await database.row("SELECT record FROM session") else { return .empty }
+///             return .found(try StoredSession(encoded: row.data))
+///         } catch {
+///             return .unavailable(error as? StorageError ?? StorageError(.unreachable, "\(error)"))
+///         }
+///     }
+///
+///     func write(_ session: StoredSession) async throws {
+///         let record = try session.encoded()
+///         try await database.run("INSERT OR REPLACE INTO session (id, record) VALUES (1, ?)", record)
+///     }
+///
+///     func delete() async throws {
+///         try await database.run("DELETE FROM session")
+///     }
+/// }
+/// ```
+///
+/// What a store must guarantee:
+/// - ``read()`` distinguishes three outcomes. Return ``StoreReading/empty`` only if there is certainly no record: it
+///   signs the user out. If the record cannot be read now, because the store is locked, unreachable or damaged, return
+///   ``StoreReading/unavailable(_:)``: the session stays, and the record is read again later.
+/// - ``write(_:)`` and ``delete()`` change the record as a whole and return when the change would survive a crash.
+///   After a crash there is the old record or the new one, never part of one.
+/// - A call never hangs. If the database does not respond, throw an error after a few seconds.
+///
+/// The calls of one ``TokenManager`` arrive one after another and never overlap.
+///
+/// If several processes use the record, also implement:
+/// - ``update(_:)``: runs in one transaction (`BEGIN IMMEDIATE`), so that no other process writes between its read and
+///   its write.
+/// - ``lock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt
+///   its result; without the lock two processes may use the same refresh token, and the server may revoke both
+///   sessions.
+/// - ``changes()``: reports the changes of other processes. Without it a process notices them at its next refresh.
+public protocol TokenStore: Sendable {
+    /// Reads the record.
+    func read() async -> StoreReading
+    /// Replaces the record, and returns when the new one would survive a crash.
+    /// - Throws: ``StorageError``; any other error is reported as one. The previous record is unchanged.
+    func write(_ session: StoredSession) async throws
+    /// Deletes the record. Does nothing if there is none.
+    /// - Throws: ``StorageError``; any other error is reported as one. The record is unchanged.
+    func delete() async throws
+
+    /// Reads the record and changes it as `decide` says, while no other process can change it.
+    ///
+    /// The default implementation reads, then writes or deletes. That suffices if no other process uses the record.
+    /// - Parameter decide: Receives the current record and returns what to do with it. It may check
+    ///   ``HeldStoreLock/isHeld`` of the store's ``lock``, so do not hold anything that this check needs.
+    /// - Returns: The record before the change.
+    /// - Throws: ``StorageError`` or another error if the change fails. The record is unchanged.
+    @discardableResult
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading
+    /// Lets one process at a time refresh the tokens. `nil`, the default, if no other process uses the record.
+    var lock: (any StoreLock)? { get }
+    /// A stream that yields each time the record may have changed or become readable, also after changes of this
+    /// process. `nil`, the default, if the store cannot tell.
+    func changes() -> AsyncStream<Void>?
+}
+
+extension TokenStore {
+    /// Reads, then writes or deletes, without a lock.
+    @discardableResult
+    public func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        let reading = await read()
+        switch decide(reading) {
+        case .keep: break
+        case .write(let session): try await write(session)
+        case .delete: try await delete()
+        }
+        return reading
+    }
+
+    /// `nil`: no other process uses the record.
+    public var lock: (any StoreLock)? { nil }
+
+    /// `nil`: the store cannot tell.
+    public func changes() -> AsyncStream<Void>? { nil }
+}
+
+/// What ``TokenStore/update(_:)`` does with the record.
+public enum StoreUpdate: Sendable, Hashable {
+    /// Leaves the record as it is.
+    case keep
+    /// Replaces the record.
+    case write(StoredSession)
+    /// Deletes the record.
+    case delete
+}
+
+/// The result of reading a store.
+public enum StoreReading: Sendable, Hashable {
+    /// There is a record.
+    case found(StoredSession)
+    /// There is certainly no record.
+    case empty
+    /// The record cannot be read now. It may or may not exist.
+    case unavailable(StorageError)
+
+    /// Whether the store could be read.
+    var wasReadable: Bool {
+        if case .unavailable = self { false } else { true }
+    }
+}

@@ -1,0 +1,77 @@
+#if !os(Linux) || URLSession || !AsyncHTTPClient
+    internal import Foundation
+
+    /// Keeps the session in `UserDefaults`. For prototypes only.
+    struct UserDefaultsTokenStore: TokenStore {
+        let key: String
+        /// The domain; `nil` for the app's own.
+        let suiteName: String?
+
+        init(key: String = "martlet.session", suiteName: String? = nil) {
+            self.key = key
+            self.suiteName = suiteName
+        }
+
+        func read() async -> StoreReading {
+            do throws(StorageError) {
+                guard let value = try defaults().object(forKey: key) else { return .empty }
+                guard let bytes = value as? Data else {
+                    throw StorageError(.corrupt, "the value of \(key) in UserDefaults is not a session; remove it")
+                }
+                return .found(try StoredSession(encoded: bytes))
+            } catch {
+                return .unavailable(error)
+            }
+        }
+
+        func write(_ session: StoredSession) async throws {
+            let defaults = try defaults()
+            defaults.set(try session.encoded(), forKey: key)
+            // The closest to a flush. UserDefaults does not report when a value is on the disk.
+            _ = defaults.synchronize()
+        }
+
+        func delete() async throws {
+            let defaults = try defaults()
+            defaults.removeObject(forKey: key)
+            _ = defaults.synchronize()
+        }
+
+        /// A new object each time, which takes a microsecond: not every Foundation allows threads to share one.
+        private func defaults() throws(StorageError) -> UserDefaults {
+            guard let suiteName else { return .standard }
+            guard let defaults = UserDefaults(suiteName: suiteName) else {
+                throw StorageError(
+                    .unreachable,
+                    "UserDefaults has no domain \(suiteName): use neither the bundle identifier nor the global domain")
+            }
+            return defaults
+        }
+    }
+
+    extension TokenStore where Self == AnyTokenStore {
+        /// Keeps the session in the app's `UserDefaults`. For prototypes only: see ``userDefaults(key:suiteName:)``.
+        public static var userDefaults: AnyTokenStore { AnyTokenStore(UserDefaultsTokenStore()) }
+
+        /// Keeps the session in `UserDefaults`. For prototypes only, never for the tokens of users:
+        /// - The value is plain text. A copy of the device's files or an unencrypted backup reveals the tokens.
+        /// - Backups copy it to other devices, where a second app refreshes the same tokens.
+        /// - It is written with a delay. A crash may lose the last refresh.
+        /// - Before a device is first unlocked it looks empty. An app that the system launches then is signed out.
+        /// - Processes that share it do not notice each other.
+        ///
+        /// To move to the Keychain, write the session that this store returns to the new store, then delete it here.
+        ///
+        /// Apple requires apps to declare why they use `UserDefaults`: Martlet's privacy manifest states the reason
+        /// CA92.1.
+        /// - Parameters:
+        ///   - key: The key of the session's value.
+        ///   - suiteName: The domain; `nil` for the app's own. Do not pass the bundle identifier or the global domain:
+        ///     calls then throw a ``StorageError``.
+        public static func userDefaults(
+            key: String = "martlet.session", suiteName: String? = nil
+        ) -> AnyTokenStore {
+            AnyTokenStore(UserDefaultsTokenStore(key: key, suiteName: suiteName))
+        }
+    }
+#endif

@@ -1,0 +1,27 @@
+/// A value that is accessible only while its lock is held.
+///
+/// `Synchronization.Mutex` would serve, but it needs iOS 18, and ThreadSanitizer reports false races for it on Linux.
+///
+/// `@unchecked Sendable` is right because `value` is private and accessed only in `withLock`, which holds the lock for
+/// the whole access. The lock is allocated once and never moves.
+package final class Locked<Value>: @unchecked Sendable {
+    private var value: Value
+    private let lock = PlatformLock.make()
+
+    package init(_ value: sending Value) {
+        self.value = value
+    }
+
+    deinit {
+        PlatformLock.destroy(lock)
+    }
+
+    /// Runs `body` while the lock is held. `body` must not block.
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        PlatformLock.lock(lock)
+        defer { PlatformLock.unlock(lock) }
+        return try body(&value)
+    }
+}

@@ -1,0 +1,74 @@
+/// Runs work once for all concurrent callers: callers that arrive while it runs share its result.
+final class SingleFlight<Value: Sendable>: Sendable {
+    /// The work that is running, and its callers.
+    private struct Flight {
+        let number: Int
+        let task: Task<Value, Never>
+        /// The number of callers that wait for the result.
+        var waiting = 1
+    }
+
+    private struct State {
+        var flight: Flight?
+        var lastNumber = 0
+    }
+
+    private let state = Locked(State())
+    private let limits: TimeLimits
+    private let outlivesCallers: Bool
+
+    /// - Parameter outlivesCallers: Whether the work continues after all its callers have been cancelled.
+    init(time: any TimeSource, outlivesCallers: Bool) {
+        self.limits = TimeLimits(time: time)
+        self.outlivesCallers = outlivesCallers
+    }
+
+    /// Starts the work, or waits for the work that is already running.
+    /// - Returns: `nil` if the caller was cancelled. The work is cancelled with its last caller, unless it outlives its
+    ///   callers.
+    func run(_ work: @escaping @Sendable () async -> Value) async -> Value? {
+        let (number, task) = join(work)
+        return await withTaskCancellationHandler {
+            try? await limits.run(within: nil) { await task.value }.get()
+        } onCancel: {
+            // Leave now, not when this task resumes: a caller that arrives right after the cancellation must start new
+            // work.
+            if !outlivesCallers { leave(number) }
+        }
+    }
+
+    private func join(_ work: @escaping @Sendable () async -> Value) -> (number: Int, task: Task<Value, Never>) {
+        state.withLock { state in
+            if let flight = state.flight {
+                state.flight?.waiting += 1
+                return (flight.number, flight.task)
+            }
+            state.lastNumber += 1
+            let number = state.lastNumber
+            let task = Task { [self] in
+                defer { end(number) }
+                return await work()
+            }
+            state.flight = Flight(number: number, task: task)
+            return (number, task)
+        }
+    }
+
+    /// Removes one caller. Without callers the work is cancelled, and the next caller starts anew.
+    private func leave(_ number: Int) {
+        let abandoned = state.withLock { state -> Task<Value, Never>? in
+            guard state.flight?.number == number else { return nil }
+            state.flight?.waiting -= 1
+            guard let flight = state.flight, flight.waiting == 0 else { return nil }
+            state.flight = nil
+            return flight.task
+        }
+        abandoned?.cancel()
+    }
+
+    private func end(_ number: Int) {
+        state.withLock { state in
+            if state.flight?.number == number { state.flight = nil }
+        }
+    }
+}

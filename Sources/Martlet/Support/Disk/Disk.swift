@@ -1,0 +1,126 @@
+internal import MartletLibc
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+#if canImport(Darwin)
+    /// File operations that differ between Apple's platforms and others.
+    enum Disk {
+        /// Flushes a file to the disk. On Apple's platforms `fsync` leaves the bytes in the drive's cache, but some
+        /// file systems support nothing better.
+        /// - Returns: Whether that succeeded.
+        static func flush(_ descriptor: Int32) -> Bool {
+            fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
+        }
+
+        /// Renames a file atomically, to a name that is not in use (`renamex_np`).
+        /// - Returns: 0, or -1 with the reason in `errno`.
+        static func renameExclusively(_ old: String, _ new: String) -> Int32 {
+            renamex_np(old, new, UInt32(RENAME_EXCL))
+        }
+
+        /// The folder for the state of programs. tvOS allows caches only.
+        static func stateFolder(environment: [String: String], home: String) -> String {
+            let folder = home + "/Library/Application Support"
+            let isUsable = mkdir(folder, 0o700) == 0 || errno == EEXIST && access(folder, W_OK) == 0
+            return isUsable ? folder : home + "/Library/Caches"
+        }
+    }
+
+    extension stat {
+        /// In seconds since 1970.
+        var modificationTime: Int { st_mtimespec.tv_sec }
+        /// The fraction of ``modificationTime``.
+        var modificationNanoseconds: Int { st_mtimespec.tv_nsec }
+    }
+#else
+    /// File operations that differ between Apple's platforms and others.
+    enum Disk {
+        /// Flushes a file to the disk.
+        /// - Returns: Whether that succeeded.
+        static func flush(_ descriptor: Int32) -> Bool {
+            fsync(descriptor) == 0
+        }
+
+        /// Renames a file atomically, to a name that is not in use (`renameat2`).
+        /// - Returns: 0, or -1 with the reason in `errno`.
+        static func renameExclusively(_ old: String, _ new: String) -> Int32 {
+            guard let renameat2 else {
+                errno = ENOSYS
+                return -1
+            }
+            let noReplacing: UInt32 = 1
+            return renameat2(AT_FDCWD, old, AT_FDCWD, new, noReplacing)
+        }
+
+        /// `nil` if the C library lacks the function, as glibc before 2.28 does.
+        private static let renameat2: (@convention(c) (Int32, CString, Int32, CString, UInt32) -> Int32)? = {
+            guard let symbol = dlsym(nil, "renameat2") else { return nil }
+            // In every C library the type is that of the system call: `int renameat2(int, const char *, int,
+            // const char *, unsigned int)`.
+            return unsafeBitCast(
+                symbol, to: (@convention(c) (Int32, CString, Int32, CString, UInt32) -> Int32).self)
+        }()
+
+        private typealias CString = UnsafePointer<CChar>
+
+        /// The folder for the state of programs (XDG base directory specification).
+        static func stateFolder(environment: [String: String], home: String) -> String {
+            environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/state"
+        }
+    }
+
+    extension stat {
+        /// In seconds since 1970.
+        var modificationTime: Int { st_mtim.tv_sec }
+        /// The fraction of ``modificationTime``.
+        var modificationNanoseconds: Int { st_mtim.tv_nsec }
+    }
+#endif
+
+extension Disk {
+    /// Renames a file to a name that is not in use. If that fails, `errno` says why.
+    ///
+    /// Some file systems support only the exclusive rename (FAT, many network shares), others only hard links.
+    /// - Parameter rename: The exclusive rename.
+    static func move(
+        _ old: String, toUnused new: String, rename: (String, String) -> Int32 = renameExclusively
+    ) -> Bool {
+        if rename(old, new) == 0 { return true }
+        guard [EINVAL, ENOTSUP, ENOSYS].contains(errno), link(old, new) == 0 else { return false }
+        unlink(old)
+        return true
+    }
+
+    /// The folder for the state of the program with this name.
+    static func stateFolder(of service: String) -> String {
+        let environment = ProcessInfo.processInfo.environment
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "."
+        return stateFolder(environment: environment, home: home) + "/" + service.replacing("/", with: "-")
+    }
+
+    /// A folder that cannot be listed.
+    struct Unreadable: Error, CustomStringConvertible {
+        fileprivate let reason = errno
+
+        /// Whether the folder does not exist.
+        var isMissing: Bool { reason == ENOENT || reason == ENOTDIR }
+        var description: String { String(cString: strerror(reason)) }
+    }
+
+    /// Calls the closure with the name of each file in a folder, in any order.
+    /// - Throws: ``Unreadable``.
+    static func forEachName(in folder: String, _ body: (String) -> Void) throws(Unreadable) {
+        guard let directory = opendir(folder) else { throw Unreadable() }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            body(name)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// Reports the steps of a change of a file, for tests that kill or suspend the process at one of them.
+struct FileSteps: Sendable {
+    /// A step of a ``FileLock`` or a ``PrivateFile``.
+    enum Step: Sendable, Hashable {
+        /// The last file of the lock's sequence is locked.
+        case locked
+        /// The signature of the holder is in the locked file.
+        case lockSigned
+        /// The next file of the lock's sequence exists under a temporary name, and is locked and signed.
+        case successorMade
+        /// The next file of the lock's sequence has its name, so the previous holder has lost the lock.
+        case takenAway
+        /// The temporary file exists and is empty.
+        case temporaryMade
+        /// The temporary file has its contents.
+        case written
+        /// The temporary file is flushed to the disk.
+        case flushed
+        /// The temporary file has replaced the file.
+        case renamed
+        /// The folder is flushed to the disk, so that a crash cannot undo the change.
+        case folderFlushed
+        /// The file is deleted.
+        case unlinked
+    }
+
+    /// Called after each step, on the thread that does the work.
+    var reached: @Sendable (Step) -> Void = { _ in }
+
+    /// Reports nothing.
+    static let unobserved = FileSteps()
+}

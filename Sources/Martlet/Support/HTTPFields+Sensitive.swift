@@ -1,0 +1,11 @@
+public import HTTPTypes
+
+extension HTTPFields {
+    /// Sets a field whose value is secret. Observers see it masked, and it never follows a redirect to another origin.
+    /// HTTP/2 marks it as never indexed (RFC 7541, section 7.1.3).
+    public mutating func setSensitive(_ value: String, for name: HTTPField.Name) {
+        var field = HTTPField(name: name, value: value)
+        field.indexingStrategy = .disallow
+        self[fields: name] = [field]
+    }
+}

@@ -1,0 +1,73 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Any JSON value, for responses of unknown structure.
+enum JSONValue: Decodable, Sendable, Hashable {
+    case object([String: JSONValue])
+    case array([JSONValue])
+    case string(String)
+    case integer(Int64)
+    case number(Double)
+    case bool(Bool)
+    case null
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            // A Double cannot represent an id of more than 53 bits exactly.
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode([String: JSONValue].self) {
+            self = .object(value)
+        } else if let value = try? container.decode([JSONValue].self) {
+            self = .array(value)
+        } else if container.decodeNil() {
+            self = .null
+        } else {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: container.codingPath, debugDescription: "not a JSON value"))
+        }
+    }
+
+    /// - Returns: `nil` if the body is not JSON.
+    init?(body: Data) {
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: body) else { return nil }
+        self = value
+    }
+
+    subscript(_ key: String) -> JSONValue? {
+        if case .object(let members) = self { members[key] } else { nil }
+    }
+
+    var string: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    /// A string, or an integer as text.
+    var text: String? {
+        if case .integer(let value) = self { String(value) } else { string }
+    }
+
+    /// A number, even if it was written as a string.
+    var number: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .number(let value): value
+        case .string(let value): Double(value)
+        default: nil
+        }
+    }
+
+    var array: [JSONValue]? {
+        if case .array(let values) = self { values } else { nil }
+    }
+}

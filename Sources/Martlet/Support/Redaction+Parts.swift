@@ -1,0 +1,107 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Redaction of the parts of a request. Percent-encoded text is examined in its decoded form.
+extension Redaction {
+    /// Redacts an absolute URL, or a path with its query.
+    static func redactURL(_ url: String) -> String {
+        guard let scheme = url.firstRange(of: "://") else { return redactTarget(url) }
+        let rest = url[scheme.upperBound...]
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        return url[..<scheme.upperBound] + redactAuthority(String(rest[..<end])) + redactTarget(String(rest[end...]))
+    }
+
+    /// Masks the user name and password before a host.
+    static func redactAuthority(_ authority: String) -> String {
+        authority.lastIndex(of: "@").map { mask + authority[$0...] } ?? authority
+    }
+
+    /// Redacts a path with its query.
+    static func redactTarget(_ target: String) -> String {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts.first.map { redactPath($0) } ?? ""
+        return parts.count == 2 ? path + "?" + redactForm(parts[1]) : path
+    }
+
+    /// Redacts a path segment by segment, so that `/articles/7/comments` around a token stays readable.
+    static func redactPath(_ path: Substring) -> String {
+        path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            if isShortWord(segment) { return String(segment) }
+            let text = PercentEncoding.decode(String(segment))
+            return isSlug(text) || isUUID(text) || redact(text) == text ? String(segment) : mask
+        }.joined(separator: "/")
+    }
+
+    /// Redacts the names and values of a query or a form.
+    static func redactForm(_ form: Substring) -> String {
+        form.split(separator: "&", omittingEmptySubsequences: false).map { (item: Substring) -> String in
+            let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard pair.count == 2 else { return isSecret(item, named: "") ? mask : String(item) }
+            // A token that ends in an equals sign looks like a name.
+            let name = isSecret(pair[0], named: "") ? mask : String(pair[0])
+            let value = isSecret(pair[1], named: decoded(pair[0])) ? mask : String(pair[1])
+            return "\(name)=\(value)"
+        }.joined(separator: "&")
+    }
+
+    /// Redacts a body; `nil` if it is not text that can be shown.
+    static func redactBody(_ body: Data, contentType: String?) -> String? {
+        guard let text = String(data: body, encoding: .utf8), text.unicodeScalars.allSatisfy(isShown) else {
+            return nil
+        }
+        let type = contentType?.lowercased() ?? ""
+        // In a form, a part's header names its value, and may be several lines above a secret.
+        if type.hasPrefix("multipart/") { return nil }
+        if type.hasPrefix("application/x-www-form-urlencoded") { return redactForm(text[...]) }
+        // JSON may escape a slash with a backslash, which would split a token in two.
+        return redact(type.contains("json") ? text.replacing("\\/", with: "/") : text)
+    }
+
+    private static func isSecret(_ encoded: Substring, named name: String) -> Bool {
+        guard !encoded.isEmpty else { return false }
+        if namesSecret(name) || isSensitive(headerName: name) { return true }
+        // A plus is a space in form encoding, and a Base64 character if the token was not encoded.
+        let readings = [decoded(encoded), PercentEncoding.decode(String(encoded))]
+        // A UUID in a field that is not an id may be a code, and is masked.
+        if isUUID(readings[0]), name.isEmpty || name.lowercased().hasSuffix("id") { return false }
+        return readings.contains { redact($0) != $0 }
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        PercentEncoding.decode(text.replacing("+", with: " "))
+    }
+
+    /// Whether a segment is too short for a token and contains no name with a value. This fast path matters, because
+    /// every logged or failed call redacts its path.
+    private static func isShortWord(_ segment: Substring) -> Bool {
+        segment.utf8.count < 12
+            && segment.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// Whether the text consists of words and numbers that hyphens separate, as in the URL of an article. In a token,
+    /// one piece has both letters and digits.
+    private static func isSlug(_ text: String) -> Bool {
+        text.split(separator: "-").allSatisfy { piece in
+            piece.allSatisfy { $0.isASCII && $0.isLowercase } || piece.count < 20 && piece.allSatisfy(\.isNumber)
+        }
+    }
+
+    /// A UUID is treated as an id, which is not secret and makes logs useful.
+    private static func isUUID(_ text: String) -> Bool {
+        text.utf8.count == 36 && UUID(uuidString: text) != nil
+    }
+
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory != .control || scalar == "\n" || scalar == "\r" || scalar == "\t"
+    }
+}

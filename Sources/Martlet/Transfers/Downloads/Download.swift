@@ -1,0 +1,143 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// How a download is stored and checked.
+///
+/// ```swift
+/// var options = DownloadOptions()
+/// options.keepsPartial = true            // a later download resumes where this one failed
+/// try await client.download(Film(id: 7), to: path, options: options)
+/// ```
+public struct DownloadOptions: Sendable, Hashable {
+    /// Whether the download may replace an existing file. It does so atomically, at the end. Default yes.
+    public var replacesExisting = true
+    /// Whether a failed download keeps the bytes it received, so that a later download to the same path can resume.
+    /// Default no.
+    ///
+    /// A later download resumes if it has the same endpoint, the same ``Endpoint/headers`` and the same account, and if
+    /// the file on the server has not changed. ``NetworkConfig/headers`` are not compared. The bytes are kept in a hidden
+    /// file in the same folder, `.martlet-download-` and a number, until a download to the path succeeds or
+    /// ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Nothing is kept on file systems without locks
+    /// (`flock`), such as some network shares. The bytes are not flushed to the disk: after a power failure only a
+    /// `check` proves that they are intact.
+    public var keepsPartial = false
+    #if canImport(CryptoKit) || Encryption
+        /// The digest to verify before the file is published. Default none.
+        ///
+        /// Available on Apple platforms; elsewhere with the trait `Encryption`.
+        public var check: DigestCheck?
+    #endif
+
+    /// Creates the default options.
+    public init() {}
+}
+
+/// A downloaded file.
+public struct DownloadedFile: Sendable, Hashable {
+    /// The path of the file.
+    public let path: String
+    /// The size of the file in bytes.
+    public let size: Int64
+    /// The number of bytes that an earlier call had kept.
+    public let keptBytes: Int64
+
+    package init(path: String, size: Int64, keptBytes: Int64 = 0) {
+        self.path = path
+        self.size = size
+        self.keptBytes = keptBytes
+    }
+
+    /// The location of the file.
+    public var url: URL { URL(fileURLWithPath: path) }
+}
+
+extension NetworkClient {
+    /// Downloads the response of an endpoint to a file. The file appears at `path` only when it is complete.
+    ///
+    /// The body is written in chunks, so that memory use does not depend on its size. If the connection breaks,
+    /// ``RetryPolicy`` decides on another attempt, which resumes where the last one stopped if the server supports it
+    /// (`Range` and `If-Range`, RFC 9110, sections 13.1.5 and 14.2) and the file has not changed. A 401 is handled as
+    /// for every call: the client refreshes the token and sends the request again. ``NetworkConfig/timeout`` restarts
+    /// with each chunk.
+    ///
+    /// The request asks for an uncompressed file (`Accept-Encoding: identity`) unless the endpoint sets the field
+    /// itself. Interceptors see the response in ``RequestInterceptor/validate(_:for:)`` with an empty body.
+    ///
+    /// A download that fails or is cancelled leaves no file behind; once all bytes have arrived, cancellation has no
+    /// effect. If the process is killed, Linux removes the unfinished file, which has no name. On other systems, on
+    /// file systems without anonymous files, and while an existing file is being replaced, a killed process leaves a
+    /// hidden file, which the next download to the same path removes (except on file systems without locks).
+    ///
+    /// The file is not flushed to the disk, which would take as long as writing it. If it must survive a power failure,
+    /// call `fsync` on it.
+    /// - Parameters:
+    ///   - endpoint: The endpoint to download.
+    ///   - path: The path of the new file. Its folder must exist.
+    ///   - options: How the file is stored and checked.
+    ///   - monitor: Reports the progress of the download.
+    /// - Throws: ``NetworkError``; ``NetworkError/downloadFailed(_:_:)`` if the file cannot be written or fails its
+    ///   check.
+    @discardableResult
+    public func download(
+        _ endpoint: any Endpoint, to path: String, options: DownloadOptions = DownloadOptions(),
+        monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
+        let receiver: DownloadReceiver
+        do {
+            receiver = try await DownloadReceiver(
+                to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint))
+        } catch {
+            monitor?.finish()
+            throw AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
+        }
+        do throws(NetworkError) {
+            let raw = try await perform(endpoint, accept: nil, monitor: monitor, receiver: receiver)
+            return raw.with(receiver.result)
+        } catch {
+            await receiver.abandon()
+            throw error
+        }
+    }
+
+    /// Downloads the response of an endpoint to a file. See ``download(_:to:options:monitor:)-(_,String,_,_)``.
+    @discardableResult
+    public func download(
+        _ endpoint: any Endpoint, to url: URL, options: DownloadOptions = DownloadOptions(),
+        monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
+        guard url.isFileURL else {
+            monitor?.finish()
+            throw .invalidRequest(
+                CallDescription(unsent: endpoint),
+                reason: "A download needs a file URL to write to; use URL(fileURLWithPath:).")
+        }
+        return try await download(endpoint, to: url.path, options: options, monitor: monitor)
+    }
+
+    /// A fingerprint of the endpoint, its header fields and the account. A kept download resumes only with the same
+    /// fingerprint. It is stored on the disk in place of the URL, which may be private.
+    private func resumeFingerprint(of endpoint: any Endpoint) async -> String {
+        var account = ""
+        if endpoint.authentication != .none, case .signedIn(let session) = await tokens?.loadedState {
+            account = session.account.userID ?? "\(session.id)"
+        }
+        // A header field of the endpoint may select another representation with the same `Last-Modified` date.
+        let fields = endpoint.headers.map { "\($0.name.canonicalName): \($0.value)" }.joined(separator: "\n")
+        let text =
+            "\(endpoint.method) \(baseURL) \(endpoint.path) \(endpoint.query) \(fields.shortFingerprint) \(account)"
+        return String(text.fingerprint, radix: 16)
+    }
+
+    /// Deletes what ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not disturbed.
+    public func discardPartialDownload(to path: String) async {
+        _ = try? await FileQueue.run { PartialDownload(path).discard() }
+    }
+
+    /// Deletes what is kept for this location. See ``discardPartialDownload(to:)-(String)``.
+    public func discardPartialDownload(to url: URL) async {
+        await discardPartialDownload(to: url.path)
+    }
+}

@@ -1,0 +1,289 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Writes the body of a response to a file, and resumes where an earlier attempt stopped.
+///
+/// An attempt that has been abandoned may still be running when the next one starts. Each attempt therefore has a
+/// number, and all access to the file is serial: a step of an earlier attempt does nothing.
+final class DownloadReceiver: ResponseReceiver {
+    /// How much of the file is written, and how the current attempt requested it.
+    struct State {
+        /// The number of the current attempt.
+        var attempt = 0
+        var file: IncomingFile?
+        /// The number of bytes in the file.
+        var written: Int64 = 0
+        /// What a request for the rest needs; `nil` if the next attempt must start from the beginning.
+        var resumption: PartialDownload.ResumeData?
+        /// The position from which the current attempt asked for the rest; `nil` if it asked for the whole file.
+        var requestedOffset: Int64?
+        /// Whether the endpoint itself sets `Range`.
+        var hasOwnRange = false
+        /// Whether the next attempt must request the whole file, because the partial response did not match the kept
+        /// bytes.
+        var mustRestart = false
+        /// The number of bytes that an earlier call had kept.
+        var keptBytes: Int64 = 0
+        /// Whether the bytes are kept if the call fails.
+        var keepsPartial = false
+        /// Whether the kept bytes belong to this call, which may then delete them.
+        var ownsPartial = false
+        #if canImport(CryptoKit) || Encryption
+            var digest: RunningDigest?
+        #endif
+    }
+
+    let outlivesCall = false
+    private let partial: PartialDownload
+    private let options: DownloadOptions
+    private let resumeFingerprint: String
+    private let state: Locked<State>
+    /// Held during each access to the file, never on a thread of the cooperative pool.
+    private let fileAccess = Locked(())
+
+    /// - Parameter resumeFingerprint: Identifies the endpoint and the account. Only bytes with the same fingerprint are
+    ///   resumed.
+    init(to path: String, _ options: DownloadOptions, resumeFingerprint: String) async throws {
+        let partial = PartialDownload(path)
+        self.partial = partial
+        self.options = options
+        self.resumeFingerprint = resumeFingerprint
+        do {
+            self.state = Locked(
+                try await FileQueue.run { try partial.begin(options, resumeFingerprint: resumeFingerprint) })
+        } catch let problem as FileError {
+            throw DownloadError.file(problem)
+        }
+    }
+
+    var attempt: Int { state.withLock { $0.attempt } }
+
+    /// The downloaded file, after the call has succeeded.
+    var result: DownloadedFile {
+        state.withLock { DownloadedFile(path: partial.destination.path, size: $0.written, keptBytes: $0.keptBytes) }
+    }
+
+    /// Releases the file after the call has failed, and deletes what cannot be resumed.
+    func abandon() async {
+        state.withLock { $0.attempt += 1 }
+        _ = try? await FileQueue.run { self.releaseFile() }
+    }
+
+    /// Blocks: releasing the last reference deletes a large file.
+    private func releaseFile() {
+        let (file, mustRemove) = state.withLock { state in
+            defer { state.file = nil }
+            let isResumable = state.written > 0 && state.resumption != nil
+            return (state.file, state.keepsPartial && state.ownsPartial && !isResumable)
+        }
+        file?.abandon()
+        // Hold the file's lock until the files are removed: another download may start as soon as it is released.
+        if mustRemove { withExtendedLifetime(file) { partial.remove() } }
+    }
+
+    // MARK: - Before an attempt
+
+    func adapt(_ request: inout HTTPRequest) {
+        if request.headerFields[.acceptEncoding] == nil { request.headerFields[.acceptEncoding] = "identity" }
+        #if canImport(CryptoKit) || Encryption
+            if options.check?.asksServer == true {
+                request.headerFields[.wantReprDigest] = "sha-512=10, sha-256=9"
+            }
+        #endif
+        let hasOwnRange = request.headerFields[.range] != nil
+        let resumePoint = state.withLock { state in
+            state.attempt += 1
+            state.hasOwnRange = hasOwnRange
+            let resumePoint = Self.resumePoint(for: request, state)
+            state.requestedOffset = resumePoint?.offset
+            return resumePoint
+        }
+        guard let resumePoint else { return }
+        request.headerFields[.range] = "bytes=\(resumePoint.offset)-"
+        request.headerFields[.ifRange] = resumePoint.validator
+    }
+
+    /// Decides whether an attempt resumes: it asks for the rest if the file has bytes that can be resumed, the method
+    /// is GET (no other method defines ranges, RFC 9110, section 14.2), and the endpoint does not ask for a range
+    /// itself.
+    private static func resumePoint(
+        for request: HTTPRequest, _ state: State
+    ) -> (offset: Int64, validator: String)? {
+        guard request.method == .get, !state.hasOwnRange, state.written > 0, let resumption = state.resumption else {
+            return nil
+        }
+        return (state.written, resumption.validator)
+    }
+
+    func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool {
+        let hasResumed = state.withLock { $0.requestedOffset != nil }
+        switch head.status.code {
+        case 206 where hasResumed: return true
+        case 416 where hasResumed: return false
+        // A 304 has no body, and the body of a redirect is not the file.
+        case let code: return (200..<300).contains(code) && endpoint.acceptableStatuses.contains(code)
+        }
+    }
+
+    func shouldRestart(after failure: NetworkError) -> Bool {
+        state.withLock { state in
+            // The bytes in the file are not a part of the server's file (RFC 9110, section 15.5.17).
+            if state.requestedOffset != nil, failure.response?.status == 416 { state.mustRestart = true }
+            guard state.mustRestart else { return false }
+            state.mustRestart = false
+            state.resumption = nil
+            return true
+        }
+    }
+
+    // MARK: - The response
+
+    func receive(_ response: IncomingResponse) async throws {
+        let attempt = response.attempt
+        do {
+            let (start, total) = try await step(of: attempt) { try self.open(for: response.head) }
+            try await write(response.body.counted(from: start, of: total, response.progress), of: attempt, total: total)
+        } catch let problem as FileError {
+            throw DownloadError.file(problem)
+        }
+    }
+
+    /// A cancellation during this method has no effect: a published file cannot be taken back.
+    func finish(_ head: HTTPResponse) async throws {
+        do {
+            try await step(of: attempt) { try self.publish(head) }
+        } catch let problem as FileError {
+            throw DownloadError.file(problem)
+        }
+    }
+
+    private func write(_ body: ByteStream, of attempt: Int, total: Int64?) async throws {
+        let writer = WriteBehind { pieces in try self.ifCurrent(attempt) { try self.append(pieces) } }
+        var failure: (any Error)?
+        do {
+            for try await piece in body { try await writer.add(piece) }
+        } catch {
+            failure = error
+        }
+        // Keep the bytes that arrived before the connection broke.
+        let written = try await writer.finish()
+        // A connection that breaks after the last byte does not matter.
+        if let failure, total != written { throw failure }
+        guard total ?? written == written else {
+            throw TransportError.connectionLost("the response ended after \(written) of \(total ?? 0) bytes")
+        }
+    }
+
+    /// Accesses the file on the queue for blocking work, if the attempt is still the current one.
+    @discardableResult
+    private func step<Result: Sendable>(
+        of attempt: Int, _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await FileQueue.run { try self.ifCurrent(attempt, work) }
+    }
+
+    private func ifCurrent<Result>(_ attempt: Int, _ work: () throws -> Result) throws -> Result {
+        try fileAccess.withLock { _ in
+            guard state.withLock({ $0.attempt == attempt }) else { throw CancellationError() }
+            return try work()
+        }
+    }
+
+    /// - Returns: The number of bytes in the file afterwards.
+    @discardableResult
+    private func append(_ pieces: [Data]) throws -> Int64 {
+        let before = state.withLock { $0 }
+        guard let file = before.file else { throw CancellationError() }
+        var after = before
+        for piece in pieces {
+            try file.write(piece, at: after.written)
+            after.written += Int64(piece.count)
+            #if canImport(CryptoKit) || Encryption
+                after.digest?.update(piece)
+            #endif
+        }
+        let result = after
+        return try state.withLock { state in
+            // The next attempt has already requested the bytes from `before.written` on, and will write these again.
+            guard state.attempt == before.attempt else { throw CancellationError() }
+            state = result
+            return result.written
+        }
+    }
+
+    /// Prepares the file for a response.
+    /// - Returns: The number of bytes to keep in the file, and its size when complete, if known.
+    private func open(for head: HTTPResponse) throws -> (start: Int64, total: Int64?) {
+        let before = state.withLock { $0 }
+        guard let file = before.file else { throw CancellationError() }
+        if head.status.code == 206, let offset = before.requestedOffset {
+            guard let resumption = before.resumption, head.continues(resumption, from: offset),
+                // An abandoned attempt may have truncated the file since.
+                before.written == offset, try file.size() >= offset
+            else {
+                state.withLock { $0.mustRestart = true }
+                throw TransportError.invalidResponse("the partial response does not continue the file")
+            }
+            return (offset, resumption.total)
+        }
+        guard head.status.code != 206 || before.hasOwnRange else {
+            throw TransportError.invalidResponse("a partial response to a request for the whole file")
+        }
+        guard head.status.code != 204, head.status.code != 205 else { throw DownloadError.noContent }
+        try file.truncate(to: 0)
+        let resumption =
+            head.status.code == 200 ? PartialDownload.ResumeData(head, resumeFingerprint: resumeFingerprint) : nil
+        if before.keepsPartial {
+            partial.removeResumeData()
+            if let resumption { try partial.write(resumption) }
+        }
+        let isCurrent = state.withLock { state in
+            guard state.attempt == before.attempt else { return false }
+            state.written = 0
+            state.keptBytes = 0
+            state.ownsPartial = true
+            state.resumption = resumption
+            #if canImport(CryptoKit) || Encryption
+                state.digest = options.check.map(RunningDigest.init)
+            #endif
+            return true
+        }
+        guard isCurrent else {
+            // The call has ended and must leave nothing behind. The file's lock is still held, so the resume data is
+            // this call's.
+            if before.keepsPartial { partial.removeResumeData() }
+            throw CancellationError()
+        }
+        return (0, head.contentLength)
+    }
+
+    /// Verifies the complete file and publishes it at its path.
+    private func publish(_ head: HTTPResponse) throws {
+        let before = state.withLock { $0 }
+        guard let file = before.file else { throw CancellationError() }
+        #if canImport(CryptoKit) || Encryption
+            do throws(DownloadError) {
+                // If the endpoint itself asks for a range, the server's digest is still that of the whole file (RFC
+                // 9530, section 3).
+                let isOwnRange = head.status.code == 206 && before.requestedOffset == nil
+                let announced = isOwnRange ? nil : head.reprDigest ?? before.resumption?.reprDigest
+                if let digest = before.digest { try options.check?.verify(digest, announced: announced) }
+            } catch {
+                // Never keep bytes that failed the check.
+                state.withLock { state in
+                    state.resumption = nil
+                    state.ownsPartial = true
+                }
+                throw error
+            }
+        #endif
+        try file.publish(replacing: options.replacesExisting)
+        if before.keepsPartial { partial.removeResumeData() } else { partial.removeUnlessInUse() }
+        state.withLock { $0.file = nil }
+    }
+}

@@ -1,0 +1,154 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The kept bytes of a failed download, and the resume data that a later call needs. Every method blocks.
+///
+/// ``ResumeData/init(_:resumeFingerprint:)`` decides whether a response can be resumed later,
+/// ``begin(_:resumeFingerprint:)`` whether a new call starts from kept bytes, ``DownloadReceiver`` whether an attempt
+/// asks for the rest, and ``HTTPResponse/continues(_:from:)`` whether the server's response is that rest.
+struct PartialDownload: Sendable {
+    let destination: IncomingFile.Destination
+
+    /// What identifies the complete file on the server.
+    struct ResumeData: Codable, Hashable {
+        /// Identifies the endpoint and the account.
+        let resumeFingerprint: String
+        /// The value for `If-Range`.
+        let validator: String
+        /// The size of the complete file.
+        let total: Int64
+        /// The server's digest of the complete file.
+        let reprDigest: String?
+
+        /// - Returns: `nil` if the download cannot be resumed. It can if the response has a length and a strong
+        ///   validator: a strong entity tag, or a modification date at least a second before its `Date` (RFC 9110,
+        ///   sections 8.8.2.2 and 13.1.5).
+        init?(_ head: HTTPResponse, resumeFingerprint: String) {
+            guard let total = head.contentLength, head.headerFields[.acceptRanges] != "none",
+                head.headerFields[.contentEncoding] == nil
+            else { return nil }
+            self.resumeFingerprint = resumeFingerprint
+            self.total = total
+            self.reprDigest = head.reprDigest
+            if let tag = head.headerFields[.eTag] {
+                guard tag.hasPrefix("\"") else { return nil }
+                self.validator = tag
+                return
+            }
+            guard let text = head.headerFields[.lastModified], let changed = HTTPDate.parse(text),
+                let now = head.headerFields[.date].flatMap(HTTPDate.parse), now.timeIntervalSince(changed) >= 1
+            else { return nil }
+            self.validator = text
+        }
+    }
+
+    init(_ path: String) {
+        destination = IncomingFile.Destination(path)
+    }
+
+    /// The state that a download starts from: the kept bytes, if the options ask for them and they belong to the same
+    /// endpoint and account.
+    func begin(_ options: DownloadOptions, resumeFingerprint: String) throws -> DownloadReceiver.State {
+        var state = DownloadReceiver.State()
+        if !options.replacesExisting, FileManager.default.fileExists(atPath: destination.path) {
+            throw FileError(.exists, path: destination.path)
+        }
+        guard options.keepsPartial, let file = try IncomingFile.keptPartial(for: destination) else {
+            // Created now, so that a missing folder fails the call before the request is sent.
+            state.file = try IncomingFile.make(for: destination, leftoversAreRemoved: options.keepsPartial)
+            return state
+        }
+        state.file = file
+        state.keepsPartial = true
+        var size = try file.size()
+        let resumeData = readResumeData()
+        // This call may also delete bytes that no call can resume.
+        state.ownsPartial = size == 0 || resumeData == nil || resumeData?.resumeFingerprint == resumeFingerprint
+        guard let resumeData, resumeData.resumeFingerprint == resumeFingerprint, size > 0, size <= resumeData.total
+        else { return state }
+        if size == resumeData.total {
+            // A process was killed after the last byte and before the file was published. Request the last byte again:
+            // the response shows whether the file is still the same.
+            size -= 1
+            try file.truncate(to: size)
+            guard size > 0 else { return state }
+        }
+        state.written = size
+        state.keptBytes = size
+        state.resumption = resumeData
+        #if canImport(CryptoKit) || Encryption
+            if let check = options.check { state.digest = try RunningDigest(for: check, of: file) }
+        #endif
+        return state
+    }
+
+    private func readResumeData() -> ResumeData? {
+        guard let data = FileManager.default.contents(atPath: destination.resumeData) else { return nil }
+        return try? JSONDecoder().decode(ResumeData.self, from: data)
+    }
+
+    func write(_ resumeData: ResumeData) throws {
+        let data = try JSONEncoder().encode(resumeData)
+        // The lock on the kept bytes is held, so stale files have already been removed.
+        let file = try IncomingFile.make(for: destination.ofResumeData, leftoversAreRemoved: true)
+        try file.write(data, at: 0)
+        try file.publish(replacing: true)
+    }
+
+    func removeResumeData() {
+        try? FileManager.default.removeItem(atPath: destination.resumeData)
+    }
+
+    /// Removes the kept bytes. The caller must hold the lock on them.
+    func remove() {
+        // The resume data first: without it the bytes are never resumed.
+        removeResumeData()
+        try? FileManager.default.removeItem(atPath: destination.partial)
+    }
+
+    /// Removes what is kept, unless a download holds the lock on it.
+    func removeUnlessInUse() {
+        let isKept = [destination.partial, destination.resumeData].contains(where: FileManager.default.fileExists)
+        // Lock the bytes even if only resume data exists: another download may be starting and writing its own.
+        guard isKept, let file = try? IncomingFile.keptPartial(for: destination, leftoversAreRemoved: true) else {
+            return
+        }
+        withExtendedLifetime(file) { remove() }
+    }
+
+    /// Removes what is kept and the stale files of killed processes, unless a download holds the lock on them.
+    func discard() {
+        IncomingFile.removeLeftovers(of: destination)
+        removeUnlessInUse()
+    }
+}
+
+extension HTTPResponse {
+    /// The value of `Content-Length`, if it is a valid length.
+    var contentLength: Int64? {
+        headerFields[.contentLength].flatMap { Int64($0) }.flatMap { (0..<(Int64.max / 2)).contains($0) ? $0 : nil }
+    }
+
+    /// The server's digest of the complete file (RFC 9530).
+    var reprDigest: String? {
+        HTTPField.Name("Repr-Digest").flatMap { headerFields[$0] }
+    }
+
+    /// Whether a partial response is the rest of a known file from a position on. The request has asked for that with
+    /// `If-Range`, but some servers ignore the field.
+    func continues(_ resumeData: PartialDownload.ResumeData, from start: Int64) -> Bool {
+        guard let range = headerFields[.contentRange].flatMap(ContentRange.init), let bounds = range.bounds,
+            bounds.lowerBound == start, bounds.upperBound == resumeData.total - 1,
+            range.total ?? resumeData.total == resumeData.total,
+            headerFields[.contentEncoding] == nil
+        else { return false }
+        // A 206 repeats the entity tag (RFC 9110, section 15.3.7), but may omit the date.
+        if resumeData.validator.hasPrefix("\"") { return headerFields[.eTag] == resumeData.validator }
+        return headerFields[.lastModified] ?? resumeData.validator == resumeData.validator
+    }
+}

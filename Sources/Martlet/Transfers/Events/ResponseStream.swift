@@ -1,0 +1,95 @@
+internal import HTTPTypes
+
+extension NetworkClient {
+    /// Sends an endpoint, and returns its response when the head has arrived. The body is then read as a stream.
+    ///
+    /// ```swift
+    /// let log = try await client.stream(BuildLog(id: 7))
+    /// for try await piece in log.value { … }
+    /// ```
+    ///
+    /// Only what is read is fetched, and releasing the stream ends the exchange. The timeout applies until the head has
+    /// arrived; the stream itself has no time limit. It throws ``NetworkError``, and holds its slot among
+    /// ``NetworkConfig/maximumConcurrentRequests`` until its end.
+    /// - Parameters:
+    ///   - endpoint: The endpoint to send.
+    ///   - monitor: Reports the progress of the response.
+    /// - Throws: ``NetworkError``. If the status is not acceptable, the error contains the complete response.
+    public func stream(
+        _ endpoint: any Endpoint, monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<ByteStream> {
+        let receiver = StreamReceiver()
+        let raw = try await perform(endpoint, accept: nil, monitor: monitor, receiver: receiver)
+        return raw.with(receiver.takeBody())
+    }
+}
+
+/// Keeps the body of a response for the caller, who reads it after the call has returned.
+private final class StreamReceiver: ResponseReceiver {
+    let outlivesCall = true
+    private let body = Locked(ByteStream.empty)
+
+    func takeBody() -> ByteStream {
+        body.withLock { body in
+            defer { body = .empty }
+            return body
+        }
+    }
+
+    let attempt = 0
+
+    func adapt(_ request: inout HTTPRequest) {}
+
+    func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool {
+        endpoint.acceptableStatuses.contains(head.status.code)
+    }
+
+    func shouldRestart(after failure: NetworkError) -> Bool { false }
+
+    func receive(_ response: IncomingResponse) async throws {
+        let exchange = Exchange(response)
+        let total = response.head.headerFields[.contentLength].flatMap { Int64($0) }
+        let counted = response.body.counted(of: total, response.progress)
+        let stream = ByteStream.singlePass {
+            let iterator = counted.makeAsyncIterator()
+            return {
+                do {
+                    if let piece = try await iterator.next() { return piece }
+                } catch {
+                    exchange.end()
+                    throw AttemptRunner.wrap(error, call: exchange.call)
+                }
+                exchange.end()
+                return nil
+            }
+        }
+        body.withLock { $0 = stream }
+    }
+
+    func finish(_ head: HTTPResponse) async throws {}
+
+    /// The request slot and the end of the monitor's events, released when the body has been read or is dropped.
+    private final class Exchange: Sendable {
+        private let context: RequestContext
+        private let held: Locked<(slot: RequestSlot?, finish: @Sendable () -> Void)?>
+
+        var call: CallDescription { context.call }
+
+        init(_ response: IncomingResponse) {
+            context = response.context
+            held = Locked((response.slot, response.finish))
+        }
+
+        deinit { end() }
+
+        /// Has an effect only once: after that, the monitor may already belong to another call.
+        func end() {
+            // Released without the lock, because the next call to get the slot may come back here.
+            let held = held.withLock { held in
+                defer { held = nil }
+                return held
+            }
+            held?.finish()
+        }
+    }
+}

@@ -1,0 +1,174 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension NetworkClient {
+    /// Receives the events that a server sends over a connection that stays open (`text/event-stream`, WHATWG HTML
+    /// standard, section 9.2).
+    ///
+    /// ```swift
+    /// for try await event in client.serverSentEvents(from: Notifications()) {
+    ///     show(event.data)
+    /// }
+    /// ```
+    ///
+    /// The client connects when the first event is requested, with a token like any other call. If the connection ends
+    /// or breaks, it reconnects after the time that the server has set (`retry`), or after 3 seconds, and longer after
+    /// each failure. It sends the id of the last event (`Last-Event-ID`). It also reconnects if the token cannot be
+    /// refreshed for now. The sequence ends with a 204. If the task is cancelled, it throws
+    /// ``NetworkError/cancelled(_:)``.
+    /// - Parameters:
+    ///   - endpoint: The endpoint that sends the events.
+    ///   - lastEventID: The id of the last event of an earlier sequence, to continue after it.
+    ///   - reconnects: Whether to reconnect. If `false`, the sequence ends with the connection.
+    public func serverSentEvents(
+        from endpoint: any Endpoint, lastEventID: String = "", reconnects: Bool = true
+    ) -> ServerSentEvents {
+        ServerSentEvents(client: self, endpoint: endpoint, lastEventID: lastEventID, reconnects: reconnects)
+    }
+}
+
+/// A sequence of events from a server. See ``NetworkClient/serverSentEvents(from:lastEventID:reconnects:)``.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    fileprivate let client: NetworkClient
+    fileprivate let endpoint: any Endpoint
+    fileprivate let lastEventID: String
+    fileprivate let reconnects: Bool
+
+    /// Connects anew, with the `lastEventID` of the sequence.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(self)
+    }
+
+    /// One pass over the events.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        /// The standard does not define these values.
+        private static let standardDelay: Duration = .seconds(3)
+        private static let maximumDelay: Duration = .seconds(60)
+        private static let minimumDelay: Duration = .milliseconds(100)
+
+        private let events: ServerSentEvents
+        private var parser: EventStreamParser
+        private var delay = Self.standardDelay
+        private var failures = 0
+        private var connection: ByteStream.AsyncIterator?
+        private var hasConnected = false
+        private var isOver = false
+        private var pending: ArraySlice<ServerSentEvent> = []
+
+        fileprivate init(_ events: ServerSentEvents) {
+            self.events = events
+            self.parser = EventStreamParser(lastEventID: events.lastEventID, limit: events.limit)
+        }
+
+        /// The next event, or `nil` at the end.
+        /// - Throws: ``NetworkError``.
+        public mutating func next() async throws -> ServerSentEvent? {
+            while !isOver {
+                if let event = pending.popFirst() { return event }
+                do {
+                    if parser.isFull { throw EventStreamParser.TooLargeError() }
+                    if connection == nil { try await connect() }
+                    guard let piece = try await connection?.next() else {
+                        end()
+                        continue
+                    }
+                    pending = parser.read(piece)[...]
+                    delay = parser.retry.map { .milliseconds(Swift.min($0, 86_400_000)) } ?? delay
+                } catch {
+                    try recover(from: error)
+                }
+            }
+            return nil
+        }
+
+        private mutating func connect() async throws {
+            if hasConnected {
+                let time = events.client.pipeline.time
+                // Without a minimum, a server that sets a delay of zero and closes at once would cause a tight loop.
+                let first = Swift.max(delay, Self.minimumDelay)
+                let longer = Swift.min(first * (1 << Swift.min(failures, 20)), Self.maximumDelay)
+                try await time.sleep(until: time.uptime + Swift.max(first, longer))
+            }
+            hasConnected = true
+            let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
+            let response = try await events.client.stream(endpoint)
+            guard response.status != 204 else {
+                isOver = true
+                return
+            }
+            let type = response.headers[.contentType].map(Self.mediaType)
+            guard type == "text/event-stream" else {
+                throw NetworkError.invalidResponse(
+                    events.call, reason: "it is \(type ?? "of no type"), not text/event-stream")
+            }
+            // Discard an incomplete event of the previous connection.
+            parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
+            connection = response.value.makeAsyncIterator()
+            failures = 0
+        }
+
+        /// The media type without parameters, which white space may precede (RFC 9110, section 5.6.6).
+        private static func mediaType(of field: String) -> String {
+            var type = field.prefix { $0 != ";" }[...]
+            type = type.drop { $0 == " " || $0 == "\t" }
+            while let last = type.last, last == " " || last == "\t" { type.removeLast() }
+            return type.lowercased()
+        }
+
+        private mutating func end() {
+            connection = nil
+            isOver = isOver || !events.reconnects
+        }
+
+        /// Reconnects after a transient error, and throws any other error.
+        private mutating func recover(from error: any Error) throws {
+            connection = nil
+            let failure =
+                error is EventStreamParser.TooLargeError
+                ? .responseTooLarge(events.call, limit: events.limit) : AttemptRunner.wrap(error, call: events.call)
+            switch failure {
+            case .offline where events.reconnects, .cannotConnect where events.reconnects,
+                .connectionLost where events.reconnects, .timedOut where events.reconnects,
+                // Without a network, an expired token cannot be refreshed either. The session is kept.
+                .refreshFailed where events.reconnects, .storageUnavailable where events.reconnects:
+                failures += 1
+            default:
+                isOver = true
+                throw failure
+            }
+        }
+    }
+
+    private var limit: Int { client.config.maximumResponseBytes }
+
+    private var call: CallDescription {
+        CallDescription(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 1)
+    }
+}
+
+/// Adds the header fields of an event stream to an endpoint.
+private struct EventStreamEndpoint: Endpoint {
+    let base: any Endpoint
+    let lastEventID: String
+
+    var path: String { base.path }
+    var method: HTTPRequest.Method { base.method }
+    var query: Query { base.query }
+    var body: RequestBody? { base.body }
+    var authentication: AuthenticationRequirement { base.authentication }
+    var acceptableStatuses: StatusCodes { base.acceptableStatuses }
+    var timeout: Duration? { base.timeout }
+
+    var headers: HTTPFields {
+        var headers = base.headers
+        if headers[.accept] == nil { headers[.accept] = "text/event-stream" }
+        if headers[.cacheControl] == nil { headers[.cacheControl] = "no-store" }
+        if !lastEventID.isEmpty, let name = HTTPField.Name("Last-Event-ID") { headers[name] = lastEventID }
+        return headers
+    }
+}

@@ -1,0 +1,157 @@
+#if AsyncHTTPClient
+    internal import AsyncHTTPClient
+    internal import HTTPTypes
+    internal import NIOCore
+    internal import NIOHTTP1
+
+    #if canImport(FoundationEssentials)
+        internal import FoundationEssentials
+    #else
+        internal import Foundation
+    #endif
+
+    extension HTTPClientRequest {
+        init(_ request: HTTPRequest, body: Body?, acceptsCompression: Bool) throws(TransportError) {
+            self.init(url: try request.target())
+            self.method = HTTPMethod(rawValue: request.method.rawValue)
+            self.headers = Self.headers(request.headerFields, acceptsCompression: acceptsCompression)
+            self.body = body
+        }
+
+        private static func headers(_ fields: HTTPFields, acceptsCompression: Bool) -> HTTPHeaders {
+            var headers = HTTPHeaders()
+            headers.reserveCapacity(fields.count + 3)
+            var hasCookie = false
+            for field in fields {
+                guard field.name != .cookie else {
+                    hasCookie = true
+                    continue
+                }
+                headers.add(name: field.name.rawName, value: field.value)
+            }
+            // HTTPFields splits a cookie field into its pairs, but HTTP/1.1 allows only one such field.
+            if hasCookie, let cookie = fields[.cookie] {
+                headers.add(name: "Cookie", value: cookie)
+            }
+            if acceptsCompression, !fields.contains(.acceptEncoding) {
+                headers.add(name: "Accept-Encoding", value: "gzip, deflate")
+            }
+            return headers
+        }
+    }
+
+    extension AsyncHTTPClientTransport {
+        /// Converts a response of async-http-client to the types of ``Transport``.
+        static func convert(
+            _ response: HTTPClientResponse, to method: HTTPRequest.Method, upload: BodyBridge?,
+            connections: AsyncHTTPClientTransport.Connections
+        ) throws(TransportError) -> (head: HTTPResponse, body: ByteStream) {
+            guard (100...999).contains(response.status.code) else {
+                throw .invalidResponse("its status is \(response.status.code)")
+            }
+            let status = HTTPResponse.Status(
+                code: Int(response.status.code), reasonPhrase: response.status.reasonPhrase)
+            // A response without a body may still have a `Content-Encoding`.
+            let isBodyless = method == .head || status.code == 204 || status.code == 304
+            let head = HTTPResponse(
+                status: status,
+                headerFields: HTTPFields(
+                    response.headers, isDecoded: connections.decodesContent && !isBodyless))
+            let incoming = IncomingBody(
+                response.body, isBodyless: isBodyless, isUnsuccessful: status.code >= 300, upload: upload,
+                connections: connections)
+            return (head, .singlePass { incoming.pass() })
+        }
+    }
+
+    extension HTTPFields {
+        /// All fields in order, repeated ones included, without those that do not apply to a decoded body.
+        fileprivate init(_ headers: HTTPHeaders, isDecoded: Bool) {
+            let encoding = isDecoded ? headers.first(name: "Content-Encoding")?.lowercased() : nil
+            // The encodings that the decompressor of async-http-client decodes.
+            let wasEncoded = encoding == "gzip" || encoding == "deflate"
+            self.init()
+            self.reserveCapacity(headers.count)
+            for (name, value) in headers {
+                // NIO's parsers accept only valid names, so no field is lost.
+                guard let name = HTTPField.Name(name) else { continue }
+                self.append(HTTPField(name: name, value: value))
+            }
+            if wasEncoded { dropFieldsOfEncodedBody() }
+        }
+    }
+
+    /// The body of a response while it is received. Its release ends the exchange.
+    private final class IncomingBody: Sendable {
+        private let body: HTTPClientResponse.Body
+        private let isBodyless: Bool
+        /// Whether the status is 300 or higher.
+        private let isUnsuccessful: Bool
+        private let upload: BodyBridge?
+        /// Retained, so that the connections live as long as the bodies that use them.
+        private let connections: AsyncHTTPClientTransport.Connections
+        private let isComplete = Locked(false)
+
+        init(
+            _ body: HTTPClientResponse.Body, isBodyless: Bool, isUnsuccessful: Bool, upload: BodyBridge?,
+            connections: AsyncHTTPClientTransport.Connections
+        ) {
+            self.body = body
+            self.isBodyless = isBodyless
+            self.isUnsuccessful = isUnsuccessful
+            self.upload = upload
+            self.connections = connections
+        }
+
+        deinit {
+            // A server may respond completely while it still reads the request, and the upload continues. After an
+            // incomplete response or a status of 300 or higher, async-http-client does not send the rest.
+            if isUnsuccessful || !isComplete.withLock({ $0 }) { upload?.stop() }
+        }
+
+        func pass() -> ByteStream.NextChunk {
+            var iterator = body.makeAsyncIterator()
+            return {
+                do {
+                    while let buffer = try await iterator.next() {
+                        guard buffer.readableBytes == 0 else {
+                            return Data(received: buffer)
+                        }
+                    }
+                } catch {
+                    // The decompressor reports the empty body of a HEAD, 204 or 304 as truncated.
+                    guard self.isBodyless, !(error is CancellationError) else {
+                        throw TransportError.reason(for: error)
+                    }
+                }
+                self.isComplete.withLock { $0 = true }
+                return nil
+            }
+        }
+    }
+
+    extension Data {
+        /// Chunks of at least this size are not copied if they fill most of their buffer.
+        private static let copiedSize = 16 * 1024
+
+        /// The bytes of a received chunk.
+        ///
+        /// Small chunks are copied, because each would retain a large buffer.
+        fileprivate init(received buffer: ByteBuffer) {
+            let count = buffer.readableBytes
+            guard count >= Self.copiedSize, count >= buffer.storageCapacity / 2 else {
+                self = buffer.withUnsafeReadableBytes { Data($0) }
+                return
+            }
+            self = buffer.withUnsafeReadableBytesWithStorageManagement { bytes, storage in
+                guard let start = bytes.baseAddress else { return Data() }
+                // NIO does not write to a buffer that is retained, so only the reader of this chunk accesses these
+                // bytes.
+                let held = storage.retain()
+                return Data(
+                    bytesNoCopy: UnsafeMutableRawPointer(mutating: start), count: bytes.count,
+                    deallocator: .custom { _, _ in held.release() })
+            }
+        }
+    }
+#endif

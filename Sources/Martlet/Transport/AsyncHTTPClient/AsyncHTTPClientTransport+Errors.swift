@@ -1,0 +1,146 @@
+#if AsyncHTTPClient
+    internal import AsyncHTTPClient
+    internal import MartletLibc
+    internal import NIOCore
+    internal import NIOHTTP1
+    internal import NIOHTTPCompression
+    internal import NIOPosix
+    internal import NIOSSL
+
+    extension TransportError {
+        /// Converts an error of async-http-client or NIO; `CancellationError` if the task is cancelled.
+        ///
+        /// The reasons never contain values of header fields, which may be tokens.
+        static func reason(for error: any Error) -> any Error {
+            if error is CancellationError || Task.isCancelled { return CancellationError() }
+            return transportError(for: error)
+        }
+
+        private static func transportError(for error: any Error) -> TransportError {
+            switch error {
+            case let error as TransportError: error
+            case let error as HTTPClientError: client(error)
+            case let error as NIOConnectionError: connecting(error)
+            case let error as IOError: system(error.errnoCode)
+            case let error as SocketAddressError: address(error)
+            case let error as ChannelError: channel(error)
+            case let error as HTTPParserError: parser(error)
+            case is NIOHTTPDecoderError: .invalidResponse("it does not match any request")
+            case let error as NIOHTTPDecompression.DecompressionError:
+                error == .limit
+                    ? .invalidResponse("its decompressed body is too large for its compressed size")
+                    : .invalidResponse("its body cannot be decompressed")
+            case is NIOHTTPDecompression.ExtraDecompressionError:
+                .invalidResponse("its body cannot be decompressed")
+            case let error as NIOSSLError: tls(error)
+            case let error as NIOSSLExtraError: tls(error)
+            case let error as BoringSSLError: tls(error)
+            default: .connectionLost("\(type(of: error))")
+            }
+        }
+
+        private static func client(_ error: HTTPClientError) -> TransportError {
+            switch error {
+            case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .deadlineExceeded,
+                .readTimeout, .writeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
+                .timedOut
+            case .remoteConnectionClosed:
+                .connectionLost("the server closed the connection")
+            case .cancelled, .requestStreamCancelled:
+                .connectionLost("the connection was closed")
+            case .alreadyShutdown:
+                .cannotConnect("the transport was shut down")
+            case .uncleanShutdown:
+                .connectionLost("the server closed the connection without ending TLS")
+            case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath:
+                .invalidRequest("its URL is not valid")
+            case .traceRequestWithBody:
+                .invalidRequest("TRACE allows no body")
+            case .bodyLengthMismatch:
+                .invalidRequest("the stream of the body does not have its declared length")
+            case .invalidProxyResponse, .proxyAuthenticationRequired:
+                .cannotConnect("the proxy refused")
+            default:
+                // Descriptions may contain header fields of the request; short descriptions do not.
+                error.shortDescription.hasPrefix("Invalid header field")
+                    ? .invalidRequest("a header field has characters that HTTP does not allow")
+                    : .connectionLost(error.shortDescription)
+            }
+        }
+
+        private static func connecting(_ error: NIOConnectionError) -> TransportError {
+            let reasons = error.connectionErrors.map { transportError(for: $0.error) }
+            // Both the IPv4 and the IPv6 addresses of a host are tried. Without an IPv6 network the IPv6 attempt
+            // reports that the device is offline, so an error of another attempt is preferred.
+            let isOffline = { (reason: TransportError) in if case .offline = reason { true } else { false } }
+            if let reason = reasons.first(where: { !isOffline($0) }) ?? reasons.first { return reason }
+            return .cannotConnect("unknown host \(error.host)")
+        }
+
+        private static func address(_ error: SocketAddressError) -> TransportError {
+            if case .unknown(let host, _) = error { return .cannotConnect("unknown host \(host)") }
+            return .cannotConnect("the host has no usable address")
+        }
+
+        private static func system(_ code: CInt) -> TransportError {
+            switch code {
+            case ENETUNREACH, ENETDOWN: .offline
+            case ECONNREFUSED: .cannotConnect("connection refused")
+            case EHOSTUNREACH, EHOSTDOWN: .cannotConnect("host unreachable")
+            case EADDRNOTAVAIL: .cannotConnect("no local address is free")
+            case EMFILE, ENFILE: .cannotConnect("too many open files")
+            case EACCES, EPERM: .cannotConnect("not permitted")
+            case ETIMEDOUT: .timedOut
+            case ECONNRESET: .connectionLost("connection reset")
+            case EPIPE, ECONNABORTED, ENOTCONN, ESHUTDOWN: .connectionLost("the connection was closed")
+            default: .connectionLost("system error \(code)")
+            }
+        }
+
+        private static func channel(_ error: ChannelError) -> TransportError {
+            switch error {
+            case .connectTimeout: .timedOut
+            default: .connectionLost("the connection was closed")
+            }
+        }
+
+        private static func parser(_ error: HTTPParserError) -> TransportError {
+            switch error {
+            case .invalidEOFState, .closedConnection: .connectionLost("the response ended early")
+            case .headerOverflow: .invalidResponse("its header fields are too large")
+            default: .invalidResponse(error.debugDescription)
+            }
+        }
+
+        private static func tls(_ error: NIOSSLError) -> TransportError {
+            switch error {
+            case .handshakeFailed(let error): tls(error)
+            case .uncleanShutdown: .connectionLost("the server closed the connection without ending TLS")
+            case .unableToValidateCertificate, .noCertificateToValidate:
+                .tlsFailed("the server's certificate is not valid")
+            case .failedToLoadCertificate, .failedToLoadPrivateKey, .noSuchFilesystemObject:
+                .tlsFailed("a certificate or key cannot be loaded")
+            default: .tlsFailed("\(error)")
+            }
+        }
+
+        private static func tls(_ error: NIOSSLExtraError) -> TransportError {
+            error == .failedToValidateHostname || error == .serverHostnameImpossibleToMatch
+                ? .tlsFailed("the server's certificate is for another host")
+                : .tlsFailed(error.description)
+        }
+
+        private static func tls(_ error: BoringSSLError) -> TransportError {
+            guard case .sslError(let stack) = error else { return .tlsFailed("\(error)") }
+            if stack == [.eofDuringHandshake] { return .connectionLost("the server closed the connection during TLS") }
+            // Constants of BoringSSL, as in its messages: "…:CERTIFICATE_VERIFY_FAILED at …".
+            let text = stack.map(\.description).joined()
+            if text.contains("CERTIFICATE_VERIFY_FAILED") {
+                return .tlsFailed("the server's certificate is not trusted")
+            }
+            if text.contains("WRONG_VERSION_NUMBER") { return .tlsFailed("the server does not speak TLS on this port") }
+            if text.contains("PROTOCOL_VERSION") { return .tlsFailed("the server and the client share no TLS version") }
+            return .tlsFailed("the handshake failed")
+        }
+    }
+#endif

@@ -1,0 +1,199 @@
+#if AsyncHTTPClient
+    public import AsyncHTTPClient
+    public import HTTPTypes
+    internal import NIOCore
+    internal import NIOHTTP1
+    internal import NIOHTTPCompression
+    public import NIOSSL
+
+    /// Sends requests with async-http-client on SwiftNIO. This is the default transport on Linux.
+    ///
+    /// It speaks HTTP/1.1, and HTTP/2 if an `https` server offers it. Bodies are streamed both ways with back-pressure.
+    /// It ignores the proxy settings of the environment.
+    ///
+    /// Its connections close when the transport and all response bodies have been released, or with ``shutdown()``.
+    public final class AsyncHTTPClientTransport: Transport {
+        /// The shared transport of the process. It cannot be shut down.
+        public static let shared = AsyncHTTPClientTransport(Settings(), isShared: true)
+
+        private let connections: Connections
+        private let isShared: Bool
+        /// Creates the transport that ``makeIsolatedTransport()`` returns; `nil` if that is this transport itself.
+        private let makeIsolated: (@Sendable () -> AsyncHTTPClientTransport)?
+        private let isolated = Locked<Isolated>(.notCreated)
+        /// The limit of HTTP/1.1 connections to one host; `nil` if the app's own client decides.
+        private let connectionLimit: Int?
+        /// The origins with HTTP/2, where one connection carries many requests.
+        private let multiplexed = Locked<Set<Origin>>([])
+
+        /// Whether the isolated transport has been created or shut down.
+        private enum Isolated {
+            case notCreated
+            case created(AsyncHTTPClientTransport)
+            case shutDown
+        }
+
+        /// Creates a transport with its own connections. The defaults suit most apps.
+        /// - Parameters:
+        ///   - tlsConfiguration: The certificates to trust or to present. `nil` trusts the system's certificates.
+        ///   - allowsHTTP2: Whether to use HTTP/2 if the server offers it; otherwise only HTTP/1.1.
+        ///   - maximumConnectionsPerHost: The limit of HTTP/1.1 connections to one host; at least 1. Further requests
+        ///     wait.
+        ///   - connectTimeout: The time limit for connecting, and for waiting for a free connection.
+        ///   - maximumInflation: How many times its compressed size a response may have. A larger one is treated as a
+        ///     decompression bomb and fails with ``TransportError/invalidResponse(_:)``.
+        public convenience init(
+            tlsConfiguration: TLSConfiguration? = nil,
+            allowsHTTP2: Bool = true,
+            maximumConnectionsPerHost: Int = 8,
+            connectTimeout: Duration = .seconds(30),
+            maximumInflation: Int = 200
+        ) {
+            self.init(
+                Settings(
+                    tlsConfiguration: tlsConfiguration, allowsHTTP2: allowsHTTP2,
+                    maximumConnectionsPerHost: max(1, maximumConnectionsPerHost), connectTimeout: connectTimeout,
+                    maximumInflation: maximumInflation),
+                isShared: false)
+        }
+
+        private init(_ settings: Settings, isShared: Bool) {
+            self.connections = Connections(
+                HTTPClient(configuration: settings.configuration), isOwned: true, decodesContent: true)
+            self.isShared = isShared
+            self.connectionLimit = settings.maximumConnectionsPerHost
+            self.makeIsolated = { AsyncHTTPClientTransport(settings, isShared: false) }
+        }
+
+        /// Creates a transport that uses your own client. You shut the client down yourself.
+        ///
+        /// Create the client with `redirectConfiguration: .disallow`, because Martlet follows redirects itself. Set
+        /// `connectionPool.retryConnectionEstablishment` to `false`; otherwise a host that is down costs the whole
+        /// timeout.
+        /// - Parameters:
+        ///   - client: Sends the requests.
+        ///   - decodesContent: Whether `client` has `decompression` enabled.
+        ///   - isolatedClient: Sends the requests that must not wait behind others, such as a token refresh; configured
+        ///     like `client`. Without it, they wait for a connection like all other requests.
+        public init(client: HTTPClient, decodesContent: Bool, isolatedClient: HTTPClient? = nil) {
+            self.connections = Connections(client, isOwned: false, decodesContent: decodesContent)
+            self.isShared = false
+            self.connectionLimit = nil
+            if let isolatedClient {
+                self.makeIsolated = { AsyncHTTPClientTransport(client: isolatedClient, decodesContent: decodesContent) }
+            } else {
+                self.makeIsolated = nil
+            }
+        }
+
+        /// Sends the request and returns when the head of the response has arrived.
+        public func send(
+            _ request: HTTPRequest, body: OutgoingBody?
+        ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            let upload = try await Upload(body, through: connections.client.eventLoopGroup)
+            do {
+                let outgoing = try HTTPClientRequest(
+                    request, body: upload.body, acceptsCompression: connections.decodesContent)
+                let response = try await connections.client.execute(outgoing, deadline: .distantFuture)
+                if response.version.major > 1, connectionLimit != nil { recordMultiplexing(outgoing.url) }
+                return try Self.convert(
+                    response, to: request.method, upload: upload.bridge, connections: connections)
+            } catch {
+                upload.bridge?.stop()
+                throw TransportError.reason(for: error)
+            }
+        }
+
+        /// The limit of connections to an origin with HTTP/1.1, or whose version is not known yet; `nil` with HTTP/2.
+        public func parallelRequests(to origin: Origin) -> Int? {
+            guard let connectionLimit else { return nil }
+            return multiplexed.withLock { $0.contains(origin) } ? nil : connectionLimit
+        }
+
+        private func recordMultiplexing(_ url: String) {
+            guard case .success(let location) = Location.parse(url) else { return }
+            multiplexed.withLock { _ = $0.insert(location.origin) }
+        }
+
+        /// A second transport with the same settings and its own connections. It is created once, and shut down with
+        /// this one.
+        public func makeIsolatedTransport() -> any Transport {
+            guard let makeIsolated else { return self }
+            return isolated.withLock { isolated -> AsyncHTTPClientTransport in
+                switch isolated {
+                case .created(let transport): return transport
+                case .shutDown: return self
+                case .notCreated:
+                    let transport = makeIsolated()
+                    isolated = .created(transport)
+                    return transport
+                }
+            }
+        }
+
+        /// Closes all connections. Requests in progress fail. ``shared`` and a client of your own stay open.
+        public func shutdown() async throws {
+            guard !isShared else { return }
+            let isolated = isolated.withLock { isolated in
+                defer { isolated = .shutDown }
+                return isolated
+            }
+            if case .created(let transport) = isolated { try await transport.shutdown() }
+            try await connections.shutdown()
+        }
+    }
+
+    extension AsyncHTTPClientTransport {
+        /// The settings of the transport, from which each of its clients is configured.
+        private struct Settings: Sendable {
+            var tlsConfiguration: TLSConfiguration?
+            var allowsHTTP2 = true
+            var maximumConnectionsPerHost = 8
+            var connectTimeout = Duration.seconds(30)
+            var maximumInflation = 200
+
+            var configuration: HTTPClient.Configuration {
+                var configuration = HTTPClient.Configuration(
+                    tlsConfiguration: tlsConfiguration,
+                    redirectConfiguration: .disallow,
+                    timeout: .init(connect: TimeAmount(connectTimeout)),
+                    decompression: .enabled(limit: .ratio(maximumInflation)))
+                configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = maximumConnectionsPerHost
+                // By default, refused connections, unknown hosts and failed handshakes are retried until the connect
+                // timeout.
+                configuration.connectionPool.retryConnectionEstablishment = false
+                // With `false`, a request from an Apple device without a network fails at once.
+                configuration.networkFrameworkWaitForConnectivity = false
+                configuration.httpVersion = allowsHTTP2 ? .automatic : .http1Only
+                return configuration
+            }
+        }
+
+        /// An async-http-client with its pool of connections. A client that the transport has created is shut down with
+        /// the last request that uses it.
+        final class Connections: Sendable {
+            let client: HTTPClient
+            let decodesContent: Bool
+            private let isOwned: Bool
+
+            init(_ client: HTTPClient, isOwned: Bool, decodesContent: Bool) {
+                self.client = client
+                self.isOwned = isOwned
+                self.decodesContent = decodesContent
+            }
+
+            deinit {
+                // HTTPClient traps if it is released without a shutdown. A second shutdown reports an error, which is
+                // ignored.
+                if isOwned { client.shutdown { _ in } }
+            }
+
+            func shutdown() async throws {
+                guard isOwned else { return }
+                do {
+                    try await client.shutdown()
+                } catch let error as HTTPClientError where error == .alreadyShutdown {}
+            }
+        }
+    }
+#endif

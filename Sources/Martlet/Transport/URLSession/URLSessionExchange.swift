@@ -1,0 +1,242 @@
+#if !os(Linux) || URLSession || !AsyncHTTPClient
+    internal import Foundation
+    internal import HTTPTypes
+
+    #if canImport(FoundationNetworking)
+        internal import FoundationNetworking
+    #endif
+
+    /// One request and its response. It connects the callbacks of the session, which arrive on one queue, with the task
+    /// that waits for them.
+    final class URLSessionExchange: Sendable {
+        /// Above the high mark of buffered bytes the session is paused, and below the low mark it is resumed.
+        private static let highWater = 1024 * 1024
+        private static let lowWater = 256 * 1024
+
+        /// The state of the exchange, and the tasks that wait for the response.
+        struct State {
+            var task: URLSessionTask?
+            var queue: OperationQueue?
+            /// The task that waits for the head.
+            var sender: CheckedContinuation<HTTPResponse, any Error>?
+            /// The task that waits for a chunk of the body.
+            var reader: CheckedContinuation<Data?, any Error>?
+            var hasHead = false
+            var pieces: [Data] = []
+            var buffered = 0
+            var isPaused = false
+            /// How the body ends for the caller, after the buffered chunks; `nil` while more may arrive.
+            var end: Result<Void, any Error>?
+            /// The session has finished the task, which must not be cancelled any more.
+            var isOver = false
+            /// The task has been cancelled.
+            var wasCancelled = false
+            /// The session waits for the result of the redirect callback; on Linux the task must not be cancelled
+            /// meanwhile.
+            var isRedirecting = false
+            /// Retained until the task has finished.
+            var upload: URLSessionUpload?
+        }
+
+        let state = Locked(State())
+        private let host: String
+        private let isHead: Bool
+
+        init(host: String, isHead: Bool) {
+            self.host = host
+            self.isHead = isHead
+        }
+
+        // MARK: The caller's side
+
+        /// Starts the task, and returns the head.
+        func start(
+            _ upload: URLSessionUpload, on connections: URLSessionTransport.Connections
+        ) async throws -> HTTPResponse {
+            try await withCheckedThrowingContinuation { sender in
+                let session = connections.session
+                let isCancelled = state.withLock { state in
+                    guard state.end == nil else { return true }
+                    state.sender = sender
+                    state.upload = upload
+                    state.task = upload.task
+                    state.queue = session.delegateQueue
+                    // Added before a cancellation can see the task, because the end of the task removes it.
+                    connections.exchanges.add(self, for: upload.task)
+                    return false
+                }
+                guard !isCancelled else {
+                    // The session would retain a task that is neither started nor cancelled.
+                    session.delegateQueue.addOperation { upload.task.cancel() }
+                    return sender.resume(throwing: CancellationError())
+                }
+                upload.start(for: self)
+            }
+        }
+
+        /// The next chunk of the body, or `nil` at its end.
+        func next() async throws -> Data? {
+            try await withCheckedThrowingContinuation { reader in
+                let response = state.withLock { state -> Result<Data?, any Error>? in
+                    if case .failure(let error) = state.end, error is CancellationError { return .failure(error) }
+                    if !state.pieces.isEmpty {
+                        let piece = state.pieces.removeFirst()
+                        state.buffered -= piece.count
+                        if state.isPaused, state.buffered <= Self.lowWater {
+                            state.isPaused = false
+                            // Resumed while the lock is held; otherwise it could overtake the suspension.
+                            state.task?.resume()
+                        }
+                        return .success(piece)
+                    }
+                    if let end = state.end { return end.map { nil } }
+                    state.reader = reader
+                    return nil
+                }
+                if let response { reader.resume(with: response) }
+            }
+        }
+
+        /// Ends the exchange. The waiting task gets `CancellationError` at once; the session's task is cancelled later.
+        func cancel() {
+            end(.failure(CancellationError()), cancelling: true)
+        }
+
+        /// Ends the exchange with an error of the client, such as a body that failed.
+        func fail(_ error: any Error) {
+            end(.failure(error), cancelling: true)
+        }
+
+        private func end(_ end: Result<Void, any Error>, cancelling: Bool) {
+            let ended = state.withLock { state -> State? in
+                guard state.end == nil else { return nil }
+                defer {
+                    state.end = end
+                    state.sender = nil
+                    state.reader = nil
+                }
+                return state
+            }
+            guard let ended else { return }
+            if case .failure(let error) = end { ended.sender?.resume(throwing: error) }
+            ended.reader?.resume(with: end.map { nil })
+            // Not cancelled here: on Linux, `URLSessionTask.cancel()` can wait for locks that the caller, a
+            // cancellation handler, already holds. On the queue of the callbacks, the task cannot end between the check
+            // and the cancellation.
+            if cancelling { ended.queue?.addOperation { self.cancelTask() } }
+        }
+
+        /// On the session's queue.
+        private func cancelTask() {
+            let task = state.withLock { state -> URLSessionTask? in
+                guard !state.isOver, !state.isRedirecting, !state.wasCancelled else { return nil }
+                state.wasCancelled = true
+                return state.task
+            }
+            task?.cancel()
+        }
+
+        // MARK: The session's side, on its queue
+
+        /// Receives the head.
+        /// - Returns: Whether the caller wants the body.
+        func receive(_ response: URLResponse) -> Bool {
+            guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
+                fail(TransportError.invalidResponse("it has no status"))
+                return false
+            }
+            // On Linux a 100 arrives as a response of its own.
+            guard response.statusCode >= 200 || response.statusCode == 101 else { return true }
+            let (sender, isWanted) = state.withLock { state in
+                defer { state.sender = nil }
+                state.isRedirecting = false
+                state.hasHead = true
+                return (state.sender, state.end == nil)
+            }
+            sender?.resume(returning: HTTPResponse(response, isDecoded: !isHead))
+            return isWanted
+        }
+
+        /// Receives a chunk of the body.
+        func receive(_ data: Data) {
+            guard !data.isEmpty else { return }
+            let (reader, isUnwanted) = state.withLock { state -> (CheckedContinuation<Data?, any Error>?, Bool) in
+                if let end = state.end { return (nil, (try? end.get()) == nil) }
+                if let reader = state.reader {
+                    state.reader = nil
+                    return (reader, false)
+                }
+                state.pieces.append(data)
+                state.buffered += data.count
+                if URLSessionUpload.canPause, !state.isPaused, state.buffered >= Self.highWater {
+                    state.isPaused = true
+                    state.task?.suspend()
+                }
+                return (nil, false)
+            }
+            reader?.resume(returning: data)
+            // The cancellation waits in the queue behind all received chunks, which never end if the server sends
+            // faster than they are consumed. So cancel here.
+            if isUnwanted { cancelTask() }
+        }
+
+        /// Receives a redirect, which the session must not follow.
+        func redirect() {
+            state.withLock { $0.isRedirecting = true }
+        }
+
+        /// Ends the body, whatever the session reports later.
+        func finish() {
+            end(.success(()), cancelling: false)
+        }
+
+        #if canImport(FoundationNetworking)
+            /// Receives the number of bytes sent.
+            func reportSent(_ count: Int64) {
+                // Without the lock, because the receiver may take locks of its own.
+                state.withLock { $0.upload }?.reportSent(count)
+            }
+        #endif
+
+        /// Receives the end of the task.
+        func complete(_ response: URLResponse?, _ error: (any Error)?) {
+            let (hasHead, upload) = state.withLock { state in
+                defer {
+                    state.isOver = true
+                    state.upload = nil
+                    state.task = nil
+                }
+                return (state.hasHead, state.upload)
+            }
+            upload?.stop()
+            if let error {
+                fail(TransportError(error, host: host, hasHead: hasHead))
+            } else if hasHead {
+                finish()
+            } else if let response, receive(response) {
+                // On Linux there is no callback for the head of a redirect without a target.
+                finish()
+            } else {
+                fail(TransportError.connectionLost("the server closed the connection"))
+            }
+        }
+    }
+
+    extension HTTPResponse {
+        init(_ response: HTTPURLResponse, isDecoded: Bool) {
+            var fields = HTTPFields()
+            fields.reserveCapacity(response.allHeaderFields.count)
+            var encoding: String?
+            for (name, value) in response.allHeaderFields {
+                guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String
+                else { continue }
+                if name == .contentEncoding { encoding = value.lowercased() }
+                fields.append(HTTPField(name: name, value: value))
+            }
+            if isDecoded, let encoding, URLSessionUpload.decodedEncodings.contains(encoding) {
+                fields.dropFieldsOfEncodedBody()
+            }
+            self.init(status: .init(code: response.statusCode), headerFields: fields)
+        }
+    }
+#endif

@@ -1,0 +1,152 @@
+#if !os(Linux) || URLSession || !AsyncHTTPClient
+    public import HTTPTypes
+
+    #if canImport(FoundationNetworking)
+        internal import Foundation
+        public import FoundationNetworking
+    #else
+        public import Foundation
+    #endif
+
+    /// Sends requests with `URLSession`. This is the default transport on Apple platforms.
+    ///
+    /// Whatever the configuration says, it does not cache, store cookies or credentials, or follow redirects. Martlet
+    /// itself follows redirects and enforces the time limits. A 401 is returned as a response.
+    ///
+    /// - `URLSession` joins repeated fields of a response with commas, `Set-Cookie` included.
+    /// - `URLSession` may add a `Content-Type` to a `POST` without one. Martlet sets one if there is a body.
+    ///
+    /// On Linux, prefer `AsyncHTTPClientTransport`. There, `URLSessionTransport` has these limits:
+    /// - It buffers whatever part of a response has not been read yet.
+    /// - It reads a streamed body completely before it sends the first byte, and stores more than a megabyte in a
+    ///   temporary file. That file has a name only from its completion until the first bytes are sent, or always on
+    ///   file systems without anonymous files. The next such upload deletes the stale files of killed processes (except
+    ///   on file systems without locks). The length of a body is always known, so no body is sent in chunks.
+    /// - A `GET` can have no body.
+    /// - The body of a 3xx without a `Location` is lost.
+    /// - A server that closes the connection within the head of its response terminates the process (Foundation 6.3).
+    ///   So may a server that closes it during the upload of more than a megabyte, and cancelling such an upload.
+    /// - Custom certificates and proxies are not supported.
+    public final class URLSessionTransport: Transport {
+        /// The shared transport of the process.
+        public static let shared = URLSessionTransport()
+
+        private let connections: Connections
+        private let isolated = Locked<URLSessionTransport?>(nil)
+
+        /// Creates a transport with its own session, which is invalidated when the transport and all response bodies
+        /// have been released.
+        /// - Parameter configuration: The configuration of the session, such as its limit of connections to one host.
+        ///   The transport overrides its settings for cookies, caches, credentials and time limits.
+        public init(configuration: URLSessionConfiguration = .ephemeral) {
+            self.connections = Connections(configuration)
+        }
+
+        /// Sends the request, and returns when the head of the response has arrived.
+        public func send(
+            _ request: HTTPRequest, body: OutgoingBody?
+        ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            let urlRequest = try URLRequest(request)
+            let exchange = URLSessionExchange(
+                host: urlRequest.url?.host ?? "", isHead: request.method == .head)
+            let upload = try await URLSessionUpload(body, request: urlRequest, session: connections.session)
+            let head = try await withTaskCancellationHandler {
+                try await exchange.start(upload, on: connections)
+            } onCancel: {
+                exchange.cancel()
+            }
+            let hold = Hold(exchange, connections)
+            return (head: head, body: .singlePass { { try await hold.next() } })
+        }
+
+        /// The limit of connections for plain `http`; `nil` for `https`, because HTTP/2 may be used, where one
+        /// connection carries many requests.
+        public func parallelRequests(to origin: Origin) -> Int? {
+            origin.scheme == "http" ? max(1, connections.session.configuration.httpMaximumConnectionsPerHost) : nil
+        }
+
+        /// `true` on Linux, where `URLSession` waits for up to a second. `false` on Apple platforms, where the behavior
+        /// is not documented.
+        public var waitsForContinue: Bool { URLSessionUpload.waitsForContinue }
+
+        /// A second transport with the same configuration and its own connections. It is created once.
+        public func makeIsolatedTransport() -> any Transport {
+            isolated.withLock { isolated in
+                if let isolated { return isolated }
+                let transport = URLSessionTransport(configuration: connections.session.configuration)
+                isolated = transport
+                return transport
+            }
+        }
+
+        /// Ends the exchange when the body of the response, which retains this object, is released.
+        private final class Hold: Sendable {
+            private let exchange: URLSessionExchange
+            private let connections: Connections
+
+            init(_ exchange: URLSessionExchange, _ connections: Connections) {
+                self.exchange = exchange
+                self.connections = connections
+            }
+
+            deinit { exchange.cancel() }
+
+            func next() async throws -> Data? {
+                try await withTaskCancellationHandler {
+                    try await exchange.next()
+                } onCancel: {
+                    exchange.cancel()
+                }
+            }
+        }
+    }
+
+    extension URLSessionTransport {
+        /// A session and its exchanges. It is invalidated with the last exchange that uses it.
+        final class Connections: Sendable {
+            let session: URLSession
+            let exchanges: URLSessionExchanges
+
+            init(_ configuration: URLSessionConfiguration) {
+                // The session copies the configuration, and this copy protects the caller's.
+                let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+                configuration.httpCookieStorage = nil
+                configuration.httpShouldSetCookies = false
+                configuration.httpCookieAcceptPolicy = .never
+                // On Linux, cancelling a task of a session with a cache may terminate the process.
+                configuration.urlCache = nil
+                configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+                configuration.urlCredentialStorage = nil
+                // Martlet enforces the time limits. A week is the longest limit of Apple's sessions.
+                configuration.timeoutIntervalForRequest = 7 * 24 * 60 * 60
+                configuration.timeoutIntervalForResource = 7 * 24 * 60 * 60
+                URLSessionUpload.adjust(configuration)
+                // The callbacks must arrive one after the other.
+                let queue = OperationQueue()
+                queue.maxConcurrentOperationCount = 1
+                self.exchanges = URLSessionExchanges()
+                self.session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: queue)
+            }
+
+            deinit {
+                // Otherwise the session retains its delegate and its connections forever.
+                session.finishTasksAndInvalidate()
+            }
+        }
+    }
+
+    extension URLRequest {
+        fileprivate init(_ request: HTTPRequest) throws(TransportError) {
+            guard let url = URL(string: try request.target()), url.host != nil else {
+                throw .invalidRequest("its URL is not valid")
+            }
+            self.init(url: url)
+            self.httpMethod = request.method.rawValue
+            self.httpShouldHandleCookies = false
+            for field in request.headerFields {
+                // Joins repeated fields; setting a name again to the same value changes nothing.
+                self.setValue(request.headerFields[field.name], forHTTPHeaderField: field.name.rawName)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,11 @@
+// The C library of the platform. Every target that calls it imports this module, so the list of platforms stands here
+// once. Not a product: apps cannot import it by accident.
+#if canImport(Darwin)
+    @_exported public import Darwin
+#elseif canImport(Glibc)
+    @_exported public import Glibc
+#elseif canImport(Musl)
+    @_exported public import Musl
+#elseif canImport(Android)
+    @_exported public import Android
+#endif

@@ -1,0 +1,77 @@
+public import Martlet
+public import MartletImages
+
+/// A guest's sign-in with a name and an optional picture, for a login screen.
+///
+/// ``GuestLoginModel`` and ``GuestLoginViewModel`` conform to it, and every member below works the same in both. They
+/// differ only in how a view observes ``state``: with the Observation framework or with Combine.
+@MainActor public protocol GuestLogin: AnyObject, Sendable {
+    /// The current input, progress and result.
+    var state: GuestLoginState { get }
+
+    /// Does the work that the members of this protocol start.
+    var core: GuestLoginCore { get }
+
+    /// Creates a model that shows the state of a core.
+    init(core: GuestLoginCore)
+}
+
+extension GuestLogin {
+    /// Creates a login.
+    /// - Parameters:
+    ///   - registration: Registers guests and provides their session.
+    ///   - longestName: The maximum number of characters in a name.
+    public init(_ registration: GuestRegistration, longestName: Int = 100) {
+        self.init(core: GuestLoginCore(registration, longestName: longestName))
+    }
+
+    /// Creates a login that registers guests with a client and signs them in to its `TokenManager`.
+    public init(_ client: NetworkClient) {
+        self.init(GuestRegistration(client))
+    }
+
+    /// The name in the text field.
+    public var userName: String {
+        get { state.userName }
+        set { core.type(newValue) }
+    }
+
+    /// The chosen picture.
+    public var selectedImage: ImageSource? {
+        get { state.selectedImage }
+        set { core.choose(newValue) }
+    }
+
+    /// Whether a user is signed in.
+    public var isAuthenticated: Bool { state.isAuthenticated }
+
+    /// The guest that this login registered.
+    public var guest: Guest? { state.guest }
+
+    /// Whether a registration is running.
+    public var isRegistering: Bool { state.isRegistering }
+
+    /// The progress of the running registration; `nil` if none is running.
+    public var progress: UploadProgress? { state.progress }
+
+    /// What went wrong, in the user's language.
+    public var errorText: String? { state.errorText }
+
+    /// Registers the guest. A second call while a registration is running joins it, so a double tap creates one guest.
+    /// - Returns: A task that ends with the registration.
+    @discardableResult public func registerGuest() -> Task<Void, Never> { core.registerGuest() }
+
+    /// Cancels the running registration.
+    public func cancelRegistration() { core.cancelRegistration() }
+
+    /// Reports that the chosen picture could not be loaded.
+    public func imageFailed() { core.imageFailed() }
+
+    /// Signs out: on this device immediately, on the server if it can be reached.
+    /// - Returns: A task that ends once the sign-out is complete.
+    @discardableResult public func logout() -> Task<Void, Never> { core.logout() }
+
+    /// Updates ``isAuthenticated`` whenever the session changes, including when it is restored at launch or ended by
+    /// the server. Returns when the task is cancelled.
+    public func run() async { await core.run() }
+}

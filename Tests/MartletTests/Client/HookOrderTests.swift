@@ -1,0 +1,40 @@
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Authorization among the hooks") struct HookOrderTests {
+    /// Records whether the request carries a token in each hook.
+    private struct TokenRecorder: RequestInterceptor {
+        let log: Log
+
+        func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            log.add("prepare \(token(in: request))")
+        }
+        func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            log.add("adapt \(token(in: request))")
+        }
+        func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {
+            log.add("validate \(response.status)")
+        }
+        func retry(
+            _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
+        ) async -> RetryDecision {
+            log.add("retry \(error.response?.status ?? 0)")
+            return .doNotRetry
+        }
+
+        private func token(in request: HTTPRequest) -> String {
+            request.headerFields[.authorization] == nil ? "without token" : "with token"
+        }
+    }
+
+    @Test("a token is attached between prepare and adapt, and replaced before validate and retry")
+    func tokens() async throws {
+        let log = Log()
+        let app = try await App.signedIn { $0.interceptors = [TokenRecorder(log: log)] }
+        app.backend.invalidateAccessTokens()
+        #expect(await app.call("/me").isSuccess)
+        #expect(log.lines == ["prepare without token", "adapt with token", "adapt with token", "validate 200"])
+    }
+}

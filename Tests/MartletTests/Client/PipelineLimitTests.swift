@@ -1,0 +1,150 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Limits of the pipeline") struct PipelineLimitTests {
+    @Test("a replay that waits for a slot is not sent once its user has signed out")
+    func signedOutBeforeReplay() async throws {
+        let app = try await App.signedIn { $0.maximumConcurrentRequests = 1 }
+        app.backend.invalidateAccessTokens()
+        let refresh = Gate()
+        let slot = Gate()
+        app.backend.beforeRefresh { _ in
+            await refresh.pass()
+            return nil
+        }
+        app.backend.beforeCall { request in
+            if request.path == "/slow" { await slot.pass() }
+            return nil
+        }
+        async let replayed = error { let _: Echo = try await app.client.send(Get("/me", .ifSignedIn)) }
+        await refresh.waitForArrivals()
+        // The first attempt has released the only slot, and this call takes it before the refresh ends.
+        async let slow = error { let _: Echo = try await app.client.send(Get("/slow", .none)) }
+        await slot.waitForArrivals()
+        var events = app.tokens.events.makeAsyncIterator()
+        refresh.open()
+        while let event = await events.next() {
+            if case .refreshSucceeded = event { break }
+        }
+        await app.tokens.signOut()
+        slot.open()
+        let failure = await replayed
+        guard case .sessionChanged = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        _ = await slow
+        #expect(app.transport.requests(to: "/me").count == 1)
+    }
+
+    @Test("a call that waits for a slot is not sent once another user has signed in")
+    func switchedWhileQueued() async throws {
+        let backend = SimulatedBackend()
+        let slot = Gate()
+        backend.beforeCall { request in
+            if request.path == "/slow" { await slot.pass() }
+            return nil
+        }
+        let (queries, querying) = AsyncStream.makeStream(of: Void.self)
+        let transport = SingleConnectionTransport(stub: backend.transport) { querying.yield() }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: ManualTimeSource())
+        try await tokens.signIn(with: backend.issue())
+        let client = NetworkClient(tokens: tokens)
+        async let slow = error { let _: Echo = try await client.send(Get("/slow", .none)) }
+        await slot.waitForArrivals()
+        async let queued = error { let _: Echo = try await client.send(Get("/me")) }
+        // The open call has queried the limit once. The other call takes its token, then queries the limit to acquire
+        // the slot, and queries it again before it enters the queue.
+        var limits = queries.makeAsyncIterator()
+        for _ in 0..<3 { await limits.next() }
+        try await tokens.signIn(with: backend.issue())
+        slot.open()
+        let failure = await queued
+        guard case .sessionChanged = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        _ = await slow
+        #expect(transport.stub.requests(to: "/me").isEmpty)
+    }
+
+    @Test(
+        "an attempt that takes too long times out, even if the transport does not return") func timeout() async throws
+    {
+        let time = ManualTimeSource()
+        let gate = Gate()
+        let transport = StubTransport { _ in
+            await gate.pass()
+            return .status(204)
+        }
+        let client = client(transport) {
+            $0.time = time
+            $0.retry = .never
+            $0.timeout = .seconds(5)
+        }
+        let call = Task { await error { try await client.send(Get("/a", .none)) } }
+        await gate.waitForArrivals()
+        time.advance(by: .seconds(5))
+        guard case .timedOut(_, .seconds(5)) = await call.value else {
+            Issue.record("the call did not time out")
+            return
+        }
+        gate.open()
+    }
+
+    @Test("a cancelled call returns before the transport does") func cancellation() async throws {
+        let gate = Gate()
+        let transport = StubTransport { _ in
+            await gate.pass()
+            return .status(204)
+        }
+        let client = client(transport)
+        let call = Task { await error { try await client.send(Get("/a", .none)) } }
+        await gate.waitForArrivals()
+        call.cancel()
+        #expect(await call.value?.isCancelled == true)
+        gate.open()
+    }
+
+    @Test("the number of requests in flight per origin is limited") func concurrencyLimit() async throws {
+        let running = Locked((now: 0, most: 0))
+        let gate = Gate()
+        let transport = StubTransport { _ in
+            running.withLock {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+            await gate.pass()
+            running.withLock { $0.now -= 1 }
+            return .status(204)
+        }
+        let client = client(transport) { $0.maximumConcurrentRequests = 4 }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<40 { group.addTask { _ = await error { try await client.send(Get("/a", .none)) } } }
+            await gate.waitForArrivals(4)
+            gate.open()
+        }
+        #expect(running.withLock { $0.most } == 4)
+        #expect(transport.requests.count == 40)
+    }
+
+    @Test(
+        "C45: a refresh does not wait for a slot behind the calls that wait for it") func refreshBypassesLimit()
+        async throws
+    {
+        let app = try await App.signedIn { $0.maximumConcurrentRequests = 4 }
+        app.backend.invalidateAccessTokens()
+        #expect(await app.burst(40).allSucceeded)
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("the largest possible timeout does not overflow") func endlessTimeout() async throws {
+        let transport = StubTransport { _ in .status(204) }
+        try await client(transport) { $0.timeout = .seconds(Int64.max) }.send(Get("/a", .none))
+    }
+}

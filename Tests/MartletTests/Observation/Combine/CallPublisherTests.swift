@@ -1,0 +1,156 @@
+#if canImport(Combine) || OpenCombine
+    #if canImport(Combine)
+        import Combine
+    #else
+        import OpenCombine
+    #endif
+    import Foundation
+    import MartletTesting
+    import Testing
+
+    @testable import Martlet
+
+    @Suite("A call's publisher") struct CallPublisherTests {
+        @Test("publishes the requested type and finishes") func named() async {
+            let transport = StubTransport { _ in .json("[1,2,3]") }
+            let publisher: AnyPublisher<[Int], NetworkError> = client(transport).publisher(
+                for: Get("/numbers", .none), as: [Int].self)
+            let recorder = publisher.record()
+            await recorder.waitForEnd()
+            #expect(recorder.values == [[1, 2, 3]])
+            #expect(recorder.isFinished)
+        }
+
+        @Test("publishes the bound response type, or Void for an endpoint without one") func others()
+            async
+        {
+            let transport = StubTransport { request in
+                request.method == .delete ? .status(204) : .json(#"{"path":"/me","token":"none"}"#)
+            }
+            let client = client(transport)
+            let bound: AnyPublisher<Echo, NetworkError> = client.publisher(for: Call<Echo>.get("/me"))
+            let echo = bound.record()
+            await echo.waitForEnd()
+            #expect(echo.values == [Echo(path: "/me", token: "none")])
+
+            struct Delete: APIEndpoint {
+                let path = "/articles/7"
+                let method = HTTPRequest.Method.delete
+            }
+            let silent: AnyPublisher<Void, NetworkError> = client.publisher(for: Delete())
+            let nothing = silent.record()
+            await nothing.waitForEnd()
+            #expect(nothing.values.count == 1)
+            #expect(nothing.isFinished)
+        }
+
+        @Test("publishes the bytes, or the whole response") func responses() async {
+            let transport = StubTransport { _ in .json("7", headers: [.eTag: "\"one\""]) }
+            let data = client(transport).dataPublisher(for: Get("/number", .none)).record()
+            await data.waitForEnd()
+            #expect(data.values.map(\.value) == [Data("7".utf8)])
+            let response = client(transport).responsePublisher(for: Get("/number", .none), as: Int.self).record()
+            await response.waitForEnd()
+            #expect(response.values.map(\.value) == [7])
+            #expect(response.values.first?.headers[.eTag] == "\"one\"")
+        }
+
+        @Test("fails with the error the call would throw") func failures() async {
+            let transport = StubTransport { request in
+                switch request.path {
+                case "/gone": .status(404)
+                case "/odd": .json(#""no number""#)
+                default: throw TransportError.offline
+                }
+            }
+            func failure(_ path: String) async -> NetworkError? {
+                let client = client(transport) { $0.retry = .never }
+                let recorder = client.publisher(for: Get(path, .none), as: Int.self).record()
+                await recorder.waitForEnd()
+                #expect(recorder.values.isEmpty)
+                return recorder.failure
+            }
+            let gone = await failure("/gone")
+            let odd = await failure("/odd")
+            let offline = await failure("/there")
+            #expect(gone?.response?.status == 404)
+            if case .decoding = odd {} else { Issue.record("\(String(describing: odd))") }
+            if case .offline = offline {} else { Issue.record("\(String(describing: offline))") }
+        }
+
+        @Test("sends nothing before the first subscription, and one request per subscription") func cold() async {
+            let transport = StubTransport { request in .json("\(request.number)") }
+            let opened = Locked(0)
+            let work = TaskPublisher<Int, NetworkError>(opening: {
+                opened.withLock { $0 += 1 }
+                return { _ in }
+            })
+            #expect(opened.withLock { $0 } == 0)
+            await work.record().waitForEnd()
+            #expect(opened.withLock { $0 } == 1)
+
+            let publisher = client(transport).publisher(for: Get("/number", .none), as: Int.self)
+            let one = publisher.record()
+            await one.waitForEnd()
+            let other = publisher.record()
+            await other.waitForEnd()
+            #expect(one.values == [1])
+            #expect(other.values == [2])
+            #expect(transport.requests.count == 2)
+        }
+
+        @Test("renews a rejected token and replays the call, like any other call")
+        func renewed() async throws {
+            let app = try await App.signedIn()
+            app.backend.invalidateAccessTokens()
+            let recorder = app.client.publisher(for: Get("/me"), as: Echo.self).record()
+            await recorder.waitForEnd()
+            #expect(recorder.values == [Echo(path: "/me", token: "seen")])
+            #expect(app.backend.refreshCalls == 1)
+            #expect(app.transport.requests(to: "/me").count == 2)
+        }
+
+        @Test("is available for a mock client") func mock() async {
+            let recorder = NumberClient().publisher(for: Get("/number", .none), as: Int.self).record()
+            await recorder.waitForEnd()
+            #expect(recorder.values == [42])
+            let upload = NumberClient().uploadPublisher(for: Get("/number", .none), as: Int.self).record()
+            await upload.waitForEnd()
+            #expect(upload.values == [.finished(42)])
+            #expect(upload.isFinished)
+        }
+
+        @Test("works with operators") func operators() async {
+            let transport = StubTransport { request in .json(request.path == "/one" ? "1" : "2") }
+            let client = client(transport)
+            let sum = client.publisher(for: Get("/one", .none), as: Int.self)
+                .flatMap { one in client.publisher(for: Get("/two", .none), as: Int.self).map { one + $0 } }
+                .eraseToAnyPublisher()
+                .record()
+            await sum.waitForEnd()
+            #expect(sum.values == [3])
+            #expect(transport.requests.map(\.path) == ["/one", "/two"])
+        }
+    }
+
+    /// A client that returns 42 for every call and ignores monitors.
+    private struct NumberClient: APIClient {
+        func response<Value: Decodable & Sendable>(
+            for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
+        ) async throws(NetworkError) -> NetworkResponse<Value> {
+            guard let value = 42 as? Value else {
+                throw .cancelled(CallDescription(method: "GET", url: "", attempts: 0))
+            }
+            return NetworkResponse(
+                value: value, head: HTTPResponse(status: .ok), duration: .zero)
+        }
+
+        func data(
+            for endpoint: any Endpoint, monitor: TransferMonitor?
+        ) async throws(NetworkError) -> NetworkResponse<Data> {
+            NetworkResponse(
+                value: Data("42".utf8), head: HTTPResponse(status: .ok),
+                duration: .zero)
+        }
+    }
+#endif

@@ -1,0 +1,129 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("A refresh that loses its lock") struct LostLockTests {
+    @Test(
+        "its tokens are stored as in unresolvedJournal, so that a later rejection is reported as rotationLost")
+    func stoppedAfterSending() async throws {
+        let store = SharedStore()
+        let app = try await App.signedIn(store: store)
+        app.backend.invalidateAccessTokens()
+        app.backend.afterRefresh { _ in
+            store.isLockLost = true
+            return nil
+        }
+        #expect(await app.call().isSuccess)
+        #expect(try await store.record?.unresolvedJournal != nil)
+
+        // The other process has sent the same token, and the server has ended the session.
+        store.isLockLost = false
+        app.backend.revokeSession()
+        app.backend.invalidateAccessTokens()
+        let other = App(app.backend, store: store)
+        #expect(await other.call().error != nil)
+        #expect(other.tokens.state == .expired(.rotationLost))
+    }
+
+    @Test("its tokens are no longer in doubt after the server has accepted them") func nothingLost() async throws {
+        let store = SharedStore()
+        let app = try await App.signedIn(store: store)
+        app.backend.invalidateAccessTokens()
+        app.backend.afterRefresh { _ in
+            store.isLockLost = true
+            return nil
+        }
+        #expect(await app.call().isSuccess)
+        store.isLockLost = false
+        app.backend.afterRefresh(nil)
+        app.backend.invalidateAccessTokens()
+        #expect(await app.call().isSuccess)
+        let record = try await store.record
+        #expect(record?.rotation == 2 && record?.journal == nil)
+    }
+
+    @Test(
+        "if its refresh token is rejected or the response is lost, the other process's tokens are in doubt",
+        arguments: [true, false])
+    func stoppedBeforeSending(isRejected: Bool) async throws {
+        let store = SharedStore()
+        let app = try await App.signedIn(store: store)
+        app.backend.invalidateAccessTokens()
+        app.backend.beforeRefresh { _ in
+            // Another process refreshes the tokens while this one is stopped.
+            store.isLockLost = true
+            guard var record = try await store.record else { return nil }
+            record.bundle = app.backend.issue()
+            record.rotation += 1
+            record.journal = nil
+            try await store.write(record)
+            if !isRejected { throw TransportError.connectionLost("reset by peer") }
+            return nil
+        }
+        _ = await app.call()
+        // The journal is written after the callers have been resumed.
+        while try await store.record?.journal == nil { await Task.yield() }
+        let record = try #require(await store.record)
+        #expect(record.rotation == 1 && record.unresolvedJournal != nil)
+        #expect(app.tokens.state.isSignedIn)
+    }
+
+    @Test(
+        "tokens that arrive after the time limit are in unresolvedJournal, because the lock was released")
+    func lateTokens() async throws {
+        let (store, time, gate) = (SharedStore(), ManualTimeSource(), Gate())
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store,
+            refresher: .custom { _, _ in
+                // In its own task, so that cancelling the refresh does not reach it.
+                await Task.detached { await gate.pass() }.value
+                return TokenBundle(accessToken: "late", refreshToken: "late-refresh")
+            }, transport: SimulatedBackend().transport, time: time)
+        try await tokens.signIn(with: TokenBundle(accessToken: "first", refreshToken: "first-refresh"))
+        let refresh = Task { try await tokens.refresh() }
+        await gate.waitForArrivals()
+        time.advance(by: tokens.policy.attemptTimeout)
+        await #expect(throws: SessionError.self) { try await refresh.value }
+
+        var events = tokens.events.makeAsyncIterator()
+        gate.open()
+        while let event = await events.next() {
+            if case .refreshSucceeded = event { break }
+        }
+        let record = try #require(await store.record)
+        #expect(record.rotation == 1 && record.unresolvedJournal != nil)
+    }
+}
+
+/// A shared store whose lock can be lost.
+private final class SharedStore: TokenStore {
+    private struct Lock: StoreLock, HeldStoreLock {
+        let store: SharedStore
+
+        func acquire(lease: Duration) async throws -> any HeldStoreLock { self }
+        var isHeld: Bool { !store.isLockLost }
+        func release() {}
+    }
+
+    private let inner = InMemoryTokenStore()
+    private let state = Locked(false)
+
+    var isLockLost: Bool {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    var record: StoredSession? {
+        get async throws {
+            guard case .found(let record) = await inner.read() else { return nil }
+            return record
+        }
+    }
+
+    var lock: (any StoreLock)? { Lock(store: self) }
+    func read() async -> StoreReading { await inner.read() }
+    func write(_ session: StoredSession) async throws { await inner.write(session) }
+    func delete() async throws { await inner.delete() }
+}

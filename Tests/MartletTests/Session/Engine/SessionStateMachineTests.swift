@@ -1,0 +1,279 @@
+import Foundation
+import Testing
+
+@testable import Martlet
+
+@Suite("The session state machine") struct SessionStateMachineTests {
+    @Test("the store is read once for several callers") func load() {
+        var machine = SessionStateMachine(policy: SessionPolicy())
+        #expect(machine.tokenRequested(by: 1, at: .zero) == .wait)
+        #expect(machine.tokenRequested(by: 2, at: .zero) == .wait)
+        #expect(machine.takeActions() == [.load])
+        machine.loaded(.init(reading: .empty))
+        #expect(machine.takeActions() == [.emit(.restored(nil)), .resume([1, 2], .askAgain)])
+        #expect(machine.tokenRequested(by: 3, at: .zero) == .failure(.signedOut))
+    }
+
+    @Test("a new sign-in becomes visible only after it is stored") func signInIsDurableFirst() {
+        var machine = SessionStateMachine(policy: SessionPolicy())
+        let record = StoredSession(id: SessionID(), bundle: .pair(1))
+        machine.signedIn(record, deadlines: nil, by: 1)
+        let job = saveJob(in: machine.takeActions())
+        #expect(machine.visibleState(at: .zero) == nil)
+        #expect(machine.cachedCredential == nil)
+        #expect(machine.tokenRequested(by: 2, at: .zero) == .wait)
+        store(job, &machine)
+        #expect(machine.takeActions().contains(.resume([1, 2], .token(credential(record)))))
+        #expect(machine.visibleState(at: .zero)?.isSignedIn == true)
+    }
+
+    @Test("a rotated token becomes visible only after it is stored") func rotationIsDurableFirst() {
+        var (machine, record) = signedIn()
+        let job = sentJob(in: reject(&machine, record, waiter: 7), &machine)
+        _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
+        let actions = machine.takeActions()
+        #expect(!actions.contains { if case .resume = $0 { true } else { false } })
+        #expect(machine.tokenRequested(by: 8, at: .zero) == .wait)
+        store(saveJob(in: actions), &machine)
+        var next = record
+        next.rotation = 1
+        next.bundle = .pair(2)
+        #expect(machine.takeActions().contains(.resume([7, 8], .token(credential(next)))))
+    }
+
+    @Test("one rotation starts one refresh") func oneRefresh() {
+        var (machine, record) = signedIn()
+        let first = reject(&machine, record, waiter: 1)
+        #expect(first.contains { if case .refresh = $0 { true } else { false } })
+        for waiter in 2..<50 {
+            let actions = reject(&machine, record, waiter: waiter)
+            #expect(!actions.contains { if case .refresh = $0 { true } else { false } })
+        }
+    }
+
+    @Test("a caller that reports the rejection of an older token gets the newer one") func lateReport() {
+        var (machine, record) = signedIn()
+        let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
+        _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
+        store(saveJob(in: machine.takeActions()), &machine)
+        _ = machine.takeActions()
+        guard case .token(let credential) = machine.tokenRejected(record.stamp, reportedBy: 2, at: .zero) else {
+            Issue.record("the newer token was not handed out")
+            return
+        }
+        #expect(credential.stamp.rotation == 1)
+        #expect(machine.takeActions().isEmpty)
+    }
+
+    @Test("a refresh result that arrives after a sign-out is discarded and revoked") func lateResult() {
+        var (machine, record) = signedIn()
+        let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
+        machine.signedOut()
+        #expect(machine.takeActions().contains(.resume([1], .failure(.signedOut))))
+        _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
+        #expect(
+            machine.takeActions() == [.emit(.refreshDiscarded(record.stamp, .signedOut)), .revoke(.pair(2))])
+        #expect(machine.visibleState(at: .zero) == .signedOut)
+    }
+
+    @Test("a rejected refresh of the former session does not affect the new session") func lateRejection() {
+        var (machine, record) = signedIn()
+        let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
+        let other = StoredSession(id: SessionID(), bundle: .pair(5))
+        machine.signedIn(other, deadlines: nil, by: 2)
+        let actions = machine.takeActions()
+        #expect(actions.contains(.resume([1], .failure(.sessionChanged))))
+        store(saveJob(in: actions), &machine)
+        _ = machine.refreshFinished(
+            job, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
+        #expect(machine.currentRecord == other)
+        #expect(machine.tokenRejected(record.stamp, reportedBy: 3, at: .zero) == .failure(.sessionChanged))
+    }
+
+    @Test("the backoff grows with each failure, and callers get the error meanwhile") func backoff() {
+        var (machine, record) = signedIn()
+        var now = Duration.zero
+        for expected in [1, 2, 4, 8] {
+            let job = sentJob(in: reject(&machine, record, waiter: 1, at: now), &machine, at: now)
+            _ = machine.refreshFinished(
+                job, .transient(RefreshError(.offline, description: "")), at: now, jitter: 1)
+            let failed = machine.takeActions().contains {
+                if case .emit(.refreshFailed(_, _, backoff: .seconds(expected))) = $0 { true } else { false }
+            }
+            #expect(failed)
+            guard case .failure(.refreshFailed) = machine.tokenRequested(by: 2, at: now + .milliseconds(999)) else {
+                Issue.record("a caller did not get the error during the backoff")
+                return
+            }
+            now += .seconds(expected)
+        }
+    }
+
+    @Test("a caller that forced a refresh gets its error, and others get the token that is still valid")
+    func forcedRefreshFails() {
+        var (machine, record) = signedIn()
+        #expect(machine.refreshForced(by: 1, at: .zero) == .wait)
+        let job = sentJob(in: machine.takeActions(), &machine)
+        let failure = RefreshError(.offline, description: "")
+        _ = machine.refreshFinished(job, .transient(failure), at: .zero, jitter: 0)
+        #expect(machine.takeActions().contains(.resume([1], .failure(.refreshFailed(failure)))))
+        #expect(machine.tokenRequested(by: 2, at: .zero) == .token(credential(record)))
+    }
+
+    @Test("without a refresh token, a rejection ends the session") func noRefreshToken() {
+        var (machine, record) = signedIn(TokenBundle(accessToken: "only"))
+        #expect(
+            machine.tokenRejected(record.stamp, reportedBy: 1, at: .zero) == .failure(.expired(.noRefreshToken)))
+        #expect(
+            machine.takeActions() == [
+                .emit(.expired(record.id, .noRefreshToken)),
+                .delete(.init(id: 1, scope: .rejectedOrOlder(record), sparesUnreadable: true)),
+            ])
+    }
+
+    @Test(
+        "without a refresh token, an expired token is still sent, and the server decides") func noRefreshTokenExpired()
+    {
+        let deadlines = TokenDeadlines(
+            obtainedAt: .zero, remaining: .seconds(60), lifetime: .seconds(60), policy: SessionPolicy(), jitter: 0)
+        var (machine, record) = signedIn(TokenBundle(accessToken: "only"), deadlines: deadlines)
+        #expect(machine.tokenRequested(by: 1, at: .seconds(500)) == .token(credential(record)))
+        #expect(machine.takeActions().isEmpty)
+    }
+
+    @Test("each waiter is resumed once, and a cancelled one not at all") func cancelledWaiter() {
+        var (machine, record) = signedIn()
+        let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
+        _ = reject(&machine, record, waiter: 2)
+        let wasWaiting = machine.waiterCancelled(1)
+        let isWaitingStill = machine.waiterCancelled(1)
+        #expect(wasWaiting && !isWaitingStill)
+        let reason = ExpiryReason.refreshTokenRejected(code: nil)
+        _ = machine.refreshFinished(job, .terminal(reason), at: .zero, jitter: 0)
+        machine.expiryConfirmed(job, over: .init(reading: .found(record)), failure: nil)
+        #expect(machine.takeActions().contains(.resume([2], .failure(.expired(reason)))))
+        let isTwoWaitingStill = machine.waiterCancelled(2)
+        #expect(!isTwoWaitingStill)
+    }
+
+    @Test("a failed write is retried with growing delays") func saveRetries() {
+        var (machine, record) = signedIn()
+        let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
+        _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
+        var save = saveJob(in: machine.takeActions())
+        for expected in [1, 2, 4] {
+            machine.saved(
+                save, over: .init(reading: .found(record)), failure: StorageError(.unreachable, "full"))
+            #expect(machine.takeActions().contains(.retrySave(after: .seconds(expected))))
+            machine.saveRetryDue()
+            save = saveJob(in: machine.takeActions())
+        }
+        store(save, &machine)
+        #expect(machine.takeActions() == [.emit(.storeRecovered(SessionStamp(session: record.id, rotation: 1)))])
+    }
+
+    @Test("tokens obtained with a refresh token that may have been sent before are in doubt")
+    func tokensInDoubt() {
+        for (grace, isInDoubt) in [(Duration.zero, true), (.seconds(60), false)] {
+            var (machine, record) = signedIn(grace: grace, isInterrupted: true)
+            let rotated = rotate(&machine, record, waiter: 1)
+            #expect(rotated.journal?.isInherited == (isInDoubt ? true : nil))
+            #expect((rotated.unresolvedJournal != nil) == isInDoubt)
+            // The next tokens are obtained with a refresh token that is sent once, so they are not in doubt.
+            #expect(rotate(&machine, rotated, waiter: 2).journal == nil)
+        }
+    }
+
+    @Test("if a token may have been sent twice, a later rejection is reported as rotationLost")
+    func rejectionInDoubt() {
+        var (machine, record) = signedIn(isInterrupted: true)
+        let rotated = rotate(&machine, record, waiter: 1)
+        let job = sentJob(in: reject(&machine, rotated, waiter: 2), &machine)
+        _ = machine.refreshFinished(
+            job, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
+        machine.expiryConfirmed(job, over: .init(reading: .found(rotated)), failure: nil)
+        #expect(machine.state == .expired(.rotationLost, record.id))
+    }
+
+    // MARK: - Setup
+
+    /// Refreshes the tokens, long after the previous attempt.
+    private func rotate(_ machine: inout SessionStateMachine, _ record: StoredSession, waiter: Int) -> StoredSession {
+        let now = Duration.seconds(3600 * waiter)
+        let job = sentJob(in: reject(&machine, record, waiter: waiter, at: now), &machine, at: now)
+        _ = machine.refreshFinished(
+            job, .success(.pair(record.rotation + 2), nil, estimatedExpiry: nil), at: now, jitter: 0)
+        let save = saveJob(in: machine.takeActions())
+        store(save, &machine)
+        _ = machine.takeActions()
+        return save.record
+    }
+
+    private func signedIn(
+        _ bundle: TokenBundle = .pair(1), deadlines: TokenDeadlines? = nil, grace: Duration = .zero,
+        isInterrupted: Bool = false
+    ) -> (SessionStateMachine, StoredSession) {
+        var policy = SessionPolicy()
+        policy.rotationGrace = grace
+        var machine = SessionStateMachine(policy: policy)
+        var record = StoredSession(id: SessionID(), bundle: bundle)
+        if isInterrupted { record.journal = journal(of: record) }
+        _ = machine.tokenRequested(by: 0, at: .zero)
+        machine.loaded(.init(reading: .found(record), deadlines: deadlines))
+        _ = machine.takeActions()
+        return (machine, record)
+    }
+
+    private func reject(
+        _ machine: inout SessionStateMachine, _ record: StoredSession, waiter: Int, at now: Duration = .zero
+    ) -> [SessionStateMachine.Action] {
+        #expect(machine.tokenRejected(record.stamp, reportedBy: waiter, at: now) == .wait)
+        return machine.takeActions()
+    }
+
+    private func credential(_ record: StoredSession) -> Credential {
+        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken)
+    }
+
+    /// The job of a refresh whose token has been sent.
+    private func sentJob(
+        in actions: [SessionStateMachine.Action], _ machine: inout SessionStateMachine, at now: Duration = .zero
+    ) -> SessionStateMachine.RefreshJob {
+        for case .refresh(let job) in actions {
+            let isToBeSent = machine.refreshPrepared(
+                job, over: .init(reading: .found(job.record)), journal: journal(of: job.record), failure: nil,
+                at: now, jitter: 0)
+            #expect(isToBeSent)
+            return job
+        }
+        Issue.record("no refresh was started")
+        return SessionStateMachine.RefreshJob(
+            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), isStored: true)
+    }
+
+    private func journal(of record: StoredSession) -> RefreshJournal {
+        RefreshJournal(
+            startedAt: Date(timeIntervalSince1970: 0),
+            fingerprint: RefreshJournal.fingerprint(of: record.bundle.refreshToken ?? "none"))
+    }
+
+    private func saveJob(in actions: [SessionStateMachine.Action]) -> SessionStateMachine.SaveJob {
+        for case .save(let job) in actions { return job }
+        Issue.record("nothing was saved")
+        return SessionStateMachine.SaveJob(
+            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), deadlines: nil, isStored: true)
+    }
+
+    /// Reports that the record was written over an older one.
+    private func store(_ job: SessionStateMachine.SaveJob, _ machine: inout SessionStateMachine) {
+        var older = job.record
+        older.rotation -= 1
+        machine.saved(job, over: .init(reading: .found(older)), failure: nil)
+    }
+}
+
+extension TokenBundle {
+    fileprivate static func pair(_ number: Int) -> TokenBundle {
+        TokenBundle(accessToken: Secret("a\(number)"), refreshToken: Secret("r\(number)"))
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+/// A store whose operations wait at a gate after `hang()` was called, and whose lock waits at another gate.
+private final class StuckStubStore: TokenStore {
+    private struct StubLock: StoreLock {
+        let store: StuckStubStore
+
+        func acquire(lease: Duration) async throws -> any HeldStoreLock {
+            store.acquired.withLock { $0 += 1 }
+            await store.lockGate.withLock { $0 }?.pass()
+            return Held(store: store)
+        }
+    }
+
+    private struct Held: HeldStoreLock {
+        let store: StuckStubStore
+
+        var isHeld: Bool {
+            store.lockChecks.withLock { $0 += 1 }
+            return true
+        }
+        func release() { store.released.open() }
+    }
+
+    let gate = Locked<Gate?>(nil)
+    let lockGate = Locked<Gate?>(nil)
+    let reads = Locked(0)
+    let acquired = Locked(0)
+    /// The number of checks whether the lock is still held.
+    let lockChecks = Locked(0)
+    let released = Gate()
+    private let memory = InMemoryTokenStore()
+    private let news = AsyncStream<Void>.makeStream()
+
+    var lock: (any StoreLock)? { StubLock(store: self) }
+    func changes() -> AsyncStream<Void>? { news.stream }
+
+    /// Reports a change to all listeners.
+    func reportChange() { news.continuation.yield() }
+
+    /// Makes all further operations wait at the returned gate.
+    func hang() -> Gate {
+        let gate = Gate()
+        self.gate.withLock { $0 = gate }
+        return gate
+    }
+
+    func read() async -> StoreReading {
+        reads.withLock { $0 += 1 }
+        await gate.withLock { $0 }?.pass()
+        return await memory.read()
+    }
+
+    func write(_ session: StoredSession) async {
+        await gate.withLock { $0 }?.pass()
+        await memory.write(session)
+    }
+
+    func delete() async {
+        await gate.withLock { $0 }?.pass()
+        await memory.delete()
+    }
+
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        await gate.withLock { $0 }?.pass()
+        return try await memory.update(decide)
+    }
+}
+
+@Suite("A store that does not respond", .timeLimit(.minutes(1))) struct StuckStoreTests {
+    private let store = StuckStubStore()
+    private let time = ManualTimeSource()
+
+    private func manager(time: (any TimeSource)? = nil) -> TokenManager {
+        TokenManager(
+            baseURL: "https://api.example.com", store: store,
+            refresher: .custom { _, _ in .fresh(2) }, transport: StubTransport { _ in .status(404) },
+            time: time ?? self.time)
+    }
+
+    /// Advances time until a task has ended.
+    private func passTime<Value>(until task: Task<Value, any Error>) async {
+        let isDone = Locked(false)
+        let waiting = Task {
+            _ = await task.result
+            isDone.withLock { $0 = true }
+        }
+        while !isDone.withLock({ $0 }) {
+            time.advance(by: SessionPolicy().storeTimeout)
+            await Task.yield()
+        }
+        await waiting.value
+    }
+
+    @Test("the store is read once for all callers that timed out") func readsOnce() async throws {
+        let gate = store.hang()
+        let tokens = manager()
+        for _ in 1...3 {
+            let caller = Task { try await tokens.validToken() }
+            await gate.waitForArrivals()
+            await time.waitForSleepers()
+            time.advance(by: SessionPolicy().storeTimeout)
+            await #expect(throws: SessionError.self) { try await caller.value }
+        }
+        let events = tokens.events
+        gate.open()
+        _ = await events.first { if case .restored = $0 { true } else { false } }
+        await tokens.storeQueue.flush()
+        #expect(store.reads.withLock { $0 } == 1)
+    }
+
+    @Test(
+        "a sign-out reports the failure, and deletes the record when the store responds again")
+    func signOut() async throws {
+        let tokens = manager()
+        try await tokens.signIn(with: .fresh(1))
+        let events = tokens.events
+        let gate = store.hang()
+        store.reportChange()
+        await gate.waitForArrivals()
+        await passTime(until: Task { await tokens.signOut() })
+        // The failure has been reported by now.
+        _ = await events.first { if case .storeFailed(.delete, _) = $0 { true } else { false } }
+        gate.open()
+        await tokens.storeQueue.flush()
+        #expect(await store.read() == .empty)
+    }
+
+    @Test(
+        "a refresh whose lock does not arrive times out, and releases the lock when it arrives") func stuckLock()
+        async throws
+    {
+        let tokens = manager()
+        try await tokens.signIn(with: .fresh(1))
+        let gate = Gate()
+        store.lockGate.withLock { $0 = gate }
+        let refresh = Task { try await tokens.refresh() }
+        await gate.waitForArrivals()
+        await time.waitForSleepers()
+        time.advance(by: SessionPolicy().lockLease * 2 + SessionPolicy().storeTimeout)
+        let error = await #expect(throws: SessionError.self) { try await refresh.value }
+        guard case .refreshFailed? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(tokens.state.isSignedIn)
+        gate.open()
+        await store.released.pass()
+        // The next refresh acquires the lock again.
+        time.advance(by: .seconds(3600))
+        try await tokens.refresh()
+    }
+
+    @Test("a refresh that times out in the store queue does not check its lock") func journalDelayed() async throws {
+        let tokens = manager()
+        try await tokens.signIn(with: .fresh(1))
+        let gate = store.hang()
+        store.reportChange()
+        await gate.waitForArrivals()
+        let refresh = Task { try await tokens.refresh() }
+        await passTime(until: refresh)
+        await #expect(throws: SessionError.self) { try await refresh.value }
+        #expect(store.lockChecks.withLock { $0 } == 0)
+        gate.open()
+    }
+
+    @Test("while the result of a refresh is being written, its lock is not acquired again") func refreshTwice()
+        async throws
+    {
+        let hanging = Gate()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store,
+            refresher: .custom { [store] _, _ in
+                // Hang before the outcome is written.
+                store.gate.withLock { $0 = hanging }
+                return .fresh(2)
+            }, transport: StubTransport { _ in .status(404) }, time: time)
+        try await tokens.signIn(with: .fresh(1))
+        let first = Task { try await tokens.refresh() }
+        await hanging.waitForArrivals()
+        await time.waitForSleepers()
+        time.advance(by: SessionPolicy().storeTimeout)
+        try await first.value
+        time.advance(by: .seconds(60))
+        let second = Task { try await tokens.refresh() }
+        await passTime(until: second)
+        await #expect(throws: SessionError.self) { try await second.value }
+        #expect(store.acquired.withLock { $0 } == 1)
+        hanging.open()
+        await tokens.storeQueue.flush()
+        #expect(await store.read() != .empty)
+    }
+
+    @Test("the session's lock is not held while a clock is read") func clock() async throws {
+        let watched = HookedTime()
+        let tokens = manager(time: watched)
+        try await tokens.signIn(with: .fresh(1))
+        let gate = store.hang()
+        store.reportChange()
+        await gate.waitForArrivals()
+        watched.onRead.withLock { $0 = { _ = tokens.state } }
+        async let signIn = tokens.signIn(with: .fresh(2))
+        while tokens.core.withLock({ $0.machine.currentRecord?.bundle }) != .fresh(2) { await Task.yield() }
+        gate.open()
+        _ = try await signIn
+    }
+}
+
+/// A clock that runs an action whenever it is read.
+private final class HookedTime: TimeSource {
+    let onRead = Locked<(@Sendable () -> Void)?>(nil)
+    private let inner = ManualTimeSource()
+
+    var uptime: Duration {
+        onRead.withLock { $0 }?()
+        return inner.uptime
+    }
+    var wallClock: Date { inner.wallClock }
+    func sleep(until deadline: Duration) async throws { try await inner.sleep(until: deadline) }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The token endpoint") struct TokenEndpointTests {
+    @Test("a token quoted in an error of the token endpoint is not shown") func quotedToken() async throws {
+        let secret = "eyJhbGciOiJub25lIn0abcdef0123456789"
+        let app = try await App.signedIn()
+        app.backend.beforeRefresh { _ in .json(#"{"error":"token \#(secret) is unknown"}"#, status: 401) }
+        let failure = await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        #expect(!"\(String(describing: failure)) \(app.tokens.state)".contains(secret))
+    }
+
+    @Test("a revocation that the server rejects is not reported as revoked") func rejectedRevocation() async throws {
+        let transport = StubTransport { _ in .status(401) }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            revoker: .json(path: "/auth/logout"), transport: transport, time: ManualTimeSource())
+        try await tokens.signIn(with: .fresh())
+        var events = tokens.events.makeAsyncIterator()
+        await tokens.signOut()
+        while let event = await events.next() {
+            #expect(event != .revoked)
+            if case .revocationFailed = event { break }
+        }
+    }
+
+    @Test("the header fields of a refresher override those of the manager") func refresherFields() async throws {
+        let transport = StubTransport { _ in .json(#"{"accessToken":"a"}"#) }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .oauth2(client: OAuthClient(id: "i", secret: "s")),
+            headers: [.contentType: "application/json", .authorization: "ApiKey k", .via: "x"], transport: transport)
+        try await tokens.signIn(with: .fresh())
+        try await tokens.refresh()
+        let fields = try #require(transport.requests.first).headers
+        #expect(fields[values: .contentType] == ["application/x-www-form-urlencoded"])
+        #expect(fields[values: .authorization] == ["Basic aTpz"])
+        #expect(fields[.via] == "x")
+    }
+}

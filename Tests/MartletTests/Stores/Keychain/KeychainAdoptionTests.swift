@@ -1,0 +1,134 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Adopting another library's Keychain item") struct KeychainAdoptionTests {
+    private let item = KeychainItem(service: "com.other.library", account: "credentials")
+    private let old = TokenBundle(accessToken: "old-access", refreshToken: "old-refresh")
+
+    private func keychain() -> FakeKeychain {
+        let keychain = FakeKeychain()
+        keychain.change { state in
+            state.items = [
+                FakeKeychain.Item(
+                    isLogin: false, accessGroup: "TEAM.com.example.app", service: "com.other.library",
+                    account: "credentials", data: Data("old-access old-refresh".utf8), accessible: .whenUnlocked)
+            ]
+        }
+        return keychain
+    }
+
+    private struct Strange: Error {}
+
+    @Sendable private static func decode(_ data: Data) throws -> TokenBundle {
+        let parts = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
+        return TokenBundle(accessToken: Secret(parts[0]), refreshToken: Secret(parts[1]))
+    }
+
+    @Test("an item is adopted once, and a later sign-out is final") func once() async throws {
+        try await KeychainApp.with(keychain()) { app in
+            #expect(try await app.store().adopt(item, Self.decode))
+            guard case .found(let session) = await app.store().read() else {
+                Issue.record("nothing was adopted")
+                return
+            }
+            #expect(session.bundle == old)
+            #expect(try await app.store().adopt(item, Self.decode) == false)
+            try await app.store().delete()
+            #expect(try await app.store().adopt(item, Self.decode) == false)
+            #expect(await app.store().read() == .empty)
+            #expect(app.keychain.state.items.contains { $0.service == "com.other.library" })
+        }
+    }
+
+    @Test("an existing session is not replaced") func occupied() async throws {
+        try await KeychainApp.with(keychain()) { app in
+            let own = StoredSession(id: SessionID(), bundle: .fresh())
+            try await app.store().write(own)
+            #expect(try await app.store().adopt(item, Self.decode) == false)
+            #expect(await app.store().read() == .found(own))
+        }
+    }
+
+    @Test("the item is deleted on request, after its session was stored") func deleting() async throws {
+        try await KeychainApp.with(keychain()) { app in
+            app.keychain.change { $0.responses = [("add", .notAvailable)] }
+            // The first "add" is the probe that verifies that nothing was adopted yet.
+            let store = app.store()
+            await #expect(throws: StorageError.self) {
+                try await store.adopt(item, deletingIt: true, Self.decode)
+            }
+            #expect(app.keychain.state.items.map(\.service) == ["com.other.library"])
+            let isAdopted = try await store.adopt(item, deletingIt: true, Self.decode)
+            #expect(isAdopted)
+            #expect(!app.keychain.state.items.contains { $0.service == "com.other.library" })
+        }
+    }
+
+    @Test(
+        "a failed deletion is retried at the next adoption, and its marker is not listed as a key") func deletingLater()
+        async throws
+    {
+        try await KeychainApp.with(keychain()) { app in
+            let store = app.store()
+            app.keychain.change {
+                $0.responses = [("delete", .success), ("delete", .success), ("delete", .notAvailable)]
+            }
+            await #expect(throws: StorageError.self) {
+                try await store.adopt(item, deletingIt: true, Self.decode)
+            }
+            #expect(app.keychain.state.items.contains { $0.service == "com.other.library" })
+            let isAdoptedAgain = try await store.adopt(item, deletingIt: true, Self.decode)
+            #expect(!isAdoptedAgain)
+            #expect(!app.keychain.state.items.contains { $0.service == "com.other.library" })
+            #expect(try await store.storage.keys() == ["session"])
+        }
+    }
+
+    @Test("an unreadable item can be adopted later, and without an item nothing happens") func unreadable()
+        async throws
+    {
+        try await KeychainApp.with(keychain()) { app in
+            app.keychain.change { $0.device = .locked }
+            let store = app.store()
+            await #expect(throws: StorageError.self) { try await store.adopt(item, Self.decode) }
+            app.unlock()
+            await #expect(throws: Strange.self) { try await store.adopt(item) { _ in throw Strange() } }
+            let missing = KeychainItem(service: "com.other.library", account: "missing")
+            let isMissingAdopted = try await store.adopt(missing, Self.decode)
+            #expect(!isMissingAdopted)
+            #expect(try await store.adopt(item, Self.decode))
+        }
+    }
+
+    @Test("the expiry is adopted, and an expired token is refreshed first") func expiry() async throws {
+        try await KeychainApp.with(keychain()) { app in
+            let backend = SimulatedBackend()
+            let pair = backend.issue()
+            let time = ManualTimeSource(wallClock: Date())
+            _ = try await app.store().adopt(item) { _ in
+                TokenBundle(
+                    accessToken: pair.accessToken, refreshToken: pair.refreshToken,
+                    expiresAt: Date(timeIntervalSinceNow: -60))
+            }
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: app.store(), refresher: .json(path: "/auth/refresh"),
+                transport: backend.transport, time: time)
+            #expect(try await tokens.validToken() != pair.accessToken)
+            #expect(backend.refreshCalls == 1)
+        }
+    }
+}
+
+extension SecureTokenStore {
+    @discardableResult
+    fileprivate func adopt(
+        _ item: KeychainItem, deletingIt deletesItem: Bool = false, _ decode: @Sendable (Data) throws -> TokenBundle
+    ) async throws -> Bool {
+        try await AnyTokenStore(self).adoptKeychainItem(
+            service: item.service, account: item.account, accessGroup: item.accessGroup, deletingIt: deletesItem, decode
+        )
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The Keychain of a Mac") struct MacKeychainTests {
+    private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+
+    @Test("on a Mac, an unsigned process falls back to the login keychain and can tell") func loginFallback()
+        async throws
+    {
+        let keychain = FakeKeychain()
+        keychain.change { $0.groups = [] }
+        try await KeychainApp.with(keychain) { app in
+            var app = app
+            app.hasLogin = true
+            let store = app.store()
+            #expect(await store.read() == .empty)
+            #expect(try await AnyTokenStore(store).choice() == .loginKeychain)
+            try await store.write(record)
+            try await store.write(record)
+            #expect(await app.store().read() == .found(record))
+            #expect(keychain.state.items.map(\.isLogin) == [true])
+            try await store.delete()
+            #expect(keychain.state.items.isEmpty)
+        }
+    }
+
+    @Test("on a Mac, there is no fallback if it was not requested or an access group is set")
+    func noFallback() async throws {
+        let keychain = FakeKeychain()
+        keychain.change { $0.groups = [] }
+        try await KeychainApp.with(keychain) { app in
+            var app = app
+            for (hasLogin, usesLogin, group) in [
+                (true, false, nil), (false, nil, nil),
+                (false, true, nil), (true, nil, "group.com.example"),
+            ] as [(Bool, Bool?, String?)] {
+                app.hasLogin = hasLogin
+                app.settings.usesLoginKeychain = usesLogin
+                app.settings.accessGroup = group
+                let store = app.store()
+                await #expect(throws: StorageError.self) { try await store.write(record) }
+                let choice = try await AnyTokenStore(store).choice()
+                #expect(choice == .keychain)
+            }
+            #expect(keychain.state.items.isEmpty)
+        }
+    }
+
+    @Test("on a Mac, the login keychain can be requested") func login() async throws {
+        try await KeychainApp.with { app in
+            var app = app
+            app.hasLogin = true
+            app.settings.usesLoginKeychain = true
+            app.settings.authentication = .userPresence("Open your account")
+            try await app.store().write(record)
+            #expect(await app.store().read() == .found(record))
+            #expect(app.keychain.state.items.map(\.isLogin) == [true])
+            #expect(app.keychain.state.prompts.isEmpty)
+        }
+    }
+}

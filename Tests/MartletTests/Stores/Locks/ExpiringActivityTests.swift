@@ -1,0 +1,135 @@
+import Dispatch
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+/// Acts as the system: grants or refuses expiring activities, and ends them on request.
+private final class FakeActivities: Sendable {
+    struct Activity {
+        let block: @Sendable (Bool) -> Void
+        var hasReturned = false
+    }
+
+    let grantsActivities = Locked(true)
+    let started = Locked<[Activity]>([])
+
+    var activities: ExpiringActivities {
+        ExpiringActivities { _, block in
+            guard self.grantsActivities.withLock({ $0 }) else {
+                // The system reports a refused activity at once.
+                DispatchQueue.global().async { block(true) }
+                return
+            }
+            let index = self.started.withLock {
+                $0.append(Activity(block: block))
+                return $0.count - 1
+            }
+            // On its own thread, which lasts as long as the activity.
+            Thread.detachNewThread {
+                block(false)
+                self.started.withLock { $0[index].hasReturned = true }
+            }
+        }
+    }
+
+    func expireLast() {
+        let block = started.withLock { $0.last?.block }
+        block?(true)
+    }
+
+    func waitUntilAllReturned() async {
+        while started.withLock({ !$0.allSatisfy(\.hasReturned) }) { await Task.yield() }
+    }
+}
+
+@Suite("Locks on systems that suspend apps") struct ExpiringActivityTests {
+    @Test("C52: the lock is held within an expiring activity, which ends with it") func within() async throws {
+        try await TemporaryFolder.with { folder in
+            let system = FakeActivities()
+            let lock = ProcessLock(
+                path: folder.path + "/a.lock", time: ManualTimeSource(), activities: system.activities)
+            let held = try await lock.acquire(lease: .seconds(45))
+            #expect(system.started.withLock { $0.map(\.hasReturned) } == [false])
+            held.release()
+            await system.waitUntilAllReturned()
+            #expect(system.started.withLock { $0.count } == 1)
+        }
+    }
+
+    @Test("C52: the lock is released before the system suspends the app") func expires() async throws {
+        try await TemporaryFolder.with { folder in
+            let system = FakeActivities()
+            let path = folder.path + "/a.lock"
+            let held = try await ProcessLock(path: path, time: ManualTimeSource(), activities: system.activities)
+                .acquire(lease: .seconds(45))
+            system.expireLast()
+            #expect(!held.isHeld)
+            // Another process acquires it at once.
+            guard case .acquired(let other) = try FileLock(path: path, steps: .unobserved).attempt() else {
+                return #expect(Bool(false), "the lock is still held")
+            }
+            held.release()
+            #expect(other.isValid)
+            other.release()
+            await system.waitUntilAllReturned()
+        }
+    }
+
+    @Test("C52: while the system grants no activity, the lock is not acquired") func refused() async throws {
+        try await TemporaryFolder.with { folder in
+            let system = FakeActivities()
+            system.grantsActivities.withLock { $0 = false }
+            let time = ManualTimeSource()
+            let path = folder.path + "/a.lock"
+            let waiter = Task {
+                try await ProcessLock(path: path, time: time, activities: system.activities).acquire(
+                    lease: .seconds(45))
+            }
+            await time.waitForSleepers()
+            #expect(!FileManager.default.fileExists(atPath: path))
+            system.grantsActivities.withLock { $0 = true }
+            time.advance(by: .seconds(1))
+            let held = try await waiter.value
+            #expect(held.isHeld)
+            held.release()
+            await system.waitUntilAllReturned()
+        }
+    }
+
+    @Test(
+        "C52: a refresh that lost its lock stores its tokens unless another process was faster",
+        arguments: [true, false])
+    func lateResult(isOvertaken: Bool) async throws {
+        try await TemporaryFolder.with { folder in
+            let system = FakeActivities()
+            let store = FileTokenStore(
+                path: folder.path + "/session.json", time: .system, activities: system.activities)
+            let app = try await App.signedIn(store: store)
+            app.backend.invalidateAccessTokens()
+            let gate = Gate()
+            app.backend.afterRefresh { _ in
+                await gate.pass()
+                return nil
+            }
+            async let call = app.call()
+            await gate.waitForArrivals()
+            system.expireLast()
+            let other = FileTokenStore(path: store.path)
+            guard case .found(var record) = await other.read() else { return #expect(Bool(false), "no record") }
+            if isOvertaken {
+                record.rotation += 1
+                record.bundle = app.backend.issue()
+                record.journal = nil
+                try await other.write(record)
+            }
+            gate.open()
+            #expect(await call.isSuccess)
+            guard case .found(let last) = await other.read() else { return #expect(Bool(false), "no record") }
+            #expect(last.rotation == 1 && (last == record) == isOvertaken)
+            #expect(try await app.tokens.validToken() == last.bundle.accessToken)
+            await system.waitUntilAllReturned()
+        }
+    }
+}

@@ -1,0 +1,278 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Every token store") struct TokenStoreTests {
+    @Test(
+        "the store fulfills the contract", arguments: StoreKind.allCases) func contract(kind: StoreKind) async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let contract = kind.contract(in: folder.path)
+            try await contract.verify()
+            kind.removeTraces(of: folder.path)
+        }
+    }
+}
+
+@Suite("The token file") struct FileTokenStoreTests {
+    @Test("only the owner can access the file and the folders created for it") func permissions() async throws {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/deep/er/session.json")
+            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            #expect(mode(of: folder.path + "/deep/er/session.json") == 0o600)
+            #expect(mode(of: folder.path + "/deep/er") == 0o700)
+            #expect(mode(of: folder.path + "/deep") == 0o700)
+            #expect(names(in: folder.path + "/deep/er") == ["session.json", "session.json.lock"])
+        }
+    }
+
+    @Test("a file with permissions for other users is rejected", arguments: [0o640, 0o604, 0o666] as [mode_t])
+    func unsafePermissions(mode: mode_t) async throws {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/session.json")
+            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            chmod(store.path, mode)
+            guard case .unavailable(let failure) = await store.read() else {
+                Issue.record("the unsafe file was read")
+                return
+            }
+            #expect(failure.kind == .unsafePermissions)
+            #expect(failure.description.contains("chmod 600"))
+        }
+    }
+
+    @Test(
+        "a file that cannot be decoded is unavailable and stays unchanged",
+        arguments: [
+            ("", StorageError.Kind.corrupt), ("{", .corrupt), (#"{"version":1}"#, .corrupt),
+            (#"{"version":99,"session":{}}"#, .tooNew), (String(repeating: "x", count: 2 << 20), .corrupt),
+        ])
+    func unreadable(content: String, kind: StorageError.Kind) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            try Data(content.utf8).write(to: URL(filePath: path))
+            chmod(path, 0o600)
+            guard case .unavailable(let failure) = await FileTokenStore(path: path).read() else {
+                Issue.record("the invalid file was read as a session")
+                return
+            }
+            #expect(failure.kind == kind)
+            #expect(try Data(contentsOf: URL(filePath: path)) == Data(content.utf8))
+        }
+    }
+
+    @Test("links and folders are rejected") func notAFile() async throws {
+        try await TemporaryFolder.with { folder in
+            let real = FileTokenStore(path: folder.path + "/real.json")
+            try await real.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            symlink(folder.path + "/real.json", folder.path + "/link.json")
+            mkdir(folder.path + "/folder.json", 0o700)
+            for name in ["link.json", "folder.json"] {
+                guard case .unavailable = await FileTokenStore(path: folder.path + "/" + name).read() else {
+                    Issue.record("\(name) was read as a token file")
+                    continue
+                }
+            }
+        }
+    }
+
+    @Test("a file that cannot be written is an error that names its path") func unwritable() async throws {
+        let store = FileTokenStore(path: "/proc/martlet/session.json")
+        let failure = await #expect(throws: StorageError.self) {
+            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+        }
+        #expect(failure?.kind == .unreachable)
+        #expect(failure?.description.contains("/proc/martlet/session.json") == true)
+    }
+
+    @Test("concurrent writes never leave a torn file") func concurrentWriters() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        let store = FileTokenStore(path: path)
+                        try? await store.write(StoredSession(id: SessionID(), bundle: .fresh(number)))
+                        if case .unavailable(let failure) = await store.read() { Issue.record("\(failure)") }
+                    }
+                }
+            }
+            #expect(names(in: folder.path) == ["session.json", "session.json.lock"])
+        }
+    }
+
+    @Test("concurrent updates in separate stores are all applied") func updates() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            try await FileTokenStore(path: path).write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<10 {
+                    group.addTask {
+                        let store = FileTokenStore(path: path)
+                        for _ in 0..<10 {
+                            try await store.update { reading in
+                                guard case .found(var record) = reading else { return .keep }
+                                record.rotation += 1
+                                return .write(record)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            guard case .found(let record) = await FileTokenStore(path: path).read() else {
+                Issue.record("the record was deleted")
+                return
+            }
+            #expect(record.rotation == 100)
+        }
+    }
+
+    @Test("a missing file is not created, nor its folder, until a record is written") func nothingThere()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/none/session.json")
+            try await store.delete()
+            #expect(try await store.update { _ in .keep } == .empty)
+            #expect(names(in: folder.path).isEmpty)
+        }
+    }
+
+    @Test("deleting the file removes temporary files of killed writers") func leftovers() async throws {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/session.json")
+            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try Data("secret".utf8).write(to: URL(filePath: folder.path + "/.session.json.123.456.tmp"))
+            try await store.delete()
+            #expect(names(in: folder.path) == ["session.json.lock"])
+        }
+    }
+
+    private func mode(of path: String) -> mode_t {
+        var status = stat()
+        stat(path, &status)
+        return status.st_mode & 0o777
+    }
+
+    private func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? []
+    }
+}
+
+@Suite("Watching the token file", .serialized) struct FileChangesTests {
+    @Test("replacing, deleting and moving the file is reported") func changes() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/deep/session.json"
+            var changes = try #require(FileTokenStore(path: path).changes()).makeAsyncIterator()
+            let other = FileTokenStore(path: path)
+            try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            #expect(await changes.next() != nil)
+            try await other.delete()
+            #expect(await changes.next() != nil)
+            try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            #expect(await changes.next() != nil)
+            try FileManager.default.moveItem(atPath: path, toPath: folder.path + "/elsewhere.json")
+            #expect(await changes.next() != nil)
+        }
+    }
+
+    @Test("a watch ends with its listener, so that the system's limit is not reached") func ends()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/session.json")
+            // A user may have 128 watches by default. A released watch is closed a little later.
+            for _ in 0..<200 {
+                while store.changes() == nil { await Task.yield() }
+            }
+        }
+    }
+}
+
+/// The token stores that run the same tests.
+enum StoreKind: CaseIterable, Sendable {
+    case inMemory, file, secure, keychain, platform
+    #if !os(Linux) || URLSession || !AsyncHTTPClient
+        case userDefaults
+    #endif
+    #if Encryption
+        case encryptedFile
+    #endif
+
+    func contract(in folder: String) -> TokenStoreContract {
+        switch self {
+        case .inMemory:
+            let store = InMemoryTokenStore()
+            return TokenStoreContract { store }
+        case .file:
+            let path = folder + "/session.json"
+            return TokenStoreContract {
+                FileTokenStore(path: path)
+            } put: { bytes in
+                _ = try PrivateFile(path: path).replace(with: bytes, if: { true })
+            }
+        case .secure:
+            let storage = InMemoryStorage()
+            return TokenStoreContract {
+                SecureTokenStore(storage: storage, key: "a key/of mine", folder: folder)
+            } put: { bytes in
+                await storage.save(bytes, for: "a key/of mine")
+            }
+        case .keychain:
+            let app = KeychainApp(keychain: FakeKeychain(), folder: folder)
+            return TokenStoreContract {
+                app.store()
+            } put: { bytes in
+                try await app.storage().save(bytes, for: "session")
+            }
+        case .platform:
+            let open: @Sendable () -> PlatformStorage = { .withoutKeyring(in: folder) }
+            return TokenStoreContract {
+                SecureTokenStore(storage: open(), key: "session", folder: folder)
+            } put: { bytes in
+                try await open().save(bytes, for: "session")
+            }
+        #if !os(Linux) || URLSession || !AsyncHTTPClient
+            case .userDefaults:
+                let suite = Self.suite(of: folder)
+                return TokenStoreContract {
+                    UserDefaultsTokenStore(suiteName: suite)
+                } put: { bytes in
+                    UserDefaults(suiteName: suite)?.set(bytes, forKey: "martlet.session")
+                }
+        #endif
+        #if Encryption
+            case .encryptedFile:
+                return TokenStoreContract {
+                    AnyTokenStore.encryptedFile(
+                        path: folder + "/session.sealed", key: .file(path: folder + "/key", createIfMissing: true))
+                }
+        #endif
+        }
+    }
+
+    func removeTraces(of folder: String) {
+        #if !os(Linux) || URLSession || !AsyncHTTPClient
+            let suite = Self.suite(of: folder)
+            UserDefaults(suiteName: suite)?.removePersistentDomain(forName: suite)
+        #endif
+    }
+
+    private static func suite(of folder: String) -> String { "martlet." + folder.split(separator: "/").joined() }
+}
+
+extension PlatformStorage {
+    /// A platform storage on a system without a keyring.
+    static func withoutKeyring(in folder: String) -> PlatformStorage {
+        PlatformStorage(
+            candidates: [
+                Candidate(
+                    kind: .secretService, storage: InMemoryStorage(),
+                    obstacle: { StorageError(.unreachable, "there is no session bus") }),
+                Candidate(kind: .files, storage: FileStorage(folder: folder + "/secrets"), obstacle: { nil }),
+            ], folder: folder)
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The destination of a download") struct DownloadDestinationTests {
+    private let content: Data
+    private let server: DownloadServer
+
+    init() {
+        var generator = SeededGenerator(seed: 5)
+        content = generator.bytes(10_500)
+        server = DownloadServer(content)
+    }
+
+    @Test("if an existing file must not be replaced, nothing is requested") func noReplacing() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("film.bin", Data("older".utf8))
+            var options = DownloadOptions()
+            options.replacesExisting = false
+            let transport = server.transport
+            let failure = await error {
+                try await client(transport).download(Get("/film", .none), to: path, options: options)
+            }
+            guard case .downloadFailed(_, .file(_, let reason)) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(reason.contains("exists already"))
+            #expect(transport.requests.isEmpty)
+            #expect(FileManager.default.contents(atPath: path) == Data("older".utf8))
+        }
+    }
+
+    @Test(
+        "a file created during the download is not overwritten if that is not allowed") func noReplacingLate()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            var options = DownloadOptions()
+            options.replacesExisting = false
+            server.beforePiece { position in
+                if position == 5000 { try folder.file("film.bin", Data("newer".utf8)) }
+            }
+            let path = folder.path + "/film.bin"
+            let failure = await error {
+                try await client(server.transport).download(Get("/film", .none), to: path, options: options)
+            }
+            guard case .downloadFailed(_, .file(_, let reason)) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(reason.contains("exists already"))
+            #expect(FileManager.default.contents(atPath: path) == Data("newer".utf8))
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("a missing folder fails the download before a request is sent") func noFolder() async throws {
+        try await TemporaryFolder.with { folder in
+            let transport = server.transport
+            let failure = await error {
+                try await client(transport).download(Get("/film", .none), to: folder.path + "/none/film.bin")
+            }
+            guard case .downloadFailed(_, .file(let path, let reason)) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(reason.contains("There is nothing at"))
+            #expect(path == folder.path + "/none")
+            #expect(transport.requests.isEmpty)
+        }
+    }
+
+    @Test("a folder at the destination fails the download") func ontoFolder() async throws {
+        try await TemporaryFolder.with { folder in
+            try FileManager.default.createDirectory(atPath: folder.path + "/film", withIntermediateDirectories: false)
+            let failure = await error {
+                try await client(server.transport).download(Get("/film", .none), to: folder.path + "/film")
+            }
+            guard case .downloadFailed(_, .file(_, let reason)) = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(reason.contains("exists already"))
+            #expect(folder.names == ["film"])
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Downloads") struct DownloadTests {
+    private let content: Data
+    private let server: DownloadServer
+
+    init() {
+        var generator = SeededGenerator(seed: 5)
+        content = generator.bytes(10_500)
+        server = DownloadServer(content)
+    }
+
+    @Test("a download becomes one complete file, and nothing else is left in the folder") func whole() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let response = try await client(server.transport).download(Get("/film", .none), to: path)
+            #expect(response.value == DownloadedFile(path: path, size: 10_500))
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("an unrequested part and a response without content are errors") func notWhole() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("film.bin", Data("older".utf8))
+            let part = StubTransport { _ in
+                StubTransport.Response(206, headers: [.contentRange: "bytes 0-2/1000"], body: Data("abc".utf8))
+            }
+            let failure = await error { try await client(part).download(Get("/film", .none), to: path) }
+            guard case .invalidResponse = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            let nothing = StubTransport { _ in .status(204) }
+            let second = await error { try await client(nothing).download(Get("/film", .none), to: path) }
+            guard case .downloadFailed(_, .noContent) = second else {
+                Issue.record("\(String(describing: second))")
+                return
+            }
+            #expect(FileManager.default.contents(atPath: path) == Data("older".utf8))
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("a range requested by the endpoint itself is saved as such") func ownRange() async throws {
+        try await TemporaryFolder.with { folder in
+            let transport = server.transport
+            let path = folder.path + "/part"
+            try await client(transport).download(
+                Call<NoContent>(.get, "/film", headers: [.range: "bytes=10000-"], authentication: .none), to: path)
+            #expect(FileManager.default.contents(atPath: path) == content.dropFirst(10_000))
+        }
+    }
+
+    @Test("a failed download leaves the existing file, and nothing else") func failing() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("film.bin", Data("older".utf8))
+            server.change { $0.breaks = [4000, 1, 1, 1] }
+            let failure = await error {
+                try await persistentClient(server.transport).download(Get("/film", .none), to: path)
+            }
+            guard case .connectionLost = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(FileManager.default.contents(atPath: path) == Data("older".utf8))
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("a download that ends early is not complete") func short() async throws {
+        try await TemporaryFolder.with { folder in
+            server.change { $0.headers[.contentLength] = "20000" }
+            let transport = StubTransport { [server] _ in
+                StubTransport.Response(
+                    200, headers: [.contentLength: "20000"], body: server.state.withLock { $0.content })
+            }
+            let failure = await error {
+                try await client(transport) { $0.retry = .never }.download(
+                    Get("/film", .none), to: folder.path + "/film")
+            }
+            guard case .connectionLost = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(folder.names == [])
+        }
+    }
+
+    @Test("a response without content creates no file, even if the endpoint accepts it", arguments: [205, 304, 302])
+    func notModified(status: Int) async throws {
+        struct Film: APIEndpoint {
+            let path = "/film"
+            let authentication = AuthenticationRequirement.none
+            let acceptableStatuses = StatusCodes(200..<400)
+        }
+        try await TemporaryFolder.with { folder in
+            let path = try folder.file("film.bin", Data("older".utf8))
+            let transport = StubTransport { _ in .status(status) }
+            let failure = await error { try await client(transport).download(Film(), to: path) }
+            #expect(failure != nil)
+            #expect(status == 205 || failure?.response?.status == status)
+            #expect(FileManager.default.contents(atPath: path) == Data("older".utf8))
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("a download of no bytes is an empty file") func empty() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/empty"
+            let response = try await client(StubTransport { _ in .status(200) }).download(Get("/film", .none), to: path)
+            #expect(response.value.size == 0)
+            #expect(FileManager.default.contents(atPath: path) == Data())
+        }
+    }
+
+    @Test("concurrent downloads to one destination do not disturb each other") func together() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            let client = client(server.transport)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<20 { group.addTask { try await client.download(Get("/film", .none), to: path) } }
+                try await group.waitForAll()
+            }
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("a download times out only while no bytes arrive") func idle() async throws {
+        try await TemporaryFolder.with { folder in
+            let time = ManualTimeSource()
+            server.beforePiece { _ in time.advance(by: .seconds(20)) }
+            let path = folder.path + "/film.bin"
+            let client = client(server.transport) { config in
+                config.time = time
+                config.retry = .never
+            }
+            // 11 pieces with 20 s before each, and a timeout of 30 s.
+            try await client.download(Get("/film", .none), to: path)
+            #expect(FileManager.default.contents(atPath: path) == content)
+
+            server.beforePiece { position in
+                guard position == 5000 else { return }
+                await time.waitForSleepers(1)
+                time.advance(by: .seconds(31))
+                try await Gate().passUnlessCancelled()
+            }
+            let failure = await error { try await client.download(Get("/film", .none), to: path + "2") }
+            guard case .timedOut = failure else {
+                Issue.record("\(String(describing: failure))")
+                return
+            }
+            #expect(folder.names == ["film.bin"])
+        }
+    }
+
+    @Test("a monitor reports the progress from the resumed position, and each attempt") func monitored() async throws {
+        try await TemporaryFolder.with { folder in
+            server.change { $0.breaks = [4000] }
+            let monitor = TransferMonitor(interval: .zero)
+            let events = monitor.events
+            try await persistentClient(server.transport).download(
+                Get("/film", .none), to: folder.path + "/film.bin", monitor: monitor)
+            var attempts: [Int] = []
+            for await event in events {
+                if case .attempt(let number) = event { attempts.append(number) }
+            }
+            #expect(attempts == [1, 2])
+            #expect(monitor.received == TransferCount(completed: 10_500, total: 10_500))
+        }
+    }
+
+    @Test("a download is requested without compression") func identity() async throws {
+        try await TemporaryFolder.with { folder in
+            let transport = server.transport
+            try await client(transport).download(Get("/film", .none), to: folder.path + "/film.bin")
+            #expect(transport.requests.first?.headers[.acceptEncoding] == "identity")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Streamed responses") struct ResponseStreamTests {
+    @Test("the head arrives first, and the body as it is read") func streamed() async throws {
+        let server = DownloadServer(Data((0..<3500).map { UInt8($0 % 251) }))
+        let positions = Locked<[Int]>([])
+        server.beforePiece { position in positions.withLock { $0.append(position) } }
+        let monitor = TransferMonitor()
+        let response = try await client(server.transport).stream(Get("/film", .none), monitor: monitor)
+        #expect(response.headers[.eTag] == "\"one\"")
+        #expect(positions.withLock { $0 } == [])
+        let iterator = response.value.makeAsyncIterator()
+        #expect(try await iterator.next()?.count == 1000)
+        #expect(positions.withLock { $0 } == [0])
+        #expect(monitor.received == TransferCount(completed: 1000, total: 3500))
+        var rest = 0
+        while let piece = try await iterator.next() { rest += piece.count }
+        #expect(rest == 2500)
+        await #expect(throws: ByteStream.AlreadyReadError.self) { try await response.value.collect(upTo: 10_000) }
+    }
+
+    @Test("a rejected request is refreshed and replayed before the stream is returned") func refused() async throws {
+        let app = try await App.signedIn()
+        app.backend.invalidateAccessTokens()
+        let response = try await app.client.stream(Get("/me"))
+        #expect(try await response.value.collect(upTo: 1000) == Data(#"{"path":"/me","token":"seen"}"#.utf8))
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("an unacceptable status is an error with the response's body") func unacceptable() async throws {
+        let transport = StubTransport { _ in .json(#"{"message":"no such film"}"#, status: 404) }
+        let failure = await error { _ = try await client(transport).stream(Get("/film", .none)) }
+        #expect(failure?.response?.body == Data(#"{"message":"no such film"}"#.utf8))
+    }
+
+    @Test("a broken connection is the same error as that of a call") func broken() async throws {
+        let server = DownloadServer(Data(count: 3500))
+        server.change { $0.breaks = [2000] }
+        let response = try await client(server.transport).stream(Get("/film", .none))
+        let failure = await error { _ = try await response.value.collect(upTo: 10_000) }
+        guard case .connectionLost(let call, _) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(call.url == "https://api.example.com/film")
+    }
+
+    @Test(
+        "a stream holds its slot until it has been read or is released", arguments: [true, false]) func holdsSlot(
+            reads: Bool
+        )
+        async throws
+    {
+        let server = DownloadServer(Data(count: 3500))
+        let client = client(server.transport) { $0.maximumConcurrentRequests = 1 }
+        var first: NetworkResponse<ByteStream>? = try await client.stream(Get("/film", .none))
+        let isIn = Locked(false)
+        let second = Task {
+            let response = try await client.data(for: Get("/film", .none))
+            isIn.withLock { $0 = true }
+            return response.value.count
+        }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!isIn.withLock { $0 })
+        if reads { _ = try await first?.value.collect(upTo: 10_000) }
+        first = nil
+        #expect(try await second.value == 3500)
+    }
+}

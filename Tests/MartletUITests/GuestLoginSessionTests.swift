@@ -1,0 +1,78 @@
+import Martlet
+import MartletImages
+import MartletTesting
+import Testing
+
+@testable import MartletUI
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+@MainActor @Suite("Guest login and the session") struct GuestLoginSessionTests {
+    @Test("logging out ends the session and a registration under way", arguments: ModelVariant.allCases)
+    func logout(variant: ModelVariant) async throws {
+        let gate = Gate()
+        let backend = Backend { request in
+            if request.number == 2 { await gate.pass() }
+            return nil
+        }
+        let login = try variant.login(GuestRegistration(backend.client))
+        login.userName = "Ada"
+        await login.registerGuest().value
+        await login.logout().value
+        #expect(!login.state.isAuthenticated)
+        #expect(login.state.guest == nil)
+        #expect(backend.tokens.state == .signedOut)
+
+        login.userName = "Grace"
+        let second = login.registerGuest()
+        await gate.waitForArrivals()
+        await login.logout().value
+        gate.open()
+        await second.value
+        #expect(!login.state.isAuthenticated)
+        #expect(backend.tokens.state == .signedOut)
+    }
+
+    @Test("after logging out, the name is cleared for the next user", arguments: ModelVariant.allCases)
+    func nextPerson(variant: ModelVariant) async throws {
+        let login = try variant.login(GuestRegistration(Backend().client))
+        login.userName = "Ada"
+        await login.registerGuest().value
+        await login.logout().value
+        #expect(login.userName == "")
+
+        // A name typed while signed out is kept.
+        login.userName = "Grace"
+        await login.logout().value
+        #expect(login.userName == "Grace")
+    }
+
+    @Test("restored sessions and sessions ended by the server are followed", arguments: ModelVariant.allCases)
+    func follows(variant: ModelVariant) async throws {
+        let time = ManualTimeSource()
+        let backend = Backend(store: .inMemory(holding: .fresh(at: time.wallClock)), time: time) { _ in .status(401) }
+        let login = try variant.login(GuestRegistration(backend.client))
+        #expect(!login.state.isAuthenticated)
+        let run = Task { await login.run() }
+        await waitUntil { login.state.isAuthenticated }
+        _ = try? await backend.client.data(for: Call<NoContent>.get("/me"))
+        await waitUntil { !login.state.isAuthenticated }
+        run.cancel()
+        await run.value
+    }
+
+    @Test("a client without a session is an error with a message", arguments: ModelVariant.allCases)
+    func withoutSession(variant: ModelVariant) async throws {
+        let client = NetworkClient(
+            baseURL: "https://api.example.com", transport: StubTransport { _ in .json(#"{"id":1}"#) })
+        let login = try variant.login(GuestRegistration(client))
+        login.userName = "Ada"
+        await login.registerGuest().value
+        #expect(login.state.errorText?.isEmpty == false)
+        #expect(!login.state.isAuthenticated)
+    }
+}

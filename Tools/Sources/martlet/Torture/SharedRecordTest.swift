@@ -1,0 +1,190 @@
+internal import Foundation
+internal import Martlet
+internal import MartletTesting
+internal import ReferenceBackend
+
+/// Several worker processes that use one stored session against one backend; runs some of the rounds of a mode.
+struct SharedRecordTest {
+    let mode: TortureMode
+    let settings: TortureSettings
+    let progress: TortureProgress
+    let backend: ReferenceBackend
+    private let folder: URL
+    let injector: WorkerFaultInjector
+    let watch: RecordWatch
+    var pool: WorkerPool
+    /// The id of the session under test; empty if a worker has to sign in first.
+    var session = ""
+    /// The number of reuse detections before this round.
+    var reuseDetections = 0
+    var violations = 0
+
+    private static let credentials = (email: "ada@example.com", password: "a swift never lands")
+
+    /// Runs rounds with a server, workers and a temporary folder, and removes them afterwards.
+    static func run(
+        _ rounds: [Int], mode: TortureMode, settings: TortureSettings, progress: TortureProgress
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-torture-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let injector = WorkerFaultInjector()
+        var configuration = BackendConfiguration.testing(.envelope)
+        configuration.rotationGrace = mode.grace
+        configuration.onRequest = { injector.requestReached($0) }
+        try await ReferenceBackend.withRunning(configuration) { backend in
+            var test = SharedRecordTest(
+                mode: mode, settings: settings, progress: progress, backend: backend, folder: folder, injector: injector
+            )
+            let watching = test.watch.start()
+            defer { watching.cancel() }
+            do {
+                try await test.run(rounds)
+            } catch {
+                await test.end()
+                throw error
+            }
+            await test.end()
+        }
+    }
+
+    private init(
+        mode: TortureMode, settings: TortureSettings, progress: TortureProgress, backend: ReferenceBackend, folder: URL,
+        injector: WorkerFaultInjector
+    ) {
+        self.mode = mode
+        self.settings = settings
+        self.progress = progress
+        self.backend = backend
+        self.folder = folder
+        self.injector = injector
+        let record = folder.appending(path: "record/session.json").path
+        watch = RecordWatch(path: record) { injector.recordChanged($0) }
+        pool = WorkerPool(timeout: settings.timeout, onStart: { injector.started($0) }) {
+            [url = backend.baseURL] name in
+            WorkerConfiguration(
+                name: name, baseURL: url, record: record, lease: mode.lease(settings.lease), grace: mode.grace,
+                timeout: settings.timeout, hidesLock: settings.hidesLock)
+        }
+    }
+
+    private mutating func end() async {
+        await injector.finishRound()
+        await pool.killAll()
+        let (counts, counters, started) = (injector.counts, backend.controls.counters, pool.started)
+        progress.add { figures in
+            figures.kills += counts.kills
+            figures.stops += counts.stops
+            figures.faultsDuringRefresh += counts.duringRefresh
+            figures.refreshes += counters.refreshesCalled
+            figures.processes += started
+        }
+    }
+
+    private mutating func run(_ rounds: [Int]) async throws {
+        let client = NetworkClient(baseURL: BaseURL(backend.baseURL))
+        try await client.send(
+            Registration(
+                credentials: AccountEndpoint.Credentials(
+                    email: Self.credentials.email, password: Self.credentials.password)))
+        for round in rounds {
+            try Task.checkCancellation()
+            if progress.hasSeenEnough { return }
+            var random = SeededGenerator(
+                seed: settings.seed, TortureMode.allCases.firstIndex(of: mode) ?? 0, round)
+            for name in pool.dead where !injector.hasKilled(name) {
+                violation(\.otherViolations, "worker \(name) died without being killed", in: round)
+            }
+            report(hung: try await pool.fill(settings.processes), in: round)
+            if session.isEmpty { try await signIn(round, using: &random) }
+            try await run(round, using: &random)
+            try Task.checkCancellation()
+            progress.roundEnded()
+        }
+        try await signOut()
+    }
+
+    private mutating func signIn(_ round: Int, using random: inout SeededGenerator) async throws {
+        while let worker = pool.workers.randomElement(using: &random) {
+            injector.sessionBegan()
+            let outcomes = await pool.ask([worker]) { _ in
+                .signIn(email: Self.credentials.email, password: Self.credentials.password)
+            }
+            try Task.checkCancellation()
+            switch outcomes[0].outcome {
+            case .report(.signedIn(let session)):
+                self.session = session
+                return
+            case .died where injector.hasKilled(worker.name):
+                // It was killed late in the previous round and still looked alive when this round began.
+                await worker.waitUntilExited()
+                report(hung: try await pool.fill(settings.processes), in: round)
+            case let outcome:
+                violation(\.otherViolations, "\(worker.name) did not sign in: \(outcome)", in: round)
+                throw TortureAborted()
+            }
+        }
+    }
+
+    private mutating func run(_ round: Int, using random: inout SeededGenerator) async throws {
+        let size = Int.random(in: 2...settings.processes, using: &random)
+        let workers = Array(pool.workers.shuffled(using: &random).prefix(size))
+        let action: WorkerInstruction.Action? = random.chance(0.07) ? .signOut : random.chance(0.3) ? .refresh : nil
+        let plans = mode.injectsFaults ? WorkerFaultInjector.Plan.random(for: settings, using: &random) : []
+        let instructions = workers.indices.map { index in
+            WorkerInstruction.call(
+                session: session, count: Int.random(in: 2...5, using: &random),
+                pause: .microseconds(Int.random(in: 0...5000, using: &random)), alongside: index == 0 ? action : nil)
+        }
+        try await backend.controls.expireAccessTokens()
+        injector.startRound(plans, exempting: action == .signOut ? [workers[0].name] : [])
+        let outcomes = await pool.ask(workers) { worker in
+            instructions[workers.firstIndex { $0 === worker } ?? 0]
+        }
+        await injector.finishRound()
+        try Task.checkCancellation()
+        let violations = violations
+        await judge(round, outcomes, isSignOut: action == .signOut)
+        // The violations of one round must not cause violations in the next one.
+        if self.violations > violations { try await reset() }
+    }
+
+    private mutating func reset() async throws {
+        await pool.killAll()
+        if !session.isEmpty { try FileManager.default.removeItem(at: folder.appending(path: "record")) }
+        _ = await watch.readNow()
+        _ = watch.takeFindings()
+        session = ""
+    }
+
+    /// Signs out for the last time, which must also remove the temporary files of killed writers.
+    private mutating func signOut() async throws {
+        guard !session.isEmpty else { return }
+        _ = try await pool.fill(settings.processes)
+        let worker = pool.workers[0]
+        let outcomes = await pool.ask([worker]) { _ in
+            .call(session: session, count: 0, pause: .zero, alongside: .signOut)
+        }
+        try Task.checkCancellation()
+        guard case .report = outcomes[0].outcome else {
+            return violation(\.deadlocks, "\(worker.name) did not sign out: \(outcomes[0].outcome)", in: nil)
+        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "record").path)
+        let leftovers = files.filter { $0.hasSuffix(".tmp") || $0 == "session.json" }
+        if !leftovers.isEmpty {
+            violation(\.otherViolations, "files left behind after the last sign-out: \(leftovers.sorted())", in: nil)
+        }
+    }
+}
+
+/// Thrown when a mode cannot continue. The violation has been reported already.
+struct TortureAborted: Error {}
+
+/// Creates the account that all workers sign in to.
+private struct Registration: APIEndpoint {
+    let credentials: AccountEndpoint.Credentials
+    let path = "/auth/register"
+    let method = HTTPRequest.Method.post
+    let authentication = AuthenticationRequirement.none
+    var body: RequestBody? { .json(credentials) }
+}

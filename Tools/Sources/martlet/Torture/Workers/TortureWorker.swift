@@ -1,0 +1,199 @@
+internal import Foundation
+internal import Martlet
+internal import NIOConcurrencyHelpers
+
+/// One of the processes that share a record: an app that makes calls and does not know of the other processes.
+struct TortureWorker: Sendable {
+    private let tokens: TokenManager
+    private let client: NetworkClient
+    private let tally = NIOLockedValueBox(CallTally())
+    private let lastEvents = NIOLockedValueBox<[String]>([])
+    private let configuration: WorkerConfiguration
+    private let file: AnyTokenStore
+
+    init(_ configuration: WorkerConfiguration) {
+        self.configuration = configuration
+        var policy = SessionPolicy()
+        policy.lockLease = configuration.lease
+        policy.rotationGrace = configuration.grace
+        // Every round needs a refresh, and must not wait for the backoff of the previous one.
+        policy.refreshBudget = 100_000
+        policy.firstBackoff = .milliseconds(20)
+        policy.maximumBackoff = .milliseconds(100)
+        policy.firstSaveRetry = .milliseconds(50)
+        file = .file(path: configuration.record)
+        let name: HTTPFields = [.userAgent: configuration.name.userAgent]
+        tokens = TokenManager(
+            baseURL: BaseURL(configuration.baseURL), store: configuration.hidesLock ? LocklessStore(base: file) : file,
+            refresher: .json(path: "/auth/refresh"), revoker: .json(path: "/auth/logout"), policy: policy,
+            headers: name)
+        var config = NetworkConfig()
+        config.headers = name
+        config.envelope = .standard
+        config.retry = .never
+        client = NetworkClient(tokens: tokens, config: config)
+    }
+
+    /// Records the session's events from now on, and restores the stored session.
+    func begin() async {
+        let events = tokens.events
+        Task { [tally, lastEvents] in
+            for await event in events {
+                tally.withLockedValue { $0.record(event) }
+                lastEvents.withLockedValue { $0 = $0.suffix(15) + ["\(event)"] }
+            }
+        }
+        await tokens.restore()
+    }
+
+    /// Executes an instruction. Shortly before the worker counts as hung, it prints its state to standard error.
+    func execute(_ instruction: WorkerInstruction) async -> WorkerReport {
+        let watchdog = Task {
+            try await Task.sleep(for: configuration.timeout * 0.9)
+            let events = lastEvents.withLockedValue { $0 }.joined(separator: "\n    ")
+            let text =
+                "worker \(configuration.name) still executes \(instruction); state: \(tokens.state);"
+                + " last events:\n    \(events)\n"
+            try FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        }
+        defer { watchdog.cancel() }
+        return await report(of: instruction)
+    }
+
+    private func report(of instruction: WorkerInstruction) async -> WorkerReport {
+        switch instruction {
+        case .signIn(let email, let password):
+            do {
+                let credentials = AccountEndpoint.Credentials(email: email, password: password)
+                let _: Account = try await client.signIn(AccountEndpoint.login(credentials))
+            } catch {
+                return .failed("\(error)")
+            }
+            guard case .signedIn(let session) = tokens.state else { return .failed("signed out again") }
+            return .signedIn(session: session.id.rawValue)
+        case .call(let session, let count, let pause, let action):
+            await waitForSession(session)
+            try? await Task.sleep(for: pause)
+            return .called(await call(count, alongside: action))
+        case .awaitEnd(let session):
+            return .ended(await waitForState { $0 != .signedIn(session: session) })
+        }
+    }
+
+    private func call(_ count: Int, alongside action: WorkerInstruction.Action?) async -> CallTally {
+        let results = await withTaskGroup { group in
+            for _ in 0..<count {
+                group.addTask { [client] () -> String? in
+                    do throws(NetworkError) {
+                        _ = try await client.send(Profile())
+                        return nil
+                    } catch {
+                        return error.kind
+                    }
+                }
+            }
+            switch action {
+            case .refresh: try? await tokens.refresh()
+            case .signOut: await tokens.signOut()
+            case nil: break
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        var tally = tally.withLockedValue { tally in
+            defer { tally = CallTally() }
+            return tally
+        }
+        for result in results {
+            if let result { tally.failures[result, default: 0] += 1 } else { tally.successes += 1 }
+        }
+        tally.state = WorkerState(tokens.state)
+        return tally
+    }
+
+    /// Waits until this worker is signed in to the session, or until the record has another session or none.
+    private func waitForSession(_ session: String) async {
+        await withTaskGroup { group in
+            group.addTask { _ = await waitForState { $0 == .signedIn(session: session) } }
+            group.addTask { [file] in
+                while !Task.isCancelled, case .found(let record) = await file.read(), record.id.rawValue == session {
+                    try? await Task.sleep(for: .milliseconds(50))
+                }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func waitForState(_ isAwaited: (WorkerState) -> Bool) async -> WorkerState {
+        for await state in tokens.states {
+            let state = WorkerState(state)
+            if isAwaited(state) { return state }
+        }
+        return .other("cancelled")
+    }
+}
+
+/// A store without the lock that keeps processes from refreshing at the same time.
+private struct LocklessStore: TokenStore {
+    let base: AnyTokenStore
+
+    func read() async -> StoreReading { await base.read() }
+    func write(_ session: StoredSession) async throws { try await base.write(session) }
+    func delete() async throws { try await base.delete() }
+    func changes() -> AsyncStream<Void>? { base.changes() }
+
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        try await base.update(decide)
+    }
+}
+
+extension WorkerState {
+    fileprivate init(_ state: SessionState) {
+        self =
+            switch state {
+            case .signedIn(let session): .signedIn(session: session.id.rawValue)
+            case .signedOut: .signedOut
+            case .expired(.rotationLost): .rotationLost
+            case .expired(let reason): .expired("\(reason)")
+            case .loading: .other("loading")
+            case .unavailable(let failure): .other("unavailable: \(failure)")
+            }
+    }
+}
+
+extension CallTally {
+    fileprivate mutating func record(_ event: SessionEvent) {
+        switch event {
+        case .adopted(let stamp):
+            adoptions += 1
+            (session, rotation) = (stamp.session.rawValue, stamp.rotation)
+        case .refreshSucceeded(let stamp):
+            (session, rotation) = (stamp.session.rawValue, stamp.rotation)
+        case .refreshReplayed: replays += 1
+        case .storeFailed(let operation, let failure): storeFailures["\(operation): \(failure)", default: 0] += 1
+        default: break
+        }
+    }
+}
+
+extension NetworkError {
+    fileprivate var kind: String {
+        switch self {
+        case .sessionExpired: CallFailure.sessionExpired
+        case .signInRequired: CallFailure.signInRequired
+        case .sessionChanged: CallFailure.sessionChanged
+        case .refreshFailed(_, let failure, _): "refresh failed: \(failure.kind)"
+        case .api(_, let error): "refused with \(error.response.status)"
+        case .unauthorized(_, let response): "refused with \(response.status)"
+        default: "\(self)"
+        }
+    }
+}
+
+/// The kinds of failures that mean the end of a session.
+enum CallFailure {
+    static let sessionExpired = "session expired"
+    static let signInRequired = "sign-in required"
+    static let sessionChanged = "session changed"
+    static let all: Set<String> = [sessionExpired, signInRequired, sessionChanged]
+}

@@ -1,0 +1,102 @@
+// The messages between the torture test and its workers: one JSON value a line, over the worker's standard input and
+// output.
+
+/// The name of a worker: its slot in the pool, and how many workers the slot has had including this one.
+struct WorkerName: Sendable, Hashable, Codable, CustomStringConvertible {
+    let slot: Int
+    let generation: Int
+
+    init(slot: Int, generation: Int) {
+        self.slot = slot
+        self.generation = generation
+    }
+
+    /// Parses a `User-Agent` field; `nil` if it does not name a worker.
+    init?(userAgent: String) {
+        guard userAgent.hasPrefix(Self.prefix) else { return nil }
+        let parts = userAgent.dropFirst(Self.prefix.count).split(separator: ".").map { Int($0) }
+        guard parts.count == 2, let slot = parts[0], let generation = parts[1] else { return nil }
+        self.init(slot: slot, generation: generation)
+    }
+
+    private static let prefix = "martlet-torture/"
+
+    var userAgent: String { "\(Self.prefix)\(self)" }
+    var description: String { "\(slot).\(generation)" }
+}
+
+/// The configuration that a worker is started with.
+struct WorkerConfiguration: Sendable, Codable {
+    let name: WorkerName
+    let baseURL: String
+    let record: String
+    let lease: Duration
+    let grace: Duration
+    /// The time limit for one instruction.
+    let timeout: Duration
+    /// Whether the worker ignores the lock, which must make the test fail.
+    let hidesLock: Bool
+}
+
+/// An instruction to a worker. The worker executes one at a time and reports its result.
+enum WorkerInstruction: Sendable, Codable {
+    /// Signs in with a password.
+    case signIn(email: String, password: String)
+    /// Waits until the session is signed in, then makes calls at the same time.
+    case call(session: String, count: Int, pause: Duration, alongside: Action?)
+    /// Waits until the session is no longer signed in.
+    case awaitEnd(session: String)
+
+    /// An operation that runs in parallel with the calls.
+    enum Action: String, Sendable, Codable {
+        case refresh
+        case signOut
+    }
+}
+
+/// The result of an instruction.
+enum WorkerReport: Sendable, Codable {
+    /// The worker has started.
+    case ready
+    case signedIn(session: String)
+    /// All calls have ended.
+    case called(CallTally)
+    /// The session has ended; this is the worker's state now.
+    case ended(WorkerState)
+    case failed(String)
+}
+
+/// The results of a worker's calls, and the session events since the last report.
+struct CallTally: Sendable, Codable {
+    var successes = 0
+    /// The number of failed calls by kind.
+    var failures: [String: Int] = [:]
+    var adoptions = 0
+    /// Refreshes whose token was sent a second time within the grace period.
+    var replays = 0
+    /// The last session that was refreshed or adopted, and its rotation.
+    var session: String?
+    var rotation = 0
+    /// The number of failed store operations by error text.
+    var storeFailures: [String: Int] = [:]
+    var state = WorkerState.other("unknown")
+}
+
+/// The parts of a session's state that the test judges.
+enum WorkerState: Sendable, Hashable, Codable, CustomStringConvertible {
+    case signedIn(session: String)
+    case signedOut
+    case rotationLost
+    case expired(String)
+    case other(String)
+
+    var description: String {
+        switch self {
+        case .signedIn(let session): "signed in (\(session.prefix(8)))"
+        case .signedOut: "signed out"
+        case .rotationLost: "rotationLost"
+        case .expired(let reason): "expired: \(reason)"
+        case .other(let text): text
+        }
+    }
+}

@@ -1,0 +1,254 @@
+"""What each platform compiles, for apple_check.py: conditions, modules, and the versions that an API needs."""
+
+import collections
+import functools
+import itertools
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+from swift_source import ROOT, code_of, shown, swift_files
+
+STUBS = ROOT / "AppleStubs" / "Modules"
+SOURCES = ROOT / "Sources"
+EXAMPLE = ROOT / "Examples" / "GuestApp"
+# The example app's modules are not part of the package.
+EXAMPLES = {"GuestKit": EXAMPLE / "GuestKit" / "Sources" / "GuestKit", "GuestApp": EXAMPLE / "GuestApp"}
+# The platforms that the check compiles for, and those that exist.
+CHECKED = ("iOS", "macOS")
+APPLE = ("iOS", "macOS", "tvOS", "watchOS", "visionOS")
+OTHERS = ("Linux", "Linux with Musl", "Android")
+
+# Modules, of Apple and of ours, that only some of Apple's platforms have.
+ONLY_ON = {
+    "AppKit": {"macOS"},
+    "GuestApp": {"iOS"},
+    "LocalAuthentication": {"iOS", "macOS", "watchOS", "visionOS"},
+    "PhotosUI": {"iOS", "macOS", "watchOS", "visionOS"},
+    "UIKit": {"iOS", "tvOS", "watchOS", "visionOS"},
+}
+# Apple modules that only some of ours may import.
+ONLY_IN = {
+    "Accessibility": {"GuestApp", "MartletUI"},
+    "AppKit": {"MartletUI"},
+    "CoreGraphics": {"MartletImages"},
+    "CoreTransferable": {"MartletUI"},
+    "ImageIO": {"MartletImages"},
+    "PhotosUI": {"MartletUI"},
+    "SwiftUI": {"GuestApp", "MartletUI"},
+}
+# Modules with the same API on all platforms.
+EVERYWHERE = {"HTTPTypes", "Observation", "RegexBuilder", "Synchronization"}
+# Modules that Apple's platforms lack, and the platforms that have them.
+ELSEWHERE = {"Android": {"Android"}, "Glibc": {"Linux"}, "Musl": {"Linux with Musl"}}
+ELSEWHERE |= dict.fromkeys(("FoundationEssentials", "FoundationNetworking"), OTHERS)
+# The standard library's modules, and what Foundation consists of.
+TOOLCHAIN = ("Swift", "_Concurrency", "_StringProcessing", "FoundationEssentials", "Observation", "Synchronization")
+
+_MANIFEST = (ROOT / "Package.swift").read_text()
+
+
+def _oldest(manifest):
+    """The deployment targets that a manifest names."""
+    return {system: (int(major), 0) for system, major in re.findall(r"\.(\w+OS)\(\.v(\d+)\)", manifest)}
+
+
+OLDEST = _oldest(_MANIFEST)
+OLDEST_OF_EXAMPLES = _oldest((EXAMPLE / "GuestKit" / "Package.swift").read_text())
+_FEATURES = re.findall(r'enableUpcomingFeature\("(\w+)"\)', _MANIFEST)
+UPCOMING_FEATURES = [word for name in _FEATURES for word in ("-enable-upcoming-feature", name)]
+TRAITS = re.findall(r'\.trait\(\s*name: "(\w+)"', _MANIFEST)
+STUB_MODULES = sorted(folder.name for folder in STUBS.iterdir() if any(folder.glob("*.swift")))
+KNOWN = {*STUB_MODULES, *EVERYWHERE, *ELSEWHERE, *ONLY_ON, *TRAITS, "DEBUG"}
+
+
+def imported(folder):
+    """The modules that a folder's files import on any platform."""
+    code = "\n".join(code_of(path.read_text()) for path in swift_files(folder))
+    return set(re.findall(r"\bimport (?:(?:class|enum|func|let|protocol|struct|typealias|var) )?(\w+)", code))
+
+
+def in_order(folders):
+    """The names of modules, each after those of them that it imports."""
+    waiting = {name: imported(folder) & folders.keys() - {name} for name, folder in folders.items()}
+    order = []
+    while waiting:
+        ready = [name for name, needs in waiting.items() if not needs & waiting.keys()]
+        if not ready:
+            sys.exit(f"error: these modules import each other: {', '.join(waiting)}")
+        order += ready
+        waiting = {name: needs for name, needs in waiting.items() if name not in ready}
+    return order
+
+
+# Our modules, each after those that it imports. Modules in C are the same on all platforms.
+FOLDERS = {folder.name: folder for folder in sorted(SOURCES.iterdir()) if any(folder.rglob("*.swift"))} | EXAMPLES
+TARGETS = in_order(FOLDERS)
+
+
+def on(system, modules):
+    """Those of some modules that one of Apple's platforms has."""
+    return [name for name in modules if system in ONLY_ON.get(name, APPLE)]
+
+
+def check_imports():
+    """Fails if a module imports one that ONLY_IN reserves for others."""
+    for target, folder in FOLDERS.items():
+        for module in sorted(imported(folder) & ONLY_IN.keys()):
+            if target not in ONLY_IN[module]:
+                sys.exit(f"error: {target} imports {module}, which is for {', '.join(sorted(ONLY_IN[module]))}.")
+
+
+_DIRECTIVE = re.compile(r"^(\s*#)(if|elseif|else|endif)\b(.*)$")
+_TERM = re.compile(r"\s*(?:(\|\||&&|!|\(|\))|(?:(\w+)\s*\(\s*(\w+)\s*\))|(\w+)|(\S.*))")
+_PYTHON = {"||": " or ", "&&": " and ", "!": " not ", "(": "(", ")": ")"}
+
+
+# The lines between two directives.
+Branch = collections.namedtuple("Branch", "line is_compiled code")
+
+
+@functools.cache
+def is_true(condition, system, traits):
+    """Whether a condition holds on a platform with some traits. KeyError: the condition names something unknown."""
+    if system in APPLE:
+        modules = {*EVERYWHERE, *on(system, STUB_MODULES)}
+    else:
+        modules = {*EVERYWHERE, "Dispatch", "Foundation", *(name for name in ELSEWHERE if system in ELSEWHERE[name])}
+    python = ""
+    for sign, call, argument, word, _ in _TERM.findall(condition.split("//")[0].strip()):
+        if sign:
+            python += _PYTHON[sign]
+        elif call == "os" and argument in {*APPLE, "Linux", "Android", "Windows"}:
+            python += str(argument == system.split()[0])
+        elif call == "canImport" and argument in KNOWN:
+            python += str(argument in modules)
+        elif word in KNOWN:
+            python += str(word in {*traits, "DEBUG"})
+        else:
+            raise KeyError(condition.strip())
+    # The text consists of True, False, and, or, not and brackets.
+    return eval(python, {"__builtins__": {}})
+
+
+def resolve(path, text, system, traits=()):
+    """Decides the conditions of a file. Returns the text with `true` or `false` in their place, and all branches."""
+    lines, branches = text.split("\n"), []
+    # For each open #if: whether the code around it is compiled, whether one of its branches is, and the current branch.
+    stack = []
+    for index, line in enumerate(lines):
+        match = _DIRECTIVE.match(line)
+        if not match:
+            if stack:
+                stack[-1][2].code.append(line)
+            continue
+        start, kind, condition = match.groups()
+        if kind == "endif":
+            stack.pop()
+            continue
+        if kind == "if":
+            stack.append([all(level[2].is_compiled for level in stack), False, None])
+        level = stack[-1]
+        try:
+            is_compiled = level[0] and not level[1] and (kind == "else" or is_true(condition, system, traits))
+        except KeyError as unknown:
+            sys.exit(f"error: {shown(path)}:{index + 1}: scripts/apple_platforms.py does not know {unknown}.")
+        level[1] = level[1] or is_compiled
+        level[2] = Branch(index + 1, is_compiled, [])
+        branches.append(level[2])
+        if kind != "else":
+            lines[index] = f"{start}{kind} {str(is_compiled).lower()}"
+    return "\n".join(lines), branches
+
+
+def count_apple_files():
+    """Counts, for each checked platform, the files with code that no other system compiles.
+
+    Fails if only unchecked platforms compile a branch, or no platform does.
+    """
+    traits = [chosen for size in range(len(TRAITS) + 1) for chosen in itertools.combinations(TRAITS, size)]
+    counts, lost = dict.fromkeys(CHECKED, 0), []
+    files = [path for target in TARGETS for path in swift_files(FOLDERS[target])]
+    for path, text in ((path, text) for path in files if "#if" in (text := path.read_text())):
+
+        def compiled(systems, traits=((),)):
+            columns = zip(*(resolve(path, text, system, chosen)[1] for system in systems for chosen in traits))
+            return [any(branch.is_compiled for branch in column) for column in columns]
+
+        # With traits, Apple's platforms compile code that needs packages which the check does not have.
+        by_others, by_checked, by_apple = compiled(OTHERS, traits), compiled(CHECKED), compiled(APPLE)
+        by_traits = compiled(APPLE, traits)
+        for index, branch in enumerate(resolve(path, text, "Linux")[1]):
+            is_empty = not any(line.strip() for line in branch.code)
+            if is_empty or by_others[index] or by_checked[index] or (by_traits[index] and not by_apple[index]):
+                continue
+            problem = "only unchecked platforms compile" if by_apple[index] else "no platform compiles"
+            lost.append(f"error: {shown(path)}:{branch.line}: {problem} this.")
+        for system in CHECKED:
+            pairs = zip(resolve(path, text, system)[1], by_others)
+            own = [line.strip() for each, others in pairs if each.is_compiled and not others for line in each.code]
+            # Nearly every file imports Foundation in place of FoundationEssentials.
+            counts[system] += any(line and not re.fullmatch(r"\w+ import Foundation", line) for line in own)
+    if lost:
+        sys.exit("\n".join(lost))
+    return counts
+
+
+# The compiler for Linux does not check which version of Apple's platforms an API needs. So the symbol graphs say since
+# when an API exists, and the syntax tree says what our files refer to.
+
+
+def newer_symbols(modules, folder):
+    """The symbols that are newer than our deployment targets: {identifier: (name, {system: version})}.
+
+    `folder` has the modules that are not in the toolchain.
+    """
+    target = json.loads(subprocess.check_output(["swiftc", "-print-target-info"]))["target"]["unversionedTriple"]
+    graphs = folder / "graphs"
+    graphs.mkdir()
+    for module in modules:
+        command = ["swift", "symbolgraph-extract", "-module-name", module, "-target", target, "-I", folder]
+        subprocess.run([*command, "-output-dir", graphs], check=True, stdout=subprocess.DEVNULL)
+    newer, older = {}, set()
+    for symbol in (symbol for graph in graphs.iterdir() for symbol in json.loads(graph.read_text())["symbols"]):
+        path = ".".join(symbol["pathComponents"])
+        # An older declaration of the same form counts, such as one that later became a requirement of a protocol.
+        form = (path, "".join(part["spelling"] for part in symbol.get("declarationFragments", ())))
+        needs = {
+            entry.get("domain"): (entry["introduced"]["major"], entry["introduced"].get("minor", 0))
+            for entry in symbol.get("availability", ()) if "introduced" in entry
+        }
+        too_new = {system: version for system, version in needs.items() if version > OLDEST.get(system, version)}
+        name = symbol["identifier"]["precise"]
+        if not too_new:
+            older.add(form)
+        # Members from extensions of protocols are listed again, as new as the type. `for await` calls `next()` if
+        # `next(isolation:)` is too new.
+        elif "::SYNTHESIZED::" not in name and symbol["pathComponents"][-1] != "next(isolation:)":
+            newer[name] = (form, too_new)
+    return {name: (form[0], needs) for name, (form, needs) in newer.items() if form not in older}
+
+
+def too_new(folder, module, sources, packages, newer, oldest=OLDEST):
+    """Yields (file, name, {system: version}) for each use of a newer symbol without a matching `#available`."""
+    plugins = pathlib.Path(shutil.which("swiftc")).resolve().parent.parent / "lib" / "swift" / "host" / "plugins"
+    command = ["swiftc", "-frontend", "-dump-ast", "-dump-ast-format", "json", "-parse-as-library", *UPCOMING_FEATURES]
+    command += ["-swift-version", "6", "-package-name", "martlet", "-module-name", module, "-plugin-path", plugins]
+    command += ["-I", folder, "-I", packages, *(word for source in sources for word in ("-primary-file", source))]
+    tree = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    # The text before the first file, then in turn the name of a file and its tree.
+    _, *parts = re.split(r'\{"_kind":"source_file","filename":"([^"]*)"', tree.stdout)
+    if tree.returncode or set(parts[::2]) != {str(source) for source in sources}:
+        sys.exit(f"{tree.stderr}error: the compiler does not list what {module} refers to.")
+    for path, references in zip(parts[::2], parts[1::2]):
+        allowed = dict(oldest)
+        for guard in re.findall(r"available\s*\(([^)]*)\)", (folder / path).read_text()):
+            for system, major, minor in re.findall(r"(\w+) (\d+)(?:\.(\d+))?", guard):
+                allowed[system] = max(allowed.get(system, (0, 0)), (int(major), int(minor or 0)))
+        for reference in sorted(set(re.findall(r'"((?:s|c):[^"]+)"', references)) & newer.keys()):
+            name, needs = newer[reference]
+            if any(version > allowed.get(system, version) for system, version in needs.items()):
+                yield path, name, needs
