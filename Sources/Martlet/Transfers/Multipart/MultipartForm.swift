@@ -151,7 +151,7 @@ public struct MultipartForm: Sendable {
     }
 
     /// The number of bytes of the encoded form; `nil` if the length of a stream is unknown.
-    /// - Throws: ``FileError`` if a file is missing or cannot be read; ``InvalidRequestError`` if a length is invalid.
+    /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is invalid.
     public func contentLength() throws -> Int64? {
         try length(of: measured())
     }
@@ -159,9 +159,9 @@ public struct MultipartForm: Sendable {
     /// The encoded form as a stream, for one pass.
     ///
     /// The sizes of all files are read now. If a file has another size when it is sent, the stream throws
-    /// ``FileError``, so that the form always has the announced length.
-    /// - Throws: ``FileError`` if a file is missing or cannot be read; ``InvalidRequestError`` for an impossible
-    ///   length; an error for a form that is not replayable and has been streamed before.
+    /// an error that names the file, so that the form always has the announced length.
+    /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is invalid;
+    ///   also an error for a form that is not replayable and has been streamed before.
     public func stream() throws -> ByteStream {
         try opened().bytes
     }
