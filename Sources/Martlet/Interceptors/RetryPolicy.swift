@@ -1,6 +1,8 @@
 public import HTTPTypes
 
-/// Retries attempts that failed with a transient error: lost connections, timeouts, 408, 429, 500, 502, 503 and 504.
+/// Retries attempts that failed because the server could not be reached, the connection was lost, the time ran out, or
+/// the status is 408, 429, 500, 502, 503 or 504. A device without a network is not retried: ``NetworkError/offline(_:)``
+/// is thrown at once.
 ///
 /// By default it retries only idempotent methods (RFC 9110, section 9.2.2). The delay doubles with each attempt, with
 /// full jitter, unless the server sends `Retry-After`.
@@ -60,7 +62,7 @@ public struct RetryPolicy: RequestInterceptor {
     public func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
     ) async -> RetryDecision {
-        guard methods.contains(request.method), context.attempt < maximumAttempts, mayPass(error) else {
+        guard methods.contains(request.method), context.attempt < maximumAttempts, isTransient(error) else {
             return .doNotRetry
         }
         let retryAfter = RetryAfter.parse(error.response?.headers[.retryAfter], now: context.wallClock)
@@ -71,7 +73,7 @@ public struct RetryPolicy: RequestInterceptor {
     }
 
     /// Whether another attempt may succeed.
-    private func mayPass(_ error: NetworkError) -> Bool {
+    private func isTransient(_ error: NetworkError) -> Bool {
         switch error {
         case .cannotConnect, .connectionLost, .timedOut: true
         case .unacceptableStatus(_, let response): statuses.contains(response.status)

@@ -6,7 +6,8 @@
 
 /// A token store whose updates hold a lock between processes.
 ///
-/// A conforming type moves bytes. Reading, encoding, locking and the retry after a lost lock are shared.
+/// A conforming type reads, replaces and deletes the record's bytes. The extension adds the encoding, the lock and the
+/// retry after a lost lock.
 protocol LockedTokenStore: TokenStore {
     /// Held during one change of the record. `nil` if no other process can reach the record.
     var updateLock: ProcessLock? { get }

@@ -41,8 +41,8 @@ public protocol SecureStorage: Sendable {
     /// A stream that yields each time a value may have become readable or changed elsewhere. `nil`, the default, if the
     /// storage cannot tell.
     func changes() -> AsyncStream<Void>?
-    /// Whether reading a value may prompt the user. If it does, a value is read only when the app needs it. `false` by
-    /// default.
+    /// Whether reading a value may prompt the user. If it does, Martlet does not watch the storage for changes, so a
+    /// change never causes a prompt. `false` by default.
     var readingPromptsUser: Bool { get }
 }
 

@@ -5,13 +5,13 @@
 /// to keep the session in a database or service of your own:
 /// - ``SecureStorage`` is the simplest. It reads and saves values under keys, and
 ///   ``TokenStore/secure(_:key:folder:)`` keeps the session in it and adds the locks between processes.
-/// - This protocol is for a database that itself provides the transaction for ``update(_:)``.
+/// - This protocol is for a database with transactions.
 ///
 /// ## Implementing a store
 ///
-/// ``StoredSession/encoded()`` converts a session to bytes, and ``StoredSession/init(encoded:)`` converts them back. A
-/// store of one process implements three functions. This one uses a table with one row in an SQLite database. To share
-/// that table between processes, it also needs the functions listed below:
+/// ``StoredSession/encoded()`` converts a session to bytes, and ``StoredSession/init(encoded:)`` converts them back. If
+/// only one process uses the store, three functions suffice. This store uses a table with one row in an SQLite database.
+/// To share that table between processes, it also needs the functions listed below:
 ///
 /// ```swift
 /// struct DatabaseTokenStore: TokenStore {
@@ -45,6 +45,8 @@
 ///   After a crash there is the old record or the new one, never part of one.
 /// - A call never hangs. If the database does not respond, throw an error after a few seconds.
 ///
+/// `TokenStoreContract` of MartletTesting checks these guarantees in your tests.
+///
 /// The calls of one ``TokenManager`` arrive one after another and never overlap.
 ///
 /// If several processes use the record, also implement:
@@ -67,8 +69,9 @@ public protocol TokenStore: Sendable {
     /// Reads the record and changes it as `decide` says, while no other process can change it.
     ///
     /// The default implementation reads, then writes or deletes. That suffices if no other process uses the record.
-    /// - Parameter decide: Receives the current record and returns what to do with it. It may check
-    ///   ``HeldStoreLock/isHeld`` of the store's ``lock``, so do not hold anything that this check needs.
+    /// - Parameter decide: Receives the current record and returns what to do with it. It may be called more than once,
+    ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's ``lock``,
+    ///   so do not hold anything that this check needs.
     /// - Returns: The record before the change.
     /// - Throws: ``StorageError`` or another error if the change fails. The record is unchanged.
     @discardableResult

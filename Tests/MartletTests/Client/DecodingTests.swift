@@ -4,7 +4,9 @@ import MartletTesting
 import Testing
 
 @Suite("Response decoding") struct DecodingTests {
-    @Test("C64: an enveloped refusal is a typed error, whatever the status", arguments: [200, 400, 401, 404, 422, 500])
+    @Test(
+        "C64: an error in an envelope is typed, whatever the response status",
+        arguments: [200, 400, 401, 404, 422, 500])
     func envelopedRefusal(status: Int) async throws {
         let body = """
             {"success":false,"code":"INVALID_NAME","message":"The name is too long","data":null,

@@ -139,7 +139,7 @@ import Testing
         #expect(app.tokens.state.isSignedIn)
     }
 
-    @Test("C08: a terminal refusal causes one refresh call and one state change") func invalidGrant() async throws {
+    @Test("C08: a terminal rejection causes one refresh call and one state change") func invalidGrant() async throws {
         let app = try await App.signedIn()
         var states = app.tokens.states.makeAsyncIterator()
         _ = await states.next()

@@ -98,7 +98,8 @@ import Testing
     }
 
     @Test(
-        "C22: after a crash between sending and storing, a refusal is reported as rotationLost") func deathAfterGrace()
+        "C22: after a crash between sending and storing, a rejection is reported as rotationLost")
+    func deathAfterGrace()
         async throws
     {
         let (backend, store) = try await diesWhileRefreshing()

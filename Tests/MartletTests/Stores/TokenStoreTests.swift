@@ -211,28 +211,28 @@ enum StoreKind: CaseIterable, Sendable {
             let path = folder + "/session.json"
             return TokenStoreContract {
                 FileTokenStore(path: path)
-            } put: { bytes in
+            } replacingBytes: { bytes in
                 _ = try PrivateFile(path: path).replace(with: bytes, if: { true })
             }
         case .secure:
             let storage = InMemoryStorage()
             return TokenStoreContract {
                 SecureTokenStore(storage: storage, key: "a key/of mine", folder: folder)
-            } put: { bytes in
+            } replacingBytes: { bytes in
                 await storage.save(bytes, for: "a key/of mine")
             }
         case .keychain:
             let app = KeychainApp(keychain: FakeKeychain(), folder: folder)
             return TokenStoreContract {
                 app.store()
-            } put: { bytes in
+            } replacingBytes: { bytes in
                 try await app.storage().save(bytes, for: "session")
             }
         case .platform:
             let open: @Sendable () -> PlatformStorage = { .withoutKeyring(in: folder) }
             return TokenStoreContract {
                 SecureTokenStore(storage: open(), key: "session", folder: folder)
-            } put: { bytes in
+            } replacingBytes: { bytes in
                 try await open().save(bytes, for: "session")
             }
         #if !os(Linux) || URLSession || !AsyncHTTPClient
@@ -240,7 +240,7 @@ enum StoreKind: CaseIterable, Sendable {
                 let suite = Self.suite(of: folder)
                 return TokenStoreContract {
                     UserDefaultsTokenStore(suiteName: suite)
-                } put: { bytes in
+                } replacingBytes: { bytes in
                     UserDefaults(suiteName: suite)?.set(bytes, forKey: "martlet.session")
                 }
         #endif

@@ -34,9 +34,9 @@ struct AttemptRunner: Sendable {
     func run(
         _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?
     ) async throws -> Outcome {
-        let announcement = call.monitor?.lastAnnouncement ?? 0
+        let generation = call.monitor?.generation ?? 0
         return try await limits.run(withoutProgressFor: limit(of: call)) { progress in
-            try await exchange(request, call, from: origin, observation, progress, announcement)
+            try await exchange(request, call, from: origin, observation, progress, generation)
         }.get()
     }
 
@@ -69,10 +69,10 @@ struct AttemptRunner: Sendable {
 
     private func exchange(
         _ original: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
-        _ progress: ProgressSignal, _ announcement: Int
+        _ progress: ProgressSignal, _ generation: Int
     ) async throws -> Outcome {
         let (body, context) = (call.body, call.context)
-        var announcement = announcement
+        var generation = generation
         var request = original
         var origin = origin
         var carriesBody = body != nil
@@ -81,7 +81,7 @@ struct AttemptRunner: Sendable {
         while true {
             let outgoing =
                 carriesBody
-                ? try body?.open().reporting(to: call.monitor, context.attempt, after: &announcement, progress) : nil
+                ? try body?.open().reporting(to: call.monitor, context.attempt, after: &generation, progress) : nil
             let response = try await send(request, outgoing, context)
             let redirect: Redirect?
             if config.maximumRedirects > 0 {
@@ -185,11 +185,11 @@ extension OutgoingBody {
 
     /// The same body, which reports its progress to the time limit and to the monitor.
     fileprivate func reporting(
-        to monitor: TransferMonitor?, _ attempt: Int, after announcement: inout Int, _ progress: ProgressSignal
+        to monitor: TransferMonitor?, _ attempt: Int, after generation: inout Int, _ progress: ProgressSignal
     ) -> OutgoingBody {
         if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSingleChunk { return self }
-        let body = monitor?.announceBody(after: announcement) ?? 0
-        announcement = body
+        let body = monitor?.startGeneration(after: generation) ?? 0
+        generation = body
         return counted(onProgress: { progress.report() }) {
             let pass = monitor?.startBody(body, attempt: attempt) ?? 0
             return { count in

@@ -40,9 +40,9 @@ struct Authorizer: Sendable {
         }
     }
 
-    /// Checks, after a suspension, that the call's token may still be used, and takes the newer one if there is one.
-    /// - Returns: `false` if the token was rejected or replaced meanwhile and its successor is not there yet.
-    func tokenIsUsable(_ call: inout CallState) throws(SessionError) -> Bool {
+    /// Replaces the call's token if it was rejected or replaced while the call was suspended.
+    /// - Returns: `false` if the call must wait for a new token.
+    func revalidateToken(for call: inout CallState) throws(SessionError) -> Bool {
         guard let credential = call.authorization.credential, !tokens.isUsable(credential.stamp) else { return true }
         guard tokens.isCurrent(credential.stamp.session) else { throw .sessionChanged }
         call.authorization.credential = nil
@@ -51,9 +51,9 @@ struct Authorizer: Sendable {
         return true
     }
 
-    /// Renews the token if it has expired while the call was waiting, or would expire while the body is sent. The call
+    /// Refreshes the token if it has expired while the call was waiting, or would expire while the body is sent. The call
     /// keeps its request slot. If it queued again, the new token could expire while it waits.
-    func renewIfNeeded(_ call: inout CallState) async throws(SessionError) {
+    func refreshIfNeeded(_ call: inout CallState) async throws(SessionError) {
         guard let credential = call.authorization.credential else { return }
         if case .success(let newer) = await requestToken(for: call), newer.stamp.session == credential.stamp.session {
             call.authorization.credential = newer
@@ -70,7 +70,7 @@ struct Authorizer: Sendable {
     }
 
     /// Puts the call's token on the request of the next attempt.
-    func sign(_ request: inout HTTPRequest, for call: inout CallState) {
+    func attachToken(to request: inout HTTPRequest, for call: inout CallState) {
         guard let credential = call.authorization.credential else { return }
         call.authorization.credential = nil
         call.context.stamp = credential.stamp
@@ -78,7 +78,7 @@ struct Authorizer: Sendable {
     }
 
     /// Removes the token from a request that an interceptor has redirected to another origin.
-    func unsign(_ request: inout HTTPRequest, for call: inout CallState) {
+    func removeToken(from request: inout HTTPRequest, for call: inout CallState) {
         guard call.context.stamp != nil else { return }
         request.headerFields[tokens.scheme.header] = nil
         call.context.stamp = nil
@@ -104,9 +104,9 @@ struct Authorizer: Sendable {
         else { return false }
         do {
             call.authorization.credential = try await tokens.credential(replacing: stamp).get()
-            // Another caller may have renewed the token while this body was sent, so it may not last for another
+            // Another caller may have refreshed the token while this body was sent, so it may not last for another
             // upload.
-            if call.authorization.transferTime != nil { try await renewIfNeeded(&call) }
+            if call.authorization.transferTime != nil { try await refreshIfNeeded(&call) }
         } catch {
             throw NetworkError(error, for: call.context.call, response: response)
         }

@@ -87,7 +87,9 @@ struct CallPipeline: Sendable {
                     failure = error
                 }
                 call.lastResponse = failure.response ?? call.lastResponse
-                let wait = isClientInitiatedRetry(failure, &call) ? .zero : try await decide(&call, failure)
+                let wait =
+                    isClientInitiatedRetry(failure, &call)
+                    ? .zero : try await delayBeforeRetry(of: &call, after: failure)
                 guard call.body?.isReplayable ?? true else {
                     guard failure.response != nil else { throw failure }
                     throw NetworkError.bodyNotReplayable(call.context.call, call.lastResponse)
@@ -124,7 +126,7 @@ struct CallPipeline: Sendable {
             defer { if !isSlotTransferred { slot.map(slots.release) } }
             var request = call.request
             call.receiver?.adapt(&request)
-            authorizer?.sign(&request, for: &call)
+            authorizer?.attachToken(to: &request, for: &call)
             for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
             let origin = try origin(of: &request, adaptedFrom: &call)
             call.context.sent += 1
@@ -188,8 +190,8 @@ struct CallPipeline: Sendable {
             let hasQueued = try await slots.acquire(origin)
             if isFresh, !hasQueued { return origin }
             do {
-                if try authorizer.tokenIsUsable(&call) {
-                    if hasQueued { try await authorizer.renewIfNeeded(&call) }
+                if try authorizer.revalidateToken(for: &call) {
+                    if hasQueued { try await authorizer.refreshIfNeeded(&call) }
                     return origin
                 }
             } catch {
@@ -204,7 +206,7 @@ struct CallPipeline: Sendable {
     private func origin(of request: inout HTTPRequest, adaptedFrom call: inout CallState) throws -> Origin {
         guard !request.hasSameOrigin(as: call.request) else { return call.context.origin }
         let target = try origin(of: request)
-        if target != call.context.origin { authorizer?.unsign(&request, for: &call) }
+        if target != call.context.origin { authorizer?.removeToken(from: &request, for: &call) }
         return target
     }
 
@@ -219,7 +221,9 @@ struct CallPipeline: Sendable {
 
     /// How long to wait before the next attempt.
     /// - Throws: The failure if there is no further attempt.
-    private func decide(_ call: inout CallState, _ failure: NetworkError) async throws(NetworkError) -> Duration {
+    private func delayBeforeRetry(
+        of call: inout CallState, after failure: NetworkError
+    ) async throws(NetworkError) -> Duration {
         guard !failure.isCancelled else { throw failure }
         if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
         for interceptor in interceptors {

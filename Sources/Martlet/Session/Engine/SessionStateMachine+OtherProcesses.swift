@@ -12,40 +12,45 @@ extension SessionStateMachine {
     /// The store was read because another process may have changed the record.
     /// - Parameter epoch: The epoch when the snapshot was taken.
     @discardableResult
-    mutating func snapshotTaken(_ seen: StoreSnapshot, since epoch: Int) -> SnapshotOutcome {
+    mutating func snapshotTaken(_ snapshot: StoreSnapshot, since epoch: Int) -> SnapshotOutcome {
         guard epoch == self.epoch else { return .outdated }
-        if case .signedIn(var session) = state, case .found(let record) = seen.reading, record.id == session.record.id {
+        if case .signedIn(var session) = state, case .found(let record) = snapshot.reading,
+            record.id == session.record.id
+        {
             // A write that was reported as failed may have succeeded.
-            session.isStored = true
+            session.hasBeenStored = true
             state = .signedIn(session)
         }
-        if case .unavailable = seen.reading { return .unavailable }
+        if case .unavailable = snapshot.reading { return .unavailable }
         guard deletion == nil else { return .unavailable }
-        reconcile(seen)
+        reconcile(snapshot)
         return .reconciled
     }
 
     /// Adapts the state to what another process may have changed in the store.
-    mutating func reconcile(_ seen: StoreSnapshot) {
+    mutating func reconcile(_ snapshot: StoreSnapshot) {
         switch state {
         case .notLoaded, .loading:
             break
         case .unavailable:
             // The store can be read again, for example because the device was unlocked.
             state = .loading(waiters: [])
-            loaded(seen)
+            loaded(snapshot)
         case .signedOut, .expired:
-            if case .found(let record) = seen.reading, record.id != ended { activate(record, seen.deadlines) }
+            if case .found(let record) = snapshot.reading, record.id != lastEnded {
+                activate(record, snapshot.deadlines)
+            }
         case .signedIn(var session):
             // The pending update compares the stored record itself.
             switch session.phase {
             case .saving, .confirmingExpiry: return
             case .settled, .preparing, .sending: break
             }
-            switch RecordComparison(seen.reading, with: session.record) {
-            case .newer(let found): adopt(found, seen.deadlines, &session)
-            case .otherSession(let found): if session.isStored { switchTo(found, seen.deadlines, from: session) }
-            case .gone: if session.isStored { signedOutElsewhere(session) }
+            switch RecordComparison(snapshot.reading, with: session.record) {
+            case .newer(let found): adopt(found, snapshot.deadlines, &session)
+            case .otherSession(let found):
+                if session.hasBeenStored { switchTo(found, snapshot.deadlines, from: session) }
+            case .gone: if session.hasBeenStored { signedOutElsewhere(session) }
             case .same, .older, .unreadable: break
             }
         }
@@ -57,18 +62,18 @@ extension SessionStateMachine {
         session.deadlines = deadlines
         session.resetForNewTokens()
         session.isSaved = true
-        session.isStored = true
+        session.hasBeenStored = true
         session.saveFailures = 0
         session.saveRetry = nil
         actions.append(.emit(.adopted(record.stamp)))
-        resume(session.waiters, .renewed(record.id))
+        resume(session.waiters, .refreshedElsewhere(record.id))
         session.waiters = []
         state = .signedIn(session)
     }
 
     /// Replaces the session with one that another process has started, unless that one has already ended here.
     mutating func switchTo(_ record: StoredSession, _ deadlines: TokenDeadlines?, from session: ActiveSession) {
-        guard record.id != ended else { return signedOutElsewhere(session) }
+        guard record.id != lastEnded else { return signedOutElsewhere(session) }
         activate(record, deadlines)
     }
 

@@ -11,13 +11,13 @@ extension SessionStateMachine {
     /// - Parameters:
     ///   - job: The refresh.
     ///   - seen: The record that was in the store, or why it could not be read.
-    ///   - journal: The marker that was written into the record.
-    ///   - failure: Why the marker could not be written; `nil` if it was.
+    ///   - journal: The journal that the preparation tried to write into the record.
+    ///   - failure: Why it could not be written; `nil` if it was.
     ///   - now: The uptime.
     ///   - jitter: From 0 to 1, for the backoff.
     /// - Returns: Whether to send the refresh token now.
     mutating func refreshPrepared(
-        _ job: RefreshJob, over seen: StoreSnapshot, journal: RefreshJournal, failure: StorageError?,
+        _ job: RefreshJob, over snapshot: StoreSnapshot, journal: RefreshJournal, failure: StorageError?,
         at now: Duration, jitter: Double
     ) -> Bool {
         guard case .signedIn(var session) = state, case .preparing(var current) = session.phase, current.id == job.id
@@ -26,16 +26,16 @@ extension SessionStateMachine {
             return false
         }
         var found: StoredSession?
-        switch RecordComparison(seen.reading, with: job.record) {
+        switch RecordComparison(snapshot.reading, with: job.record) {
         case .newer(let record):
-            adopt(record, seen.deadlines, &session)
+            adopt(record, snapshot.deadlines, &session)
             return false
         case .otherSession(let record):
-            guard job.isStored else { break }
-            switchTo(record, seen.deadlines, from: session)
+            guard job.hasBeenStored else { break }
+            switchTo(record, snapshot.deadlines, from: session)
             return false
         case .gone:
-            guard job.isStored else { break }
+            guard job.hasBeenStored else { break }
             signedOutElsewhere(session)
             return false
         case .unreadable(let error):
@@ -50,25 +50,25 @@ extension SessionStateMachine {
             actions.append(.emit(.storeFailed(.write, failure)))
         }
         // Writing the journal has also stored the record.
-        if failure == nil, seen.reading.wasReadable { session.isStored = true }
+        if failure == nil, snapshot.reading.wasReadable { session.hasBeenStored = true }
         let doubts = [job.record.unresolvedJournal, found?.unresolvedJournal].compactMap(\.self)
-        // Prefer the journal that says this very token was sent over one inherited from its predecessor. Another
-        // process may have sent the token after this process read the record.
+        // If both records have a journal, one about this token itself counts more than one inherited from its
+        // predecessor. Another process may have sent the token after this process read the record.
         let earlier = doubts.first { !$0.isInherited } ?? doubts.first
         session.record.journal = earlier?.markedAsSent ?? journal
         current.firstSentAt = current.firstSentAt ?? now
-        current.mayHaveBeenSent = earlier?.isInherited == false
-        session.phase = .sending(current, isDoubtful: earlier != nil)
+        current.mayHaveBeenSentBefore = earlier?.isInherited == false
+        session.phase = .sending(current, isInDoubt: earlier != nil)
         state = .signedIn(session)
         return true
     }
 
-    /// The job with the current value of `isStored`; `nil` if the refresh is no longer needed. Asked when the job's
+    /// The job with the current value of `hasBeenStored`; `nil` if the refresh is no longer needed. Asked when the job's
     /// operation starts in the store queue.
     func pending(_ job: RefreshJob) -> RefreshJob? {
         guard case .signedIn(let session) = state, case .preparing(var current) = session.phase, current.id == job.id
         else { return nil }
-        current.isStored = session.isStored
+        current.hasBeenStored = session.hasBeenStored
         return current
     }
 
@@ -82,38 +82,38 @@ extension SessionStateMachine {
     mutating func refreshFinished(
         _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
     ) -> RefreshJob? {
-        guard case .signedIn(var session) = state, case .sending(var current, let isDoubtful) = session.phase,
+        guard case .signedIn(var session) = state, case .sending(var current, let isInDoubt) = session.phase,
             current.id == job.id
         else {
             discard(outcome, of: job)
             return nil
         }
         switch outcome {
-        case .success(let bundle, let known, let estimatedExpiry):
+        case .success(let bundle, let lifetime, let estimatedExpiry):
             // An earlier request with the same token may still reach the server, which then detects reuse.
-            let mayArriveTwice = current.mayHaveBeenSent && policy.rotationGrace == .zero
+            let mayArriveTwice = current.mayHaveBeenSentBefore && policy.rotationGrace == .zero
             startSaving(
-                &session, bundle, known, estimatedExpiry: estimatedExpiry, isInDoubt: mayArriveTwice, at: now,
+                &session, bundle, lifetime, estimatedExpiry: estimatedExpiry, marksInDoubt: mayArriveTwice, at: now,
                 jitter: jitter)
         case .transient(let failure):
             if failure.mayHaveSpentToken, let sentAt = current.firstSentAt, now - sentAt < policy.rotationGrace,
                 current.replays < policy.lostResponseReplays
             {
                 current = RefreshJob(
-                    id: current.id, record: session.record, isStored: session.isStored, firstSentAt: sentAt,
+                    id: current.id, record: session.record, hasBeenStored: session.hasBeenStored, firstSentAt: sentAt,
                     replays: current.replays + 1)
                 session.phase = .preparing(current)
                 state = .signedIn(session)
                 actions.append(.emit(.refreshReplayed(job.stamp, failure)))
                 return current
             }
-            if !failure.mayHaveSpentToken, !isDoubtful {
+            if !failure.mayHaveSpentToken, !isInDoubt {
                 session.record.journal = nil
                 actions.append(.clearJournal(session.record))
             }
             fail(&session, job, failure, at: now, jitter: jitter)
         case .terminal(let reason):
-            session.phase = .confirmingExpiry(current, isDoubtful ? .rotationLost : reason)
+            session.phase = .confirmingExpiry(current, isInDoubt ? .rotationLost : reason)
             state = .signedIn(session)
             actions.append(.confirmExpiry(current))
         }
@@ -124,7 +124,7 @@ extension SessionStateMachine {
     mutating func refreshFinishedLate(
         _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
     ) {
-        guard case .success(let bundle, let known, let estimatedExpiry) = outcome else { return }
+        guard case .success(let bundle, let lifetime, let estimatedExpiry) = outcome else { return }
         guard case .signedIn(var session) = state, session.record.stamp == job.stamp else {
             return discard(outcome, of: job)
         }
@@ -132,7 +132,7 @@ extension SessionStateMachine {
         case .settled, .preparing, .sending:
             // The lock has been released since, so another process may have sent the same token.
             startSaving(
-                &session, bundle, known, estimatedExpiry: estimatedExpiry, isInDoubt: sharesStore, at: now,
+                &session, bundle, lifetime, estimatedExpiry: estimatedExpiry, marksInDoubt: sharesStore, at: now,
                 jitter: jitter)
         case .saving, .confirmingExpiry:
             actions.append(.emit(.refreshDiscarded(job.stamp, .superseded)))
@@ -141,8 +141,8 @@ extension SessionStateMachine {
 
     /// Starts writing a record with the new tokens. They are handed out after that.
     private mutating func startSaving(
-        _ session: inout ActiveSession, _ bundle: TokenBundle, _ known: TokenLifetime?, estimatedExpiry: Date?,
-        isInDoubt: Bool, at now: Duration, jitter: Double
+        _ session: inout ActiveSession, _ bundle: TokenBundle, _ lifetime: TokenLifetime?, estimatedExpiry: Date?,
+        marksInDoubt: Bool, at now: Duration, jitter: Double
     ) {
         let journal = session.record.journal
         var record = session.record
@@ -150,15 +150,15 @@ extension SessionStateMachine {
         record.bundle.refreshToken = bundle.refreshToken ?? session.record.bundle.refreshToken
         record.bundle.scope = bundle.scope ?? session.record.bundle.scope
         record.rotation += 1
-        record.lifetime = known?.lifetime
+        record.lifetime = lifetime?.total
         record.estimatedExpiry = estimatedExpiry
         record.journal = nil
-        if isInDoubt, let journal { record = record.markingTokenInDoubt(since: journal.startedAt) }
-        let deadlines = known.map {
+        if marksInDoubt, let journal { record = record.markingTokenInDoubt(since: journal.startedAt) }
+        let deadlines = lifetime.map {
             TokenDeadlines(
-                obtainedAt: now, remaining: $0.remaining, lifetime: $0.lifetime, policy: policy, jitter: jitter)
+                obtainedAt: now, remaining: $0.remaining, lifetime: $0.total, policy: policy, jitter: jitter)
         }
-        let job = SaveJob(id: makeID(), record: record, deadlines: deadlines, isStored: session.isStored)
+        let job = SaveJob(id: makeID(), record: record, deadlines: deadlines, hasBeenStored: session.hasBeenStored)
         session.phase = .saving(job)
         state = .signedIn(session)
         actions.append(.save(job))
@@ -200,7 +200,7 @@ extension SessionStateMachine {
         case .preparing(let job), .sending(let job, _), .confirmingExpiry(let job, _):
             actions.append(.emit(.refreshJoined(job.stamp)))
         case .saving:
-            if session.isAnnounced { actions.append(.emit(.refreshJoined(session.record.stamp))) }
+            if session.isVisible { actions.append(.emit(.refreshJoined(session.record.stamp))) }
         case .settled:
             if let backoff = session.backoff, now < backoff.until {
                 return .failure(.refreshFailed(backoff.failure))
@@ -225,7 +225,7 @@ extension SessionStateMachine {
     private mutating func start(
         _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
     ) {
-        let job = RefreshJob(id: makeID(), record: session.record, isStored: session.isStored)
+        let job = RefreshJob(id: makeID(), record: session.record, hasBeenStored: session.hasBeenStored)
         session.recentRefreshes.append(now)
         session.phase = .preparing(job)
         actions.append(.emit(.refreshStarted(job.stamp, reason)))

@@ -33,12 +33,12 @@ extension SessionStateMachine {
         var isRejected = false
         /// Whether callers can see the session. A sign-in becomes visible after its record was written or the write
         /// failed.
-        var isAnnounced = true
+        var isVisible = true
         /// Whether the store contains the newest tokens.
         var isSaved = true
         /// Whether the store has ever contained a record of this session. Only then does a missing record mean that
         /// another process signed out.
-        var isStored = true
+        var hasBeenStored = true
         /// The number of consecutive failed writes.
         var saveFailures = 0
         /// The retry of a failed write that is in progress.
@@ -58,9 +58,9 @@ extension SessionStateMachine {
         case settled
         /// The refresh waits for the lock, reads the store again and writes the journal.
         case preparing(RefreshJob)
-        /// The refresh token is being sent. `isDoubtful`: an earlier attempt may already have sent it, so a
+        /// The refresh token is being sent. `isInDoubt`: an earlier attempt may already have sent it, so a
         /// rejection means ``ExpiryReason/rotationLost``.
-        case sending(RefreshJob, isDoubtful: Bool)
+        case sending(RefreshJob, isInDoubt: Bool)
         /// The record of a refresh or a sign-in is being written. Its tokens are handed out only after that, so that a
         /// crash cannot lose tokens that are in use.
         case saving(SaveJob)
@@ -79,13 +79,13 @@ extension SessionStateMachine {
         let id: JobID
         let record: StoredSession
         /// Whether the store has ever contained a record of this session.
-        var isStored: Bool
+        var hasBeenStored: Bool
         /// When the refresh token was first sent.
         var firstSentAt: Duration?
         /// How often it was sent again after a lost response.
         var replays = 0
         /// Whether an earlier refresh, here or in another process, may have sent the same token and lost the response.
-        var mayHaveBeenSent = false
+        var mayHaveBeenSentBefore = false
 
         var stamp: SessionStamp { record.stamp }
     }
@@ -97,7 +97,7 @@ extension SessionStateMachine {
         let deadlines: TokenDeadlines?
         /// Whether the store has ever contained a record of this session. If not, this is a new sign-in, which
         /// overwrites any record. Otherwise a newer record of another process wins.
-        var isStored: Bool
+        var hasBeenStored: Bool
     }
 
     /// Which stored records a deletion covers.
@@ -151,7 +151,7 @@ extension SessionStateMachine {
         case askAgain
         /// Another process has refreshed the tokens. The caller must ask again, now for any valid token of this
         /// session, even if it first asked for a refresh.
-        case renewed(SessionID)
+        case refreshedElsewhere(SessionID)
     }
 
     /// The result of a refresh: new tokens, a transient error, or a terminal rejection.

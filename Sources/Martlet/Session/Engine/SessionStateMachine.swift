@@ -11,7 +11,7 @@ struct SessionStateMachine: Hashable, Sendable {
     /// must not take effect.
     var epoch = 0
     /// The session that ended here last. It is not restored even if the store still contains its record.
-    var ended: SessionID?
+    var lastEnded: SessionID?
     /// A deletion that the store has not confirmed yet.
     var deletion: Deletion?
     var lastID = 0
@@ -54,7 +54,7 @@ extension SessionStateMachine {
         case .signedOut: .signedOut
         case .expired(let reason, _): .expired(reason)
         case .signedIn(let session):
-            session.isAnnounced
+            session.isVisible
                 ? .signedIn(
                     SignedInSession(
                         id: session.record.id, account: session.record.account,
@@ -65,13 +65,13 @@ extension SessionStateMachine {
 
     /// The token that ``TokenManager/freshCredential()`` returns without an event, and the time until which it may.
     var cachedCredential: (credential: Credential, until: Duration?)? {
-        guard case .signedIn(let session) = state, session.isAnnounced, !session.isRejected else { return nil }
+        guard case .signedIn(let session) = state, session.isVisible, !session.isRejected else { return nil }
         return (session.credential, session.record.bundle.refreshToken == nil ? nil : session.deadlines?.refreshAt)
     }
 
     /// The stamp of a token, if it is the current access token.
     func stamp(of token: Secret) -> SessionStamp? {
-        guard case .signedIn(let session) = state, session.isAnnounced else { return nil }
+        guard case .signedIn(let session) = state, session.isVisible else { return nil }
         return session.record.bundle.accessToken == token ? session.record.stamp : nil
     }
 
@@ -84,7 +84,7 @@ extension SessionStateMachine {
 
     /// Whether a request signed with this token may still be sent: the token is current and has not been rejected.
     func isUsable(_ stamp: SessionStamp) -> Bool {
-        guard case .signedIn(let session) = state, session.isAnnounced else { return false }
+        guard case .signedIn(let session) = state, session.isVisible else { return false }
         return session.record.stamp == stamp && !session.isRejected
     }
 }
@@ -95,7 +95,7 @@ extension SessionStateMachine.ActiveSession {
     }
 
     func isUsable(at now: Duration) -> Bool {
-        guard isAnnounced, !isRejected else { return false }
+        guard isVisible, !isRejected else { return false }
         // Without a refresh token there is no replacement for an expired token, so let the server judge it.
         guard let deadlines, record.bundle.refreshToken != nil else { return true }
         return now < deadlines.expiresAt
@@ -173,7 +173,7 @@ extension SessionStateMachine {
 
     /// The server rejected a request that was signed with this token. From now on, callers wait for the next token.
     mutating func tokenRejected(_ stamp: SessionStamp, at now: Duration) {
-        guard case .signedIn(var session) = state, session.isAnnounced, session.record.stamp == stamp,
+        guard case .signedIn(var session) = state, session.isVisible, session.record.stamp == stamp,
             session.record.bundle.refreshToken != nil
         else { return }
         if case .settled = session.phase {
@@ -214,7 +214,7 @@ extension SessionStateMachine {
 
     /// The app forces a refresh, even if the token has not expired.
     mutating func refreshForced(by waiter: WaiterID, at now: Duration) -> WaiterReply {
-        guard case .signedIn(var session) = state, session.isAnnounced else {
+        guard case .signedIn(var session) = state, session.isVisible else {
             return tokenRequested(by: waiter, at: now)
         }
         guard session.record.bundle.refreshToken != nil else {
@@ -238,11 +238,11 @@ extension SessionStateMachine {
         endSession(.sessionChanged)
         // The new record overwrites the one that was to be deleted.
         deletion = nil
-        let job = SaveJob(id: makeID(), record: record, deadlines: deadlines, isStored: false)
+        let job = SaveJob(id: makeID(), record: record, deadlines: deadlines, hasBeenStored: false)
         state = .signedIn(
             ActiveSession(
-                record: record, deadlines: deadlines, phase: .saving(job), waiters: [waiter], isAnnounced: false,
-                isStored: false))
+                record: record, deadlines: deadlines, phase: .saving(job), waiters: [waiter], isVisible: false,
+                hasBeenStored: false))
         actions.append(.save(job))
         return .wait
     }
@@ -252,7 +252,7 @@ extension SessionStateMachine {
         let record = currentRecord
         var scope = DeletionScope.allRecords
         // If the session's own record was never written, the store may still contain the record of an earlier session.
-        if case .signedIn(let session) = state, session.isStored { scope = .session(session.record.id) }
+        if case .signedIn(let session) = state, session.hasBeenStored { scope = .session(session.record.id) }
         epoch += 1
         endSession(.signedOut)
         state = .signedOut
@@ -267,7 +267,7 @@ extension SessionStateMachine {
         case .loading(let waiters):
             resume(waiters, .askAgain)
         case .signedIn(let session):
-            ended = session.record.id
+            lastEnded = session.record.id
             resume(session.waiters, .failure(error))
         case .notLoaded, .unavailable, .signedOut, .expired:
             break

@@ -1,15 +1,14 @@
 extension TokenManager {
-    func transition(_ event: (inout SessionStateMachine) -> Void) {
-        transition({ event(&$0.machine) }, then: { _ in })
+    /// Sends an event to the machine and starts the resulting actions in order. Waiters are resumed without the lock.
+    /// - Returns: The machine's answer.
+    @discardableResult
+    func transition<Outcome: Sendable>(_ event: (inout SessionStateMachine) -> Outcome) -> Outcome {
+        transitionCore { core in event(&core.machine) }
     }
 
-    /// Runs an event under the lock and starts the resulting actions in order. Waiters are resumed without the lock.
-    /// - Parameters:
-    ///   - event: The event.
-    ///   - finish: Called with the event's result, without the lock.
-    func transition<Outcome: Sendable>(
-        _ event: (inout Core) -> Outcome, then finish: (Outcome) -> Void
-    ) {
+    /// Runs an event that also concerns the manager's own state.
+    @discardableResult
+    func transitionCore<Outcome: Sendable>(_ event: (inout Core) -> Outcome) -> Outcome {
         let now = time.uptime
         var woken: [(CheckedContinuation<SessionStateMachine.WaiterReply, Never>, SessionStateMachine.WaiterReply)] = []
         var listeners = Wakeups()
@@ -34,7 +33,7 @@ extension TokenManager {
         for start in clocks { start() }
         listeners.wake()
         for (continuation, reply) in woken { continuation.resume(returning: reply) }
-        finish(outcome)
+        return outcome
     }
 
     /// Starts an action without waiting for it. The lock is held, so that actions start in the order of the events.
@@ -71,7 +70,7 @@ extension TokenManager {
             }
         case .clearJournal(let record):
             storeQueue.enqueue {
-                await self.updateRecord(SessionStateMachine.journalClearingUpdate(of: record)) { _, _ in }
+                await self.updateRecord(SessionStateMachine.journalClearingDecision(of: record)) { _, _ in }
             }
         case .refresh(let job): Task { await self.performRefresh(job) }
         case .retrySave(let wait): after(wait) { $0.saveRetryDue() }

@@ -28,9 +28,19 @@ extension TokenManager {
     private func markSuccessorInDoubt(of job: SessionStateMachine.RefreshJob) async {
         let now = time.wallClock
         storeQueue.enqueue {
-            await self.updateRecord(SessionStateMachine.doubtUpdate(of: job, since: now)) { _, _ in }
+            await self.updateRecord(SessionStateMachine.inDoubtDecision(of: job, since: now)) { _, _ in }
         }
         await storeQueue.flush()
+    }
+
+    /// What follows from the preparation of a refresh.
+    private enum Preparation: Sendable {
+        /// Send the refresh token now.
+        case send
+        /// The refresh is no longer needed, or must not be sent.
+        case stop
+        /// The lock was lost, so what was read may be outdated.
+        case startOver
     }
 
     /// Acquires the lock, reads the store again and writes the journal.
@@ -45,19 +55,13 @@ extension TokenManager {
                 lock = try await acquireLock()
             } catch {
                 publish(.storeFailed(.lock, error))
-                let shouldSend = await withCheckedContinuation { journalDelayed(job, error, $0) }
-                return (nil, shouldSend ?? false)
+                return (nil, decideWithoutStore(job, error) == .send)
             }
-            let shouldSend = await withCheckedContinuation { (reply: CheckedContinuation<Bool?, Never>) in
-                let startTime = enqueueOnStore { isLate in
-                    if !isLate { await self.writeJournal(job, holding: lock, reply) }
-                } onDelay: { failure in
-                    self.journalDelayed(job, failure, reply)
-                }
-                startTime()
+            switch await writeJournal(job, holding: lock) {
+            case .send: return (lock, true)
+            case .stop: return (lock, false)
+            case .startOver: lock?.release()
             }
-            if let shouldSend { return (lock, shouldSend) }
-            lock?.release()
         }
     }
 
@@ -65,13 +69,10 @@ extension TokenManager {
     /// and a second `acquire` could take it from ourselves when its lease ends.
     private func waitForPreviousRefresh() async throws(StorageError) {
         guard core.withLock({ $0.refreshLock != nil }) else { return }
-        let failure = await withCheckedContinuation { (continuation: CheckedContinuation<StorageError?, Never>) in
-            let startTime = enqueueOnStore { isLate in
-                if !isLate { continuation.resume(returning: nil) }
-            } onDelay: { failure in
-                continuation.resume(returning: failure)
-            }
-            startTime()
+        let failure: StorageError? = await inStoreQueue { deliver in
+            deliver(nil)
+        } onDelay: { failure in
+            failure
         }
         if let failure { throw failure }
     }
@@ -98,45 +99,59 @@ extension TokenManager {
         }
     }
 
-    /// Writes the journal while holding the lock, and reports the result to the machine.
-    /// - Parameter reply: Resumed with whether to send the refresh token; `nil` to start over, because the lock was
-    ///   lost.
+    /// Reads the store again and writes the journal, while holding the lock.
     private func writeJournal(
-        _ first: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?,
-        _ reply: CheckedContinuation<Bool?, Never>
-    ) async {
-        guard let job = confirmPending(first, reply) else { return }
-        let journal = journal(of: job)
-        let decide = SessionStateMachine.journalUpdate(journal, for: job)
-        let isWrite = Locked(false)
-        let succeededLate = await updateRecord { reading in
-            let update = decide(reading)
-            isWrite.withLock { $0 = if case .write = update { true } else { false } }
-            return update
-        } then: { seen, failure in
-            self.finishPreparing(job, holding: lock, seen, journal, failure, reply)
+        _ first: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
+    ) async -> Preparation {
+        await inStoreQueue { deliver in
+            guard let job = self.confirmPending(first) else { return deliver(.stop) }
+            let journal = self.journal(of: job)
+            let decide = SessionStateMachine.journalDecision(journal, for: job)
+            let isWrite = Locked(false)
+            let succeededLate = await self.updateRecord { reading in
+                let update = decide(reading)
+                isWrite.withLock { $0 = if case .write = update { true } else { false } }
+                return update
+            } then: { snapshot, failure in
+                deliver(self.decide(job, holding: lock, snapshot, journal, failure))
+            }
+            if succeededLate, isWrite.withLock({ $0 }) {
+                self.transition { machine in machine.savedLate(job.record) }
+            }
+        } onDelay: { failure in
+            self.decideWithoutStore(first, failure)
         }
-        if succeededLate, isWrite.withLock({ $0 }) { transition { machine in machine.savedLate(job.record) } }
     }
 
-    /// An earlier operation blocks the store for too long. The refresh is decided without a snapshot, and the journal
-    /// is not written.
-    private func journalDelayed(
-        _ first: SessionStateMachine.RefreshJob, _ failure: StorageError,
-        _ reply: CheckedContinuation<Bool?, Never>
-    ) {
-        guard let job = confirmPending(first, reply) else { return }
-        finishPreparing(job, holding: nil, .unavailable(failure), journal(of: job), failure, reply)
+    /// Runs an operation in the store queue.
+    /// - Parameters:
+    ///   - operation: Delivers the result once. It may continue after that; the next operation waits until it returns.
+    ///   - onDelay: Makes the result if an earlier operation blocks the store for too long. The operation then never
+    ///     runs.
+    private func inStoreQueue<Value: Sendable>(
+        _ operation: @escaping @Sendable (_ deliver: @escaping @Sendable (Value) -> Void) async -> Void,
+        onDelay: @escaping @Sendable (StorageError) -> Value
+    ) async -> Value {
+        await withCheckedContinuation { continuation in
+            let startTimer = enqueueOnStore { isLate in
+                if !isLate { await operation { continuation.resume(returning: $0) } }
+            } onDelay: { failure in
+                continuation.resume(returning: onDelay(failure))
+            }
+            startTimer()
+        }
     }
 
-    /// The job as the machine knows it now. If the refresh is no longer needed, resumes `reply` with `false` and
-    /// returns `nil`.
-    private func confirmPending(
-        _ first: SessionStateMachine.RefreshJob, _ reply: CheckedContinuation<Bool?, Never>
-    ) -> SessionStateMachine.RefreshJob? {
+    /// The refresh is decided without a snapshot of the store, and the journal is not written.
+    private func decideWithoutStore(_ first: SessionStateMachine.RefreshJob, _ failure: StorageError) -> Preparation {
+        guard let job = confirmPending(first) else { return .stop }
+        return decide(job, holding: nil, .unavailable(failure), journal(of: job), failure)
+    }
+
+    /// The job as the machine knows it now; `nil` if the refresh is no longer needed.
+    private func confirmPending(_ first: SessionStateMachine.RefreshJob) -> SessionStateMachine.RefreshJob? {
         if let job = core.withLock({ $0.machine.pending(first) }) { return job }
         transition { machine in machine.refreshAbandoned(first) }
-        reply.resume(returning: false)
         return nil
     }
 
@@ -145,20 +160,20 @@ extension TokenManager {
         return RefreshJournal(startedAt: time.wallClock, fingerprint: RefreshJournal.fingerprint(of: token))
     }
 
-    private func finishPreparing(
-        _ job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?, _ seen: StoreSnapshot,
-        _ journal: RefreshJournal, _ failure: StorageError?, _ reply: CheckedContinuation<Bool?, Never>
-    ) {
+    /// Reports what the store contained to the machine, which decides whether the refresh token is sent.
+    private func decide(
+        _ job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?, _ snapshot: StoreSnapshot,
+        _ journal: RefreshJournal, _ failure: StorageError?
+    ) -> Preparation {
         // If this process was stopped and lost the lock, its snapshot may be outdated: start over. Without a snapshot
         // the lock is not checked, because it may be on the same disk that does not respond.
-        if seen.reading.wasReadable, let lock, !lock.isHeld { return reply.resume(returning: nil) }
+        if snapshot.reading.wasReadable, let lock, !lock.isHeld { return .startOver }
         let now = time.uptime
         let jitter = random(in: 0...1)
-        transition { core in
-            core.machine.refreshPrepared(job, over: seen, journal: journal, failure: failure, at: now, jitter: jitter)
-        } then: { shouldSend in
-            reply.resume(returning: shouldSend)
+        let shouldSend = transition { machine in
+            machine.refreshPrepared(job, over: snapshot, journal: journal, failure: failure, at: now, jitter: jitter)
         }
+        return shouldSend ? .send : .stop
     }
 
     /// Runs the refresher within its time limit.
@@ -179,13 +194,7 @@ extension TokenManager {
         let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
         let now = time.uptime
         let jitter = random(in: 0...1)
-        var next: SessionStateMachine.RefreshJob?
-        transition { core in
-            core.machine.refreshFinished(job, outcome, at: now, jitter: jitter)
-        } then: {
-            next = $0
-        }
-        return next
+        return transition { machine in machine.refreshFinished(job, outcome, at: now, jitter: jitter) }
     }
 
     /// Accepts tokens that arrived after the time limit: the refresh token that they replace is spent.
@@ -238,10 +247,10 @@ extension SessionStateMachine.RefreshOutcome {
     init(_ result: Result<TokenBundle, any Error>, wallClock: Date) {
         switch result {
         case .success(let bundle):
-            let known = TokenLifetime(of: bundle, wallClock: wallClock)
+            let lifetime = TokenLifetime(of: bundle, wallClock: wallClock)
             self = .success(
-                bundle.withoutServerDate, known,
-                estimatedExpiry: known.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })
+                bundle.withoutServerDate, lifetime,
+                estimatedExpiry: lifetime.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })
         case .failure(let rejection as RefreshRejectedError):
             self = .terminal(.refreshTokenRejected(code: rejection.code.map(Redaction.redact)))
         case .failure(let failure as RefreshError):

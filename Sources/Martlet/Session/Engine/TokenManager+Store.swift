@@ -9,8 +9,8 @@ extension TokenManager {
     typealias StoreSnapshot = SessionStateMachine.StoreSnapshot
 
     func load() async {
-        await readRecord { seen in
-            self.transition { machine in machine.loaded(seen) }
+        await readRecord { snapshot in
+            self.transition { machine in machine.loaded(snapshot) }
         }
     }
 
@@ -18,28 +18,28 @@ extension TokenManager {
         let (current, lock) = core.withLock { ($0.machine.pending(first), $0.refreshLock) }
         guard let job = current else { return }
         let now = time.wallClock
-        // Evaluated inside the read-modify-write, when no other process can change the record: a process that has taken
-        // over the lock by then has read the old record and may send its refresh token.
-        let doubt: @Sendable () -> Date? = { lock.map { $0.isHeld } ?? true ? nil : now }
-        let succeededLate = await updateRecord(SessionStateMachine.saveUpdate(job, doubtfulSince: doubt)) {
-            seen, failure in
-            self.transition { machine in machine.saved(job, over: seen, failure: failure) }
+        // Check the lock inside the update, when no other process can change the record. If it is lost by then, another
+        // process may have read the old record and sent the same refresh token, so the new tokens are in doubt.
+        let doubt: @Sendable () -> Date? = { if let lock, !lock.isHeld { now } else { nil } }
+        let succeededLate = await updateRecord(SessionStateMachine.saveDecision(job, inDoubtSince: doubt)) {
+            snapshot, failure in
+            self.transition { machine in machine.saved(job, over: snapshot, failure: failure) }
         }
         if succeededLate { transition { machine in machine.savedLate(job.record) } }
     }
 
     func confirmExpiry(_ job: SessionStateMachine.RefreshJob) async {
-        await updateRecord(SessionStateMachine.expiryUpdate(job)) { seen, failure in
-            self.transition { machine in machine.expiryConfirmed(job, over: seen, failure: failure) }
+        await updateRecord(SessionStateMachine.expiryDecision(job)) { snapshot, failure in
+            self.transition { machine in machine.expiryConfirmed(job, over: snapshot, failure: failure) }
         }
     }
 
     func delete(_ deletion: SessionStateMachine.Deletion) async {
         if core.withLock({ $0.machine.isObsolete(deletion) }) { return }
-        await updateRecord(SessionStateMachine.deletionUpdate(deletion)) { seen, failure in
+        await updateRecord(SessionStateMachine.deletionDecision(deletion)) { snapshot, failure in
             var failure = failure
-            if deletion.sparesUnreadable, case .unavailable(let error) = seen.reading { failure = failure ?? error }
-            self.transition { [failure] machine in machine.deleted(deletion.id, over: seen, failure: failure) }
+            if deletion.sparesUnreadable, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
+            self.transition { [failure] machine in machine.deleted(deletion.id, over: snapshot, failure: failure) }
         }
     }
 
@@ -65,13 +65,13 @@ extension TokenManager {
         _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate,
         then report: @escaping @Sendable (StoreSnapshot, StorageError?) -> Void
     ) async -> Bool {
-        let seen = Locked<StoreReading?>(nil)
+        let snapshot = Locked<StoreReading?>(nil)
         let work = Task { [store] () -> StorageError? in
             // Watch before an update too: an app may sign in before anything reads the store.
             watch()
             do {
                 _ = try await store.update { reading in
-                    seen.withLock { $0 = reading }
+                    snapshot.withLock { $0 = reading }
                     return decide(reading)
                 }
                 return nil
@@ -85,7 +85,7 @@ extension TokenManager {
             case .success(let failure): failure
             case .failure: storeTimedOut
             }
-        let reading = seen.withLock { $0 } ?? .unavailable(failure ?? storeTimedOut)
+        let reading = snapshot.withLock { $0 } ?? .unavailable(failure ?? storeTimedOut)
         report(StoreSnapshot(reading: reading, deadlines: deadlines(in: reading)), failure)
         return await work.value == nil && failure != nil
     }
@@ -106,11 +106,8 @@ extension TokenManager {
         let late = await work.value
         // Use a late result too: a user may take longer to enter a passcode than the store's time limit.
         if case .failure = result {
-            let seen = StoreSnapshot(reading: late, deadlines: deadlines(in: late))
-            transition { core in
-                core.machine.snapshotTaken(seen, since: epoch)
-            } then: { _ in
-            }
+            let snapshot = StoreSnapshot(reading: late, deadlines: deadlines(in: late))
+            transition { machine in machine.snapshotTaken(snapshot, since: epoch) }
         }
     }
 
@@ -156,16 +153,12 @@ extension TokenManager {
 
     private func takeSnapshotNow(afterFailures failures: Int) async {
         let epoch = core.withLock { $0.machine.epoch }
-        await readRecord { seen in
-            self.transition { core in
-                core.machine.snapshotTaken(seen, since: epoch)
-            } then: { outcome in
-                // The store announces a change only once, so an unused snapshot must be repeated.
-                switch outcome {
-                case .reconciled: break
-                case .outdated: self.takeSnapshot()
-                case .unavailable: self.scheduleSnapshotRetry(afterFailures: failures + 1)
-                }
+        await readRecord { snapshot in
+            // The store announces a change only once, so an unused snapshot must be repeated.
+            switch self.transition({ machine in machine.snapshotTaken(snapshot, since: epoch) }) {
+            case .reconciled: break
+            case .outdated: self.takeSnapshot()
+            case .unavailable: self.scheduleSnapshotRetry(afterFailures: failures + 1)
             }
         }
     }

@@ -20,7 +20,7 @@ extension TokenManager {
             switch await wait(ask) {
             case .token(let credential): return .success(credential)
             case .failure(let error): return .failure(error)
-            case .renewed(let session):
+            case .refreshedElsewhere(let session):
                 ask = { machine, waiter, now in machine.tokenRequested(for: session, by: waiter, at: now) }
             case .askAgain, .wait: continue
             }
@@ -34,14 +34,13 @@ extension TokenManager {
             await withCheckedContinuation {
                 (continuation: CheckedContinuation<SessionStateMachine.WaiterReply, Never>) in
                 let now = time.uptime
-                transition { core -> SessionStateMachine.WaiterReply in
+                let reply = transitionCore { core -> SessionStateMachine.WaiterReply in
                     guard !core.cancelledEarly.contains(waiter) else { return .failure(.cancelled) }
                     let reply = ask(&core.machine, waiter, now)
                     if reply == .wait { core.waiting[waiter] = continuation }
                     return reply
-                } then: { reply in
-                    if reply != .wait { continuation.resume(returning: reply) }
                 }
+                if reply != .wait { continuation.resume(returning: reply) }
             }
         } onCancel: {
             let continuation = core.withLock { core -> CheckedContinuation<SessionStateMachine.WaiterReply, Never>? in

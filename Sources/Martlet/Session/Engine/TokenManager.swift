@@ -197,14 +197,14 @@ extension TokenManager {
     func signIn(
         with bundle: TokenBundle, account: SessionAccount, since epoch: Int?
     ) async throws(SessionError) -> SignedInSession {
-        let known = TokenLifetime(of: bundle, wallClock: time.wallClock)
+        let lifetime = TokenLifetime(of: bundle, wallClock: time.wallClock)
         let record = StoredSession(
             id: SessionID(), bundle: bundle.withoutServerDate,
-            estimatedExpiry: known.map { time.wallClock.addingTimeInterval($0.remaining.inSeconds) },
-            lifetime: known?.lifetime, account: account)
-        let deadlines = known.map { known in
+            estimatedExpiry: lifetime.map { time.wallClock.addingTimeInterval($0.remaining.inSeconds) },
+            lifetime: lifetime?.total, account: account)
+        let deadlines = lifetime.map { lifetime in
             TokenDeadlines(
-                obtainedAt: time.uptime, remaining: known.remaining, lifetime: known.lifetime, policy: policy,
+                obtainedAt: time.uptime, remaining: lifetime.remaining, lifetime: lifetime.total, policy: policy,
                 jitter: random(in: 0...1))
         }
         let reply = await wait { machine, waiter, _ in

@@ -15,14 +15,14 @@ public struct SessionPolicy: Sendable, Hashable {
     public var firstBackoff: Duration = .seconds(1)
     /// The longest backoff after a failed refresh, unless the server asks for more. Default 60 s.
     public var maximumBackoff: Duration = .seconds(60)
-    /// The longest `Retry-After` of a server that is respected. Default 15 minutes.
+    /// The longest wait that a server's `Retry-After` can cause. A longer one is shortened to this. Default 15 minutes.
     public var maximumRetryAfter: Duration = .seconds(900)
     /// How long one attempt of a refresh or a revocation may take at the token endpoint. A refresh gets less time if
     /// ``lockLease`` or ``rotationGrace`` is short. Default 30 s.
     public var refreshTimeout: Duration = .seconds(30)
     /// How long the server accepts a refresh token that it has already replaced (RFC 9700, section 4.14.2). Set it if
     /// your server has such a grace period: within this time a lost response is recovered by sending the same refresh
-    /// token again. Default zero: a replaced token is never sent again.
+    /// token again. Default zero: after a lost response the token is sent again only when the backoff is over.
     public var rotationGrace: Duration = .zero
     /// How long another process may hold the refresh lock before it counts as dead. Default 45 s. Use the same value in
     /// all processes, and one below ``rotationGrace`` if that is not zero.

@@ -50,7 +50,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
         return journal.fingerprint == RefreshJournal.fingerprint(of: token) ? journal : nil
     }
 
-    /// The same record with its refresh token in unresolvedJournal, because the token before it may have been sent twice.
+    /// The same record with its refresh token marked as in doubt, because its predecessor may have been sent twice.
     func markingTokenInDoubt(since date: Date) -> StoredSession {
         guard let token = bundle.refreshToken else { return self }
         var record = self

@@ -72,7 +72,8 @@ public struct HTTPTokenRefresher: TokenRefresher {
 }
 
 extension TokenRefresher where Self == HTTPTokenRefresher {
-    /// POST with `{"refreshToken": "…"}`. The response contains both tokens, bare or in an envelope. A 401 is terminal.
+    /// POST with `{"refreshToken": "…"}`. The response contains both tokens, bare or in an envelope. A 401 is terminal,
+    /// and so is a 400 with the code `invalid_grant` or `invalid_token`.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - field: The name of the refresh token in the JSON object.
@@ -93,13 +94,15 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
             terminalCodes: ["invalid_grant"])
     }
 
-    /// POST without a body, with the refresh token as a bearer token (`Authorization: Bearer …`). A 401 is terminal.
+    /// POST without a body, with the refresh token as a bearer token (`Authorization: Bearer …`). A 401 is terminal,
+    /// and so is a 400 with the code `invalid_grant` or `invalid_token`.
     /// - Parameter path: The token endpoint, below the manager's base URL.
     public static func bearer(path: String) -> HTTPTokenRefresher {
         HTTPTokenRefresher(path: path, placement: .bearer)
     }
 
-    /// GET with the refresh token in a header field and the old access token as a bearer token. A 401 is terminal.
+    /// GET with the refresh token in a header field and the old access token as a bearer token. A 401 is terminal, and
+    /// so is a 400 with the code `invalid_grant` or `invalid_token`.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - header: The field for the refresh token; `nil` is `refresh-token`.
@@ -112,7 +115,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// POST with `{"refreshToken": "…"}`. The response contains only a new access token (`{"token": "…"}`), and the
-    /// refresh token stays the same. A 401 is terminal.
+    /// refresh token stays the same. A 401 is terminal, and so is a 400 with the code `invalid_grant` or
+    /// `invalid_token`.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - field: The name of the refresh token in the JSON object.
@@ -122,7 +126,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
             fields: TokenFields(accessToken: ["token", "accessToken", "access_token"]))
     }
 
-    /// POST with `{"refreshToken": "…"}`. The response contains both tokens within `result`. A 401 is terminal.
+    /// POST with `{"refreshToken": "…"}`. The response contains both tokens within `result`. A 401 is terminal, and so
+    /// is a 400 with the code `invalid_grant` or `invalid_token`.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - field: The name of the refresh token in the JSON object.
@@ -131,7 +136,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// POST with the refresh token in a cookie, for servers that set it as an `HttpOnly` cookie. The session's record
-    /// keeps the cookie, and only the token endpoint receives it. A 401 is terminal.
+    /// keeps the cookie, and only the token endpoint receives it. A 401 is terminal, and so is a 400 with the code
+    /// `invalid_grant` or `invalid_token`.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - cookie: The name of the cookie.

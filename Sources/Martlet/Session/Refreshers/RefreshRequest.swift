@@ -33,6 +33,8 @@ struct RefreshRequest: Sendable {
         }
     }
 
+    /// Decides whether an unsuccessful response ends the session: a terminal code with a 400 or 401, or a terminal
+    /// status. Everything else is transient.
     private func error(in response: ServerResponse, now: Date) -> any Error {
         let json = JSONValue(body: response.body)
         let code = json?["error"]?.string ?? json?["code"]?.string

@@ -7,7 +7,7 @@
 /// The lifetime of a newly issued access token: from `expires_in`, else the expiry date, else the token's JWT claims.
 struct TokenLifetime: Sendable, Hashable {
     /// The whole lifetime, from which the leeway is computed.
-    let lifetime: Duration
+    let total: Duration
     /// The part of it that remains now.
     let remaining: Duration
 
@@ -21,13 +21,13 @@ struct TokenLifetime: Sendable, Hashable {
     init?(of bundle: TokenBundle, wallClock: Date) {
         let serverNow = bundle.serverDate ?? wallClock
         if let lifetime = bundle.lifetime, Self.isPlausible(lifetime) {
-            self.init(lifetime: lifetime, remaining: lifetime)
+            self.init(total: lifetime, remaining: lifetime)
             return
         }
         if let expiresAt = bundle.expiresAt {
             if let remaining = Duration(untrusted: expiresAt.timeIntervalSince(serverNow)), Self.isPlausible(remaining)
             {
-                self.init(lifetime: remaining, remaining: remaining)
+                self.init(total: remaining, remaining: remaining)
                 return
             }
         }
@@ -36,7 +36,7 @@ struct TokenLifetime: Sendable, Hashable {
         else { return nil }
         guard let issuedAt = claims.issuedAt else {
             guard Self.isPlausible(remaining) else { return nil }
-            self.init(lifetime: remaining, remaining: remaining)
+            self.init(total: remaining, remaining: remaining)
             return
         }
         guard let lifetime = Duration(untrusted: expiresAt.timeIntervalSince(issuedAt)), Self.isPlausible(lifetime)
@@ -47,11 +47,11 @@ struct TokenLifetime: Sendable, Hashable {
         // The same is true if the token looks expired, because no server issues an expired token. Then the token counts
         // as new.
         let isReliable = bundle.serverDate != nil && remaining > .zero
-        self.init(lifetime: lifetime, remaining: isReliable ? min(remaining, lifetime) : lifetime)
+        self.init(total: lifetime, remaining: isReliable ? min(remaining, lifetime) : lifetime)
     }
 
-    private init(lifetime: Duration, remaining: Duration) {
-        self.lifetime = lifetime
+    private init(total: Duration, remaining: Duration) {
+        self.total = total
         self.remaining = remaining
     }
 

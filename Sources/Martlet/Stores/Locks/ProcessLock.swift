@@ -57,7 +57,7 @@ public final class ProcessLock: StoreLock {
             while true {
                 try Task.checkCancellation()
                 if let activities, activity?.isRunning != true {
-                    activity = await activities.begin("A session is renewed or stored")
+                    activity = await activities.begin("A session is refreshed or stored")
                     guard activity != nil else {
                         // The app is about to be suspended. Try again when it resumes.
                         try await time.sleep(until: time.uptime + .seconds(1))

@@ -41,13 +41,13 @@ public struct DownloadedFile: Sendable, Hashable {
     public let path: String
     /// The size of the file in bytes.
     public let size: Int64
-    /// The number of bytes that an earlier call had kept.
-    public let keptBytes: Int64
+    /// How many bytes of the file an earlier call received; 0 if this call received the whole file.
+    public let resumedBytes: Int64
 
-    package init(path: String, size: Int64, keptBytes: Int64 = 0) {
+    package init(path: String, size: Int64, resumedBytes: Int64 = 0) {
         self.path = path
         self.size = size
-        self.keptBytes = keptBytes
+        self.resumedBytes = resumedBytes
     }
 
     /// The location of the file.

@@ -28,7 +28,7 @@ final class DownloadReceiver: ResponseReceiver {
         /// bytes.
         var mustRestart = false
         /// The number of bytes that an earlier call had kept.
-        var keptBytes: Int64 = 0
+        var resumedBytes: Int64 = 0
         /// Whether the bytes are kept if the call fails.
         var keepsPartial = false
         /// Whether the kept bytes belong to this call, which may then delete them.
@@ -55,7 +55,7 @@ final class DownloadReceiver: ResponseReceiver {
         self.resumeFingerprint = resumeFingerprint
         do {
             self.state = Locked(
-                try await FileQueue.run { try partial.begin(options, resumeFingerprint: resumeFingerprint) })
+                try await FileQueue.run { try partial.openState(for: options, resumeFingerprint: resumeFingerprint) })
         } catch let problem as FileError {
             throw DownloadError.file(problem)
         }
@@ -65,7 +65,9 @@ final class DownloadReceiver: ResponseReceiver {
 
     /// The downloaded file, after the call has succeeded.
     var result: DownloadedFile {
-        state.withLock { DownloadedFile(path: partial.destination.path, size: $0.written, keptBytes: $0.keptBytes) }
+        state.withLock { state in
+            DownloadedFile(path: partial.destination.path, size: state.written, resumedBytes: state.resumedBytes)
+        }
     }
 
     /// Releases the file after the call has failed, and deletes what cannot be resumed.
@@ -121,10 +123,10 @@ final class DownloadReceiver: ResponseReceiver {
     }
 
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool {
-        let hasResumed = state.withLock { $0.requestedOffset != nil }
+        let askedForRest = state.withLock { $0.requestedOffset != nil }
         switch head.status.code {
-        case 206 where hasResumed: return true
-        case 416 where hasResumed: return false
+        case 206 where askedForRest: return true
+        case 416 where askedForRest: return false
         // A 304 has no body, and the body of a redirect is not the file.
         case let code: return (200..<300).contains(code) && endpoint.acceptableStatuses.contains(code)
         }
@@ -245,7 +247,7 @@ final class DownloadReceiver: ResponseReceiver {
         let isCurrent = state.withLock { state in
             guard state.attempt == before.attempt else { return false }
             state.written = 0
-            state.keptBytes = 0
+            state.resumedBytes = 0
             state.ownsPartial = true
             state.resumption = resumption
             #if canImport(CryptoKit) || Encryption

@@ -51,9 +51,9 @@ struct PartialDownload: Sendable {
         destination = IncomingFile.Destination(path)
     }
 
-    /// The state that a download starts from: the kept bytes, if the options ask for them and they belong to the same
+    /// Opens the file and returns the state from which the download starts: with the kept bytes, if the options ask for them and they belong to the same
     /// endpoint and account.
-    func begin(_ options: DownloadOptions, resumeFingerprint: String) throws -> DownloadReceiver.State {
+    func openState(for options: DownloadOptions, resumeFingerprint: String) throws -> DownloadReceiver.State {
         var state = DownloadReceiver.State()
         if !options.replacesExisting, FileManager.default.fileExists(atPath: destination.path) {
             throw FileError(.exists, path: destination.path)
@@ -79,7 +79,7 @@ struct PartialDownload: Sendable {
             guard size > 0 else { return state }
         }
         state.written = size
-        state.keptBytes = size
+        state.resumedBytes = size
         state.resumption = resumeData
         #if canImport(CryptoKit) || Encryption
             if let check = options.check { state.digest = try RunningDigest(for: check, of: file) }

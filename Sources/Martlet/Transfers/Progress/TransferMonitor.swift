@@ -21,9 +21,9 @@ public final class TransferMonitor: Sendable {
         var attempt = 0
         /// Identifies one pass over a body. Reports of earlier passes are ignored.
         var pass = 0
-        /// Counts announcements: each start of a call or an attempt, each body, and each end of a call. The counts of a
-        /// body are ignored if another announcement followed it.
-        var announcement = 0
+        /// Grows with each start of a call or an attempt, with each body, and with each end of a call. The counts of a
+        /// body from an earlier generation are ignored.
+        var generation = 0
         var sent = TransferCount()
         var received = TransferCount()
         var isFinished = false
@@ -97,30 +97,30 @@ extension TransferMonitor {
     @discardableResult
     package func start(attempt: Int) -> Int {
         begin(attempt) { state in
-            state.announcement += 1
+            state.generation += 1
             return true
         }
     }
 
-    /// The number of the last announcement.
-    var lastAnnouncement: Int { state.withLock { $0.announcement } }
+    /// The current generation.
+    var generation: Int { state.withLock { $0.generation } }
 
-    /// Announces a body before it is handed to the transport.
-    /// - Parameter last: The last announcement of the body's attempt. If there has been another one since, the attempt
-    ///   was abandoned and its body is ignored.
-    /// - Returns: The announcement to start the body with.
-    func announceBody(after last: Int) -> Int {
+    /// Starts a generation for a body before the body is handed to the transport.
+    /// - Parameter last: The generation of the body's attempt. If there is a newer one, the attempt was abandoned and its
+    ///   body is ignored.
+    /// - Returns: The generation to start the body with.
+    func startGeneration(after last: Int) -> Int {
         state.withLock { state in
-            guard state.announcement == last else { return last }
-            state.announcement += 1
-            return state.announcement
+            guard state.generation == last else { return last }
+            state.generation += 1
+            return state.generation
         }
     }
 
     /// Starts a body when the transport begins to read it. A transport may read it more than once within an attempt.
     /// - Returns: The pass that counts belong to.
-    func startBody(_ announcement: Int, attempt: Int) -> Int {
-        begin(attempt) { $0.announcement == announcement }
+    func startBody(_ generation: Int, attempt: Int) -> Int {
+        begin(attempt) { $0.generation == generation }
     }
 
     private func begin(_ attempt: Int, if isWanted: (inout State) -> Bool) -> Int {
@@ -177,7 +177,7 @@ extension TransferMonitor {
             }
             wakeups += state.subscribers.finish()
             state.isFinished = true
-            state.announcement += 1
+            state.generation += 1
             return wakeups
         }
         wakeups.wake()

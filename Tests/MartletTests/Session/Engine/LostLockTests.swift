@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A refresh that loses its lock") struct LostLockTests {
     @Test(
-        "its tokens are stored as in unresolvedJournal, so that a later rejection is reported as rotationLost")
+        "its refresh token is stored as in doubt, so that a later rejection is reported as rotationLost")
     func stoppedAfterSending() async throws {
         let store = SharedStore()
         let app = try await App.signedIn(store: store)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(
-        "tokens that arrive after the time limit are in unresolvedJournal, because the lock was released")
+        "tokens that arrive after the time limit are in doubt, because the lock was released")
     func lateTokens() async throws {
         let (store, time, gate) = (SharedStore(), ManualTimeSource(), Gate())
         let tokens = TokenManager(

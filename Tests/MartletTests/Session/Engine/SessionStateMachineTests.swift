@@ -248,7 +248,7 @@ import Testing
         }
         Issue.record("no refresh was started")
         return SessionStateMachine.RefreshJob(
-            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), isStored: true)
+            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), hasBeenStored: true)
     }
 
     private func journal(of record: StoredSession) -> RefreshJournal {
@@ -261,7 +261,7 @@ import Testing
         for case .save(let job) in actions { return job }
         Issue.record("nothing was saved")
         return SessionStateMachine.SaveJob(
-            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), deadlines: nil, isStored: true)
+            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), deadlines: nil, hasBeenStored: true)
     }
 
     /// Reports that the record was written over an older one.

@@ -68,7 +68,7 @@ import Testing
         machine.savedLate(job.record)
         machine.saveRetryDue()
         let retry = try #require(machine.takeActions().compactMap(\.save).last)
-        #expect(machine.pending(retry)?.isStored == true)
+        #expect(machine.pending(retry)?.hasBeenStored == true)
         #expect(machine.snapshotTaken(.init(reading: .empty), since: machine.epoch) == .reconciled)
         #expect(machine.visibleState(at: .zero) == .signedOut)
         #expect(machine.pending(job) == nil)
@@ -89,7 +89,7 @@ import Testing
         var (machine, job) = unsaved()
         _ = machine.refreshForced(by: 9, at: .zero)
         let refresh = try #require(machine.takeActions().compactMap(\.refresh).last)
-        #expect(!refresh.isStored)
+        #expect(!refresh.hasBeenStored)
         let journal = RefreshJournal(startedAt: .distantPast, fingerprint: "00000000")
         let isToBeSent = machine.refreshPrepared(
             refresh, over: .init(reading: .empty), journal: journal, failure: nil, at: .zero, jitter: 0)
@@ -98,14 +98,14 @@ import Testing
             Issue.record("the session has ended")
             return
         }
-        #expect(session.isStored && session.record.id == job.record.id)
+        #expect(session.hasBeenStored && session.record.id == job.record.id)
     }
 
     @Test("a retried write of a record keeps the journal of a refresh in progress") func retryKeepsJournal() {
         var stored = StoredSession(id: SessionID(), bundle: .fresh(1))
-        let job = SessionStateMachine.SaveJob(id: 1, record: stored, deadlines: nil, isStored: true)
+        let job = SessionStateMachine.SaveJob(id: 1, record: stored, deadlines: nil, hasBeenStored: true)
         stored.journal = RefreshJournal(startedAt: .distantPast, fingerprint: "00000000")
-        #expect(SessionStateMachine.saveUpdate(job)(.found(stored)) == .write(stored))
+        #expect(SessionStateMachine.saveDecision(job)(.found(stored)) == .write(stored))
     }
 
     private let failure = StorageError(.unreachable, "full")
@@ -123,7 +123,7 @@ import Testing
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
         let record = StoredSession(id: SessionID(), bundle: .fresh(1))
         machine.signedIn(record, deadlines: nil, by: 1)
-        let job = SessionStateMachine.SaveJob(id: machine.lastID, record: record, deadlines: nil, isStored: false)
+        let job = SessionStateMachine.SaveJob(id: machine.lastID, record: record, deadlines: nil, hasBeenStored: false)
         machine.saved(job, over: .init(reading: .unavailable(failure)), failure: failure)
         _ = machine.takeActions()
         return (machine, job)

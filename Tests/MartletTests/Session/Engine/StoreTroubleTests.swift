@@ -17,7 +17,7 @@ import Testing
         machine.signedOut()
         let deletion = machine.deletion
         #expect(deletion?.scope.includes(ada) == true)
-        #expect(deletion.map { Machine.deletionUpdate($0)(.found(ada)) } == .delete)
+        #expect(deletion.map { Machine.deletionDecision($0)(.found(ada)) } == .delete)
     }
 
     @Test("a refresh that waited for the lock is dropped if its session has ended") func lateJournal() {
@@ -51,7 +51,7 @@ import Testing
         newer.rotation = 1
         newer.bundle = .pair("bob-1")
         for case .save(let job) in machine.takeActions() {
-            #expect(Machine.saveUpdate(job)(.found(newer)) == .keep)
+            #expect(Machine.saveDecision(job)(.found(newer)) == .keep)
             machine.saved(job, over: .init(reading: .found(newer)), failure: nil)
         }
         #expect(machine.currentRecord == newer)
@@ -70,8 +70,8 @@ import Testing
 
     @Test("the expiry of a session that was never written does not restore the previous one") func expiredUnwritten() {
         var machine = unwritten(bob, over: ada)
-        machine.ended = nil
-        let job = Machine.RefreshJob(id: 90, record: bob, isStored: false)
+        machine.lastEnded = nil
+        let job = Machine.RefreshJob(id: 90, record: bob, hasBeenStored: false)
         guard case .signedIn(var session) = machine.state else { return }
         session.phase = .confirmingExpiry(job, .refreshTokenRejected(code: nil))
         machine.state = .signedIn(session)

@@ -186,7 +186,7 @@
                     renewed = renewed.markingTokenInDoubt(since: doubt.startedAt)
                 }
                 #expect(await store.read() == .found(renewed))
-                #expect(await saysCutShort(events) == (record.unresolvedJournal != nil))
+                #expect(await reportsInterruptedRefresh(events) == (record.unresolvedJournal != nil))
             case .found(let record):
                 // The server has responded, and the response died with the process. The journal shows this, so the
                 // error is `rotationLost`.
@@ -194,7 +194,7 @@
                 #expect(record.rotation == issued - 1)
                 try await expectGrace(run, record)
                 await #expect(throws: SessionError.expired(.rotationLost)) { try await tokens.refresh() }
-                #expect(await saysCutShort(events))
+                #expect(await reportsInterruptedRefresh(events))
                 #expect(await store.read() == .empty)
             }
             try await tokens.signIn(with: run.server.tokens(run.server.issued))
@@ -212,13 +212,13 @@
                 let tokens = run.server.manager(store, grantsGrace: true)
                 let events = tokens.events
                 try await tokens.refresh()
-                #expect(await saysCutShort(events))
+                #expect(await reportsInterruptedRefresh(events))
                 #expect(await store.read() == .found(record.renewed(run.server.tokens(run.server.issued))))
             }
         }
 
         /// Whether an interrupted refresh is reported before the next refresh ends.
-        private func saysCutShort(_ events: AsyncStream<SessionEvent>) async -> Bool {
+        private func reportsInterruptedRefresh(_ events: AsyncStream<SessionEvent>) async -> Bool {
             for await event in events {
                 switch event {
                 case .refreshInterrupted: return true

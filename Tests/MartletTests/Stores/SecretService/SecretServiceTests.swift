@@ -51,7 +51,7 @@
                         setenv("XDG_STATE_HOME", folder + "/state", 1)
                         let contract = TokenStoreContract {
                             AnyTokenStore.secretService(service: "com.example.app", timeout: .seconds(30))
-                        } put: { bytes in
+                        } replacingBytes: { bytes in
                             try await storage.save(bytes, for: "session")
                         }
                         try await contract.verify()

@@ -130,7 +130,7 @@
                 }
                 #expect(failure != nil)
                 let response = try await download(.sha256(sha256), keepsPartial: true, in: folder)
-                #expect(response.value.keptBytes == 5)
+                #expect(response.value.resumedBytes == 5)
                 #expect(FileManager.default.contents(atPath: folder.path + "/film") == content)
             }
         }

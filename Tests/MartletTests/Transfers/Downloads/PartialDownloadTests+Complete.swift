@@ -19,7 +19,7 @@ extension PartialDownloadTests {
             try await keepAll(path, content)
             let transport = server.transport
             let response = try await client(transport).download(Get("/film", .none), to: path, options: options)
-            #expect(response.value == DownloadedFile(path: path, size: 10_500, keptBytes: 10_499))
+            #expect(response.value == DownloadedFile(path: path, size: 10_500, resumedBytes: 10_499))
             #expect(transport.requests.map { $0.headers[.range] } == ["bytes=10499-"])
             #expect(FileManager.default.contents(atPath: path) == content)
             #expect(folder.names == ["film.bin"])

@@ -35,7 +35,7 @@ import Testing
             #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix(".martlet-download-") })
             let transport = server.transport
             let response = try await client(transport).download(Get("/film", .none), to: path, options: options)
-            #expect(response.value == DownloadedFile(path: path, size: 10_500, keptBytes: 4000))
+            #expect(response.value == DownloadedFile(path: path, size: 10_500, resumedBytes: 4000))
             #expect(transport.requests.first?.headers[.range] == "bytes=4000-")
             #expect(FileManager.default.contents(atPath: path) == content)
             #expect(folder.names == ["film.bin"])
@@ -79,7 +79,7 @@ import Testing
             await breakOff(path, at: 4000)
             server.change { $0.headers[.eTag] = "\"two\"" }
             let response = try await client(server.transport).download(Get("/film", .none), to: path, options: options)
-            #expect(response.value.keptBytes == 0)
+            #expect(response.value.resumedBytes == 0)
             #expect(FileManager.default.contents(atPath: path) == content)
 
             await breakOff(path, at: 4000)

@@ -26,11 +26,11 @@ import Testing
     @Test("a body announced after its attempt was abandoned does not count") func lateAnnouncement() {
         let monitor = TransferMonitor()
         monitor.start(attempt: 1)
-        let first = monitor.lastAnnouncement
+        let first = monitor.generation
         monitor.start(attempt: 2)
-        let second = monitor.announceBody(after: monitor.lastAnnouncement)
+        let second = monitor.startGeneration(after: monitor.generation)
         func readLate() {
-            let pass = monitor.startBody(monitor.announceBody(after: first), attempt: 1)
+            let pass = monitor.startBody(monitor.startGeneration(after: first), attempt: 1)
             monitor.send(TransferCount(completed: 3, total: 10), in: pass)
         }
         readLate()

@@ -98,7 +98,7 @@ extension World {
     func events(_ bounds: SearchBounds) -> [SearchEvent] {
         var events: [SearchEvent] = []
         if waiters.count + woken.count < bounds.waiters { addAsks(&events) }
-        if case .signedIn(let session) = machine.state, session.isAnnounced {
+        if case .signedIn(let session) = machine.state, session.isVisible {
             events.append(.requestIsRejected(session.record.stamp))
         }
         for (index, ask) in woken.enumerated() where woken.firstIndex(of: ask) == index {
@@ -136,7 +136,7 @@ extension World {
         events += [.asks(.token), .asks(.lastingToken), .asks(.forcedRefresh)]
         if case .signedIn(let session) = machine.state {
             let stamp = session.record.stamp
-            if session.isAnnounced { events.append(.asks(.tokenInPlaceOf(stamp))) }
+            if session.isVisible { events.append(.asks(.tokenInPlaceOf(stamp))) }
             if stamp.rotation > 0 {
                 events.append(
                     .asks(.tokenInPlaceOf(SessionStamp(session: stamp.session, rotation: stamp.rotation - 1))))

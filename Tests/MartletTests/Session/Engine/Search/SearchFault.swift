@@ -31,7 +31,7 @@ extension SearchFault {
         name: "refreshes one rotation twice", breaks: [.oneRefreshPerRotation]
     ) { machine, actions in
         for case .refresh(let job) in actions {
-            let another = Machine.RefreshJob(id: machine.makeID(), record: job.record, isStored: job.isStored)
+            let another = Machine.RefreshJob(id: machine.makeID(), record: job.record, hasBeenStored: job.hasBeenStored)
             actions.append(.refresh(another))
         }
     }
@@ -59,13 +59,13 @@ extension SearchFault {
     private static let keepsSpentToken = Self(
         name: "continues with a spent refresh token", breaks: [.noTokenKnownToBeSpentIsSent]
     ) { machine, actions in
-        guard case .signedIn(var session) = machine.state, case .saving(let job) = session.phase, job.isStored
+        guard case .signedIn(var session) = machine.state, case .saving(let job) = session.phase, job.hasBeenStored
         else {
             return
         }
         var record = job.record
         record.bundle.refreshToken = session.record.bundle.refreshToken
-        let other = Machine.SaveJob(id: job.id, record: record, deadlines: job.deadlines, isStored: true)
+        let other = Machine.SaveJob(id: job.id, record: record, deadlines: job.deadlines, hasBeenStored: true)
         session.phase = .saving(other)
         machine.state = .signedIn(session)
         actions = actions.map { $0 == .save(job) ? .save(other) : $0 }
@@ -82,7 +82,7 @@ extension SearchFault {
     ) { machine, _ in
         guard case .signedIn(var session) = machine.state, case .saving(let job) = session.phase else { return }
         session.record = job.record
-        session.isAnnounced = true
+        session.isVisible = true
         machine.state = .signedIn(session)
     }
 
@@ -98,7 +98,7 @@ extension SearchFault {
         guard case .signedIn(var session) = machine.state, case .sending(let job, true) = session.phase else {
             return
         }
-        session.phase = .sending(job, isDoubtful: false)
+        session.phase = .sending(job, isInDoubt: false)
         machine.state = .signedIn(session)
     }
 

@@ -165,13 +165,13 @@ extension World.Ask {
 
 extension SessionStateMachine.RefreshJob {
     fileprivate func renamed(_ numbers: Numbering) -> Self {
-        Self(id: numbers[id], record: record, isStored: isStored, firstSentAt: firstSentAt, replays: replays)
+        Self(id: numbers[id], record: record, hasBeenStored: hasBeenStored, firstSentAt: firstSentAt, replays: replays)
     }
 }
 
 extension SessionStateMachine.SaveJob {
     fileprivate func renamed(_ numbers: Numbering) -> Self {
-        Self(id: numbers[id], record: record, deadlines: deadlines, isStored: isStored)
+        Self(id: numbers[id], record: record, deadlines: deadlines, hasBeenStored: hasBeenStored)
     }
 }
 
@@ -186,7 +186,7 @@ extension SessionStateMachine.Phase {
         switch self {
         case .settled: .settled
         case .preparing(let job): .preparing(job.renamed(numbers))
-        case .sending(let job, let isDoubtful): .sending(job.renamed(numbers), isDoubtful: isDoubtful)
+        case .sending(let job, let isInDoubt): .sending(job.renamed(numbers), isInDoubt: isInDoubt)
         case .saving(let job): .saving(job.renamed(numbers))
         case .confirmingExpiry(let job, let reason): .confirmingExpiry(job.renamed(numbers), reason)
         }

@@ -62,7 +62,7 @@ extension SearchStep {
     fileprivate var resumesWithOwnTokens: Bool {
         for reply in replies {
             guard case .token(let credential) = reply.reply else { continue }
-            guard case .signedIn(let session) = reply.machine.state, session.isAnnounced,
+            guard case .signedIn(let session) = reply.machine.state, session.isVisible,
                 session.credential == credential,
                 Names.session(of: credential.accessToken) == Names.number(of: credential.stamp.session)
             else { return false }
@@ -93,8 +93,8 @@ extension SearchStep {
 
     /// Tokens become visible only after they are stored, or after storing them failed.
     fileprivate var showsOnlyStoredTokens: Bool {
-        guard case .signedIn(let session) = after.machine.state, session.isAnnounced else { return true }
-        if case .signedIn(let earlier) = before.machine.state, earlier.isAnnounced,
+        guard case .signedIn(let session) = after.machine.state, session.isVisible else { return true }
+        if case .signedIn(let earlier) = before.machine.state, earlier.isVisible,
             earlier.record.bundle == session.record.bundle
         {
             return true
@@ -148,7 +148,7 @@ extension World {
         case .notLoaded, .loading, .unavailable: true
         case .signedOut, .expired: stored == nil && machine.deletion == nil
         case .signedIn(let session):
-            session.isSaved && session.isAnnounced && stored?.id == session.record.id
+            session.isSaved && session.isVisible && stored?.id == session.record.id
                 && stored?.rotation == session.record.rotation && stored?.bundle == session.record.bundle
         }
     }

@@ -12,7 +12,7 @@ extension SearchStep {
             if let bundle = after.rotate(token) {
                 after[token].isKnownSpent = true
                 // The lost request may still reach the server later.
-                if before[token].mayHaveBeenSent, after.machine.policy.rotationGrace == .zero {
+                if before[token].mayHaveBeenSentBefore, after.machine.policy.rotationGrace == .zero {
                     after[bundle].isInDoubt = true
                 }
                 result = .success(bundle)
@@ -23,11 +23,11 @@ extension SearchStep {
         case .isOffline: result = .transient(RefreshError(.offline, description: ""))
         case .isCutOffBefore:
             after[token].isInDoubt = true
-            after[token].mayHaveBeenSent = true
+            after[token].mayHaveBeenSentBefore = true
             result = .transient(RefreshError(.connection, description: ""))
         case .isCutOffAfter:
             after[token].isInDoubt = true
-            after[token].mayHaveBeenSent = true
+            after[token].mayHaveBeenSentBefore = true
             let bundle = after.rotate(token)
             if after.late == nil, let bundle { after.late = World.LateResponse(job: job, bundle: bundle) }
             result = .transient(RefreshError(.connection, description: ""))
@@ -57,6 +57,6 @@ extension SearchStep {
 
 extension SessionStateMachine.RefreshOutcome {
     static func success(_ bundle: TokenBundle) -> Self {
-        .success(bundle, Time.known, estimatedExpiry: Time.estimatedExpiry(Time.lifetime))
+        .success(bundle, Time.tokenLifetime, estimatedExpiry: Time.estimatedExpiry(Time.lifetime))
     }
 }

@@ -34,33 +34,33 @@ extension SearchStep {
 
     typealias StoreSnapshot = SessionStateMachine.StoreSnapshot
 
-    mutating func report(_ task: World.StoreTask, _ seen: StoreSnapshot, _ failure: StorageError?) {
-        learn(from: seen)
+    mutating func report(_ task: World.StoreTask, _ snapshot: StoreSnapshot, _ failure: StorageError?) {
+        learn(from: snapshot)
         switch task {
         case .load:
             after.hasNews = false
-            transition { $0.loaded(seen) }
+            transition { $0.loaded(snapshot) }
         case .snapshot(let isOutdated):
-            switch transition({ $0.snapshotTaken(seen, since: isOutdated ? -1 : $0.epoch) }) {
+            switch transition({ $0.snapshotTaken(snapshot, since: isOutdated ? -1 : $0.epoch) }) {
             case .reconciled: break
             case .outdated: after.hasNews = true
             case .unavailable: after.awaitsSnapshot = true
             }
         case .writeJournal(let id):
             guard let index = after.refreshes.firstIndex(where: { $0.job.id == id }) else { return }
-            prepare(index, seen, failure)
-        case .save(let job): transition { $0.saved(job, over: seen, failure: failure) }
-        case .confirmExpiry(let job): transition { $0.expiryConfirmed(job, over: seen, failure: failure) }
+            prepare(index, snapshot, failure)
+        case .save(let job): transition { $0.saved(job, over: snapshot, failure: failure) }
+        case .confirmExpiry(let job): transition { $0.expiryConfirmed(job, over: snapshot, failure: failure) }
         case .delete(let deletion):
             var failure = failure
-            if deletion.sparesUnreadable, case .unavailable(let error) = seen.reading { failure = failure ?? error }
-            transition { [failure] in $0.deleted(deletion.id, over: seen, failure: failure) }
+            if deletion.sparesUnreadable, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
+            transition { [failure] in $0.deleted(deletion.id, over: snapshot, failure: failure) }
         case .clearJournal, .flush: break
         }
     }
 
     /// Reports that a refresh has written its journal, could not write it, or was abandoned.
-    mutating func prepare(_ index: Int, _ seen: StoreSnapshot, _ failure: StorageError?) {
+    mutating func prepare(_ index: Int, _ snapshot: StoreSnapshot, _ failure: StorageError?) {
         let first = after.refreshes[index].job
         guard let job = after.machine.pending(first) else {
             after.refreshes.remove(at: index)
@@ -69,7 +69,7 @@ extension SearchStep {
         after.refreshes[index].job = job
         let isToBeSent = transition { machine in
             machine.refreshPrepared(
-                job, over: seen, journal: World.journal(for: job.record), failure: failure, at: .zero, jitter: 1)
+                job, over: snapshot, journal: World.journal(for: job.record), failure: failure, at: .zero, jitter: 1)
         }
         guard isToBeSent else {
             after.refreshes.remove(at: index)
@@ -77,9 +77,9 @@ extension SearchStep {
         }
         after.refreshes[index].stage = .sending
         sent = job
-        if case .found(let found) = seen.reading, let doubt = found.unresolvedJournal {
+        if case .found(let found) = snapshot.reading, let doubt = found.unresolvedJournal {
             after[found.bundle].isInDoubt = true
-            if !doubt.isInherited { after[found.bundle].mayHaveBeenSent = true }
+            if !doubt.isInherited { after[found.bundle].mayHaveBeenSentBefore = true }
         }
     }
 
@@ -98,8 +98,8 @@ extension SearchStep {
     }
 
     /// A newer rotation in the store proves that the previous token has been spent.
-    mutating func learn(from seen: StoreSnapshot) {
-        guard case .found(let found) = seen.reading, case .signedIn(let session) = after.machine.state,
+    mutating func learn(from snapshot: StoreSnapshot) {
+        guard case .found(let found) = snapshot.reading, case .signedIn(let session) = after.machine.state,
             found.id == session.record.id, found.rotation > session.record.rotation
         else { return }
         after[session.record.bundle].isKnownSpent = true

@@ -94,7 +94,7 @@ struct SearchStep {
         case (.signOut, _): after.woken.append(.signOut)
         case (.signIn, _): replies.append(Reply(ask: ask, reply: reply, machine: after.machine))
         case (_, .askAgain): after.woken.append(ask)
-        case (_, .renewed(let session)): after.woken.append(.tokenOf(session))
+        case (_, .refreshedElsewhere(let session)): after.woken.append(.tokenOf(session))
         case (_, .token), (_, .failure), (_, .wait):
             replies.append(Reply(ask: ask, reply: reply, machine: after.machine))
         }

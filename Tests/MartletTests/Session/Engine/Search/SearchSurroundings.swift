@@ -22,11 +22,11 @@ extension World {
         switch pending(task) {
         case .load, .snapshot, .flush, nil: nil
         case .writeJournal(let id):
-            job(of: id).flatMap(machine.pending).map { Machine.journalUpdate(World.journal(for: $0.record), for: $0) }
-        case .save(let job): Machine.saveUpdate(job)
-        case .confirmExpiry(let job): Machine.expiryUpdate(job)
-        case .delete(let deletion): Machine.deletionUpdate(deletion)
-        case .clearJournal(let record): Machine.journalClearingUpdate(of: record)
+            job(of: id).flatMap(machine.pending).map { Machine.journalDecision(World.journal(for: $0.record), for: $0) }
+        case .save(let job): Machine.saveDecision(job)
+        case .confirmExpiry(let job): Machine.expiryDecision(job)
+        case .delete(let deletion): Machine.deletionDecision(deletion)
+        case .clearJournal(let record): Machine.journalClearingDecision(of: record)
         }
     }
 

@@ -7,7 +7,7 @@ enum Time {
     static let tick = Duration.seconds(100)
     /// A token is due for renewal after one tick and expires after two.
     static let lifetime = tick * 2
-    static let known = TokenLifetime(
+    static let tokenLifetime = TokenLifetime(
         of: TokenBundle(accessToken: "", lifetime: lifetime), wallClock: Date(timeIntervalSince1970: 0)
     )
 
@@ -76,14 +76,14 @@ extension TokenDeadlines {
 extension SessionStateMachine.RefreshJob {
     fileprivate var ticked: Self {
         Self(
-            id: id, record: record.ticked, isStored: isStored,
+            id: id, record: record.ticked, hasBeenStored: hasBeenStored,
             firstSentAt: firstSentAt.map { max($0 - Time.tick, .zero - Time.tick) }, replays: replays)
     }
 }
 
 extension SessionStateMachine.SaveJob {
     fileprivate func ticked(_ policy: SessionPolicy) -> Self {
-        Self(id: id, record: record.ticked, deadlines: deadlines?.ticked(policy), isStored: isStored)
+        Self(id: id, record: record.ticked, deadlines: deadlines?.ticked(policy), hasBeenStored: hasBeenStored)
     }
 }
 
@@ -100,7 +100,7 @@ extension SessionStateMachine.Phase {
         switch self {
         case .settled: .settled
         case .preparing(let job): .preparing(job.ticked)
-        case .sending(let job, let isDoubtful): .sending(job.ticked, isDoubtful: isDoubtful)
+        case .sending(let job, let isInDoubt): .sending(job.ticked, isInDoubt: isInDoubt)
         case .saving(let job): .saving(job.ticked(policy))
         case .confirmingExpiry(let job, let reason): .confirmingExpiry(job.ticked, reason)
         }

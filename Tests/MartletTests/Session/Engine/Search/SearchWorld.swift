@@ -82,7 +82,7 @@ struct World: Hashable {
             hasher.combine(session.deadlines?.expiresAt)
             hasher.combine(session.isRejected)
             hasher.combine(session.isSaved)
-            hasher.combine(session.isStored)
+            hasher.combine(session.hasBeenStored)
             hasher.combine(session.backoff?.until)
             hasher.combine(session.recentRefreshes)
             hasher.combine(session.record.journal == nil)
@@ -181,7 +181,7 @@ extension World {
         /// Whether its fate, or its predecessor's, is unknown.
         var isInDoubt = false
         /// Whether it was sent without a response.
-        var mayHaveBeenSent = false
+        var mayHaveBeenSentBefore = false
     }
 }
 

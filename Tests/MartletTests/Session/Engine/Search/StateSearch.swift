@@ -203,7 +203,7 @@ extension World {
             case .expired(let reason, let id): "\(id) expired, \(reason)"
             case .signedIn(let session):
                 "\(session.record.stamp) \(session.phase.words)\(session.isSaved ? "" : ", unsaved")"
-                    + "\(session.isAnnounced ? "" : ", unannounced")"
+                    + "\(session.isVisible ? "" : ", unannounced")"
             }
         return "\(state); store: \(stored.map { "\($0.stamp)" } ?? "empty"), pending: "
             + "[\(storeTasks.map(\.words).joined(separator: ", "))]; "
@@ -216,7 +216,7 @@ extension SessionStateMachine.Phase {
         switch self {
         case .settled: "settled"
         case .preparing: "preparing a refresh"
-        case .sending(_, let isDoubtful): isDoubtful ? "refreshing in doubt" : "refreshing"
+        case .sending(_, let isInDoubt): isInDoubt ? "refreshing in doubt" : "refreshing"
         case .saving: "saving"
         case .confirmingExpiry: "confirming expiry"
         }

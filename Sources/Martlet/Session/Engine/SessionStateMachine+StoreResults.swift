@@ -2,11 +2,11 @@
 
 extension SessionStateMachine {
     /// The store was read, for the first time or again after a failure.
-    mutating func loaded(_ seen: StoreSnapshot) {
+    mutating func loaded(_ snapshot: StoreSnapshot) {
         guard case .loading(let waiters) = state else { return }
-        switch seen.reading {
+        switch snapshot.reading {
         case .found(let record):
-            state = .signedIn(ActiveSession(record: record, deadlines: seen.deadlines))
+            state = .signedIn(ActiveSession(record: record, deadlines: snapshot.deadlines))
             actions.append(.emit(.restored(record.stamp)))
             if record.unresolvedJournal?.isInherited == false {
                 actions.append(.emit(.refreshInterrupted(record.stamp)))
@@ -25,23 +25,24 @@ extension SessionStateMachine {
 
     /// A write has finished: the record was written, or the stored one was kept because another process was faster, or
     /// the write failed.
-    mutating func saved(_ job: SaveJob, over seen: StoreSnapshot, failure: StorageError?) {
+    mutating func saved(_ job: SaveJob, over snapshot: StoreSnapshot, failure: StorageError?) {
         guard case .signedIn(var session) = state else { return }
         let isFirstTry = session.isSaving(job)
         guard isFirstTry || session.saveRetry == job.id else { return }
         var failure = failure
         if failure == nil {
-            switch RecordComparison(seen.reading, with: job.record) {
+            switch RecordComparison(snapshot.reading, with: job.record) {
             case .same, .older: break
-            case .unreadable where !job.isStored, .otherSession where !job.isStored, .gone where !job.isStored:
+            case .unreadable where !job.hasBeenStored, .otherSession where !job.hasBeenStored,
+                .gone where !job.hasBeenStored:
                 break
             case .unreadable(let error): failure = error
             case .newer(let found):
                 if isFirstTry { actions.append(.emit(.refreshDiscarded(session.record.stamp, .superseded))) }
-                return adopt(found, seen.deadlines, &session)
+                return adopt(found, snapshot.deadlines, &session)
             case .otherSession(let found):
                 if isFirstTry { discard(job.record.bundle, of: session.record.stamp, because: .sessionChanged) }
-                return switchTo(found, seen.deadlines, from: session)
+                return switchTo(found, snapshot.deadlines, from: session)
             case .gone:
                 if isFirstTry { discard(job.record.bundle, of: session.record.stamp, because: .signedOut) }
                 return signedOutElsewhere(session)
@@ -54,7 +55,7 @@ extension SessionStateMachine {
             if failure == nil { actions.append(.emit(.storeRecovered(session.record.stamp))) }
         }
         session.isSaved = failure == nil
-        session.isStored = session.isStored || failure == nil
+        session.hasBeenStored = session.hasBeenStored || failure == nil
         if failure == nil { dropDeletion(replacedBy: job.record) }
         if let failure {
             session.saveFailures += 1
@@ -79,13 +80,13 @@ extension SessionStateMachine {
         state = .signedIn(session)
     }
 
-    /// The job with the current value of `isStored`. Asked when the job's operation starts in the store queue.
+    /// The job with the current value of `hasBeenStored`. Asked when the job's operation starts in the store queue.
     /// - Returns: `nil` if its session has ended and was never stored: writing it could overwrite a later session.
     func pending(_ job: SaveJob) -> SaveJob? {
         guard case .signedIn(let session) = state, session.isSaving(job) || session.saveRetry == job.id
-        else { return job.isStored ? job : nil }
+        else { return job.hasBeenStored ? job : nil }
         var current = job
-        current.isStored = session.isStored
+        current.hasBeenStored = session.hasBeenStored
         return current
     }
 
@@ -93,7 +94,7 @@ extension SessionStateMachine {
     /// session.
     mutating func savedLate(_ record: StoredSession) {
         guard case .signedIn(var session) = state, session.record.id == record.id else { return }
-        session.isStored = true
+        session.hasBeenStored = true
         state = .signedIn(session)
         dropDeletion(replacedBy: record)
     }
@@ -112,11 +113,11 @@ extension SessionStateMachine {
     /// Makes the job's tokens the current ones, after they were written or the write failed.
     private mutating func install(_ session: inout ActiveSession, with job: SaveJob, failure: StorageError?) {
         if !session.isSaved, failure == nil { actions.append(.emit(.storeRecovered(job.record.stamp))) }
-        let isNew = !session.isAnnounced
+        let isNew = !session.isVisible
         session.record = job.record
         session.deadlines = job.deadlines
         session.resetForNewTokens()
-        session.isAnnounced = true
+        session.isVisible = true
         session.saveFailures = 0
         session.saveRetry = nil
         actions.append(.emit(isNew ? .signedIn(job.record.stamp) : .refreshSucceeded(job.record.stamp)))
@@ -134,27 +135,27 @@ extension SessionStateMachine {
         guard !session.isSaved, session.saveRetry == nil else { return }
         if case .saving = session.phase { return }
         let job = SaveJob(
-            id: makeID(), record: session.record, deadlines: session.deadlines, isStored: session.isStored)
+            id: makeID(), record: session.record, deadlines: session.deadlines, hasBeenStored: session.hasBeenStored)
         session.saveRetry = job.id
         actions.append(.save(job))
     }
 
-    /// The server rejected the refresh token, and the store was asked to delete the record. `seen` is what it
+    /// The server rejected the refresh token, and the store was asked to delete the record. `snapshot` is what it
     /// contained: the record is kept if it is newer or belongs to another session.
-    mutating func expiryConfirmed(_ job: RefreshJob, over seen: StoreSnapshot, failure: StorageError?) {
+    mutating func expiryConfirmed(_ job: RefreshJob, over snapshot: StoreSnapshot, failure: StorageError?) {
         guard case .signedIn(var session) = state, case .confirmingExpiry(let current, let reason) = session.phase,
             current.id == job.id
         else { return }
-        switch RecordComparison(seen.reading, with: job.record) {
+        switch RecordComparison(snapshot.reading, with: job.record) {
         case .newer(let found):
-            adopt(found, seen.deadlines, &session)
-        case .otherSession(let found) where session.isStored:
-            switchTo(found, seen.deadlines, from: session)
+            adopt(found, snapshot.deadlines, &session)
+        case .otherSession(let found) where session.hasBeenStored:
+            switchTo(found, snapshot.deadlines, from: session)
         case .otherSession:
             // This session was never written, so the record belongs to an earlier session whose deletion is already
             // pending, or to a later sign-in in another process.
             expire(session, because: reason)
-            if deletion == nil { reconcile(seen) }
+            if deletion == nil { reconcile(snapshot) }
         case .same, .older, .gone:
             expire(session, because: reason)
             if let failure {
@@ -170,7 +171,7 @@ extension SessionStateMachine {
 
     /// A deletion has succeeded or failed.
     /// - Parameter seen: What the store contained before.
-    mutating func deleted(_ id: JobID, over seen: StoreSnapshot? = nil, failure: StorageError?) {
+    mutating func deleted(_ id: JobID, over snapshot: StoreSnapshot? = nil, failure: StorageError?) {
         guard var deletion, deletion.id == id else { return }
         if let failure {
             deletion.failures += 1
@@ -180,9 +181,11 @@ extension SessionStateMachine {
         } else {
             if deletion.failures > 0 { actions.append(.emit(.storeRecovered(nil))) }
             self.deletion = nil
-            if let seen { restoreNewerRecord(seen, over: deletion) }
+            if let snapshot { restoreNewerRecord(snapshot, over: deletion) }
             // Snapshots were ignored while the deletion was pending, so take this record into account now.
-            if let seen, case .found(let record) = seen.reading, !deletion.scope.includes(record) { reconcile(seen) }
+            if let snapshot, case .found(let record) = snapshot.reading, !deletion.scope.includes(record) {
+                reconcile(snapshot)
+            }
         }
     }
 
@@ -196,12 +199,12 @@ extension SessionStateMachine {
 
     /// Restores a session that ended while its record was unreadable, if the store turns out to contain a newer record
     /// whose tokens were not rejected.
-    private mutating func restoreNewerRecord(_ seen: StoreSnapshot, over deletion: Deletion) {
+    private mutating func restoreNewerRecord(_ snapshot: StoreSnapshot, over deletion: Deletion) {
         guard case .expired(_, let id) = state, case .rejectedOrOlder(let rejected) = deletion.scope,
-            rejected.id == id, case .newer(let found) = RecordComparison(seen.reading, with: rejected)
+            rejected.id == id, case .newer(let found) = RecordComparison(snapshot.reading, with: rejected)
         else { return }
-        ended = nil
-        activate(found, seen.deadlines)
+        lastEnded = nil
+        activate(found, snapshot.deadlines)
     }
 
     /// The delay after a failed deletion is over.

@@ -8,7 +8,7 @@
 /// expected one, because another process may have been faster.
 extension SessionStateMachine {
     /// Writes the journal, which says that the record's refresh token is about to be sent.
-    static func journalUpdate(_ journal: RefreshJournal, for job: RefreshJob)
+    static func journalDecision(_ journal: RefreshJournal, for job: RefreshJob)
         -> @Sendable (StoreReading) -> StoreUpdate
     {
         { reading in
@@ -17,7 +17,7 @@ extension SessionStateMachine {
                 // Keep the earliest timestamp: the token's fate has been unknown since then.
                 found.journal = (found.journal ?? job.record.journal ?? journal).markedAsSent
                 return .write(found)
-            case .gone where job.isStored, .otherSession where job.isStored: return .keep
+            case .gone where job.hasBeenStored, .otherSession where job.hasBeenStored: return .keep
             case .older, .gone, .otherSession:
                 var record = job.record
                 record.journal = (record.journal ?? journal).markedAsSent
@@ -28,29 +28,29 @@ extension SessionStateMachine {
     }
 
     /// Writes the record unless another process was faster.
-    /// - Parameter doubtfulSince: Since when another process may also have sent the old refresh token; `nil` if none
+    /// - Parameter inDoubtSince: Since when another process may also have sent the old refresh token; `nil` if none
     ///   can have.
-    static func saveUpdate(
-        _ job: SaveJob, doubtfulSince: @escaping @Sendable () -> Date? = { nil }
+    static func saveDecision(
+        _ job: SaveJob, inDoubtSince: @escaping @Sendable () -> Date? = { nil }
     ) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
             switch RecordComparison(reading, with: job.record) {
             case .same(let found):
-                var record = doubtfulSince().map { job.record.markingTokenInDoubt(since: $0) } ?? job.record
+                var record = inDoubtSince().map { job.record.markingTokenInDoubt(since: $0) } ?? job.record
                 // A refresh may have written its journal since the first attempt of this write.
                 record.journal = record.journal ?? found.journal
                 return .write(record)
-            case .older: return .write(doubtfulSince().map { job.record.markingTokenInDoubt(since: $0) } ?? job.record)
+            case .older: return .write(inDoubtSince().map { job.record.markingTokenInDoubt(since: $0) } ?? job.record)
             // Another process has refreshed since, even if this session is new: an earlier write of it that was
             // reported as failed may have succeeded.
             case .newer: return .keep
-            case .otherSession, .gone, .unreadable: return job.isStored ? .keep : .write(job.record)
+            case .otherSession, .gone, .unreadable: return job.hasBeenStored ? .keep : .write(job.record)
             }
         }
     }
 
-    /// Marks the refresh token of a newer record as in unresolvedJournal, because the token before it may have been sent twice.
-    static func doubtUpdate(
+    /// Marks the refresh token of a newer record as in doubt, because its predecessor may have been sent twice.
+    static func inDoubtDecision(
         of job: RefreshJob, since date: Date
     ) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
@@ -63,7 +63,7 @@ extension SessionStateMachine {
     }
 
     /// Deletes a record whose refresh token was rejected, unless there is a newer one.
-    static func expiryUpdate(_ job: RefreshJob) -> @Sendable (StoreReading) -> StoreUpdate {
+    static func expiryDecision(_ job: RefreshJob) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
             switch RecordComparison(reading, with: job.record) {
             case .same, .older: .delete
@@ -73,7 +73,7 @@ extension SessionStateMachine {
     }
 
     /// Deletes the records in the deletion's scope, and an unreadable one unless it must be kept.
-    static func deletionUpdate(_ deletion: Deletion) -> @Sendable (StoreReading) -> StoreUpdate {
+    static func deletionDecision(_ deletion: Deletion) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
             switch reading {
             case .found(let record): deletion.scope.includes(record) ? .delete : .keep
@@ -84,7 +84,7 @@ extension SessionStateMachine {
     }
 
     /// Removes the journal from the record if it is still the same one.
-    static func journalClearingUpdate(of record: StoredSession) -> @Sendable (StoreReading) -> StoreUpdate {
+    static func journalClearingDecision(of record: StoredSession) -> @Sendable (StoreReading) -> StoreUpdate {
         { reading in
             guard case .same(var found) = RecordComparison(reading, with: record), found.journal != nil else {
                 return .keep

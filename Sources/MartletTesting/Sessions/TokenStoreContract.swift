@@ -1,0 +1,175 @@
+public import Martlet
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Checks that a ``/Martlet/TokenStore`` keeps its promises. Run it in the tests of a store of your own:
+///
+/// ```swift
+/// @Test func contract() async throws {
+///     try await TokenStoreContract { DatabaseTokenStore(database: database) }.verify()
+/// }
+/// ```
+///
+/// It checks that each reading has the right outcome, that another handle on the record sees every change, that
+/// ``/Martlet/TokenStore/update(_:)`` decides on the current record, and that a record that cannot be decoded is neither
+/// taken for a missing one nor changed by reading. If the store has a lock, it also checks that concurrent updates
+/// exclude each other and that changes are reported. It cannot check that a write survives a power failure.
+public struct TokenStoreContract: Sendable {
+    /// A promise that the store did not keep.
+    public struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
+        /// What the store did, and what it should have done.
+        public let description: String
+    }
+
+    package let open: @Sendable () -> any TokenStore
+    private let replaceBytes: (@Sendable (Data) async throws -> Void)?
+
+    /// A contract for the stores of one record, which must not exist when the check starts.
+    /// - Parameters:
+    ///   - open: Opens another handle on the same record, as another process or a later launch would.
+    ///   - replaceBytes: Replaces the stored bytes without using the store, to check how it reads damaged records;
+    ///     `nil` to leave that out.
+    public init(
+        open: @escaping @Sendable () -> any TokenStore,
+        replacingBytes replaceBytes: (@Sendable (Data) async throws -> Void)? = nil
+    ) {
+        self.open = open
+        self.replaceBytes = replaceBytes
+    }
+
+    /// Checks the whole contract, and leaves no record behind if the store keeps it.
+    /// - Throws: ``Violation``, or the error that the store threw.
+    public func verify() async throws {
+        try await readsLastWrite()
+        try await updatesDecideOnReading()
+        try await keepsUnreadableRecords()
+        try await serializesUpdates()
+        try await reportsChanges()
+        try await open().delete()
+    }
+
+    private func readsLastWrite() async throws {
+        try await expect(.empty, from: open(), "before the first write")
+        try await open().delete()
+        var record = StoredSession(
+            id: SessionID(), bundle: .fresh(1), estimatedExpiry: Date(timeIntervalSince1970: 1_790_000_000.25),
+            lifetime: .seconds(3600), account: SessionAccount(userID: "7", isGuest: true),
+            journal: RefreshJournal(
+                startedAt: Date(timeIntervalSince1970: 1_790_000_000), fingerprint: "f", isInherited: true))
+        let store = open()
+        try await store.write(record)
+        try await expect(.found(record), from: store, "after a write")
+        try await expect(.found(record), from: open(), "after a write through another handle")
+        record.rotation = 1
+        record.bundle = TokenBundle(accessToken: "a", refreshToken: nil, scope: "read")
+        record.journal = nil
+        try await open().write(record)
+        try await expect(.found(record), from: store, "after a second write through another handle")
+        try await store.delete()
+        try await expect(.empty, from: store, "after its deletion")
+        try await expect(.empty, from: open(), "after its deletion through another handle")
+    }
+
+    private func updatesDecideOnReading() async throws {
+        let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        try await expect(.empty, fromUpdateOf: open(), "that writes the first record") {
+            $0 == .empty ? .write(record) : .keep
+        }
+        try await expect(.found(record), fromUpdateOf: open(), "that keeps the record") { _ in .keep }
+        try await expect(.found(record), from: open(), "after an update that keeps it")
+        try await expect(.found(record), fromUpdateOf: open(), "that deletes the record") {
+            $0 == .found(record) ? .delete : .keep
+        }
+        try await expect(.empty, fromUpdateOf: open(), "that deletes a missing record") { _ in .delete }
+        try await expect(.empty, from: open(), "after an update that deletes it")
+    }
+
+    /// A damaged or newer record is unavailable, not missing, and stays unchanged.
+    private func keepsUnreadableRecords() async throws {
+        guard let replaceBytes else { return }
+        for (bytes, kind) in [
+            ("{", StorageError.Kind.corrupt), ("", .corrupt), (#"{"version":1,"session":7}"#, .corrupt),
+            (#"{"version":99,"session":{"bundle":"s3cret"}}"#, .tooNew),
+        ] {
+            try await replaceBytes(Data(bytes.utf8))
+            let reading = try await open().update { _ in .keep }
+            guard case .unavailable(let failure) = reading, failure.kind == kind else {
+                throw Violation(description: "The bytes \(bytes) must be unavailable (\(kind)), but were \(reading).")
+            }
+            try await expect(reading, from: open(), "after an update that keeps bytes it cannot decode")
+            guard !failure.description.contains("s3cret") else {
+                throw Violation(description: "The error of a record that cannot be decoded quotes the record.")
+            }
+        }
+        let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        try await open().write(record)
+        try await expect(.found(record), from: open(), "after a write over bytes that cannot be decoded")
+        try await replaceBytes(Data("{".utf8))
+        try await open().delete()
+        try await expect(.empty, from: open(), "after the deletion of bytes that cannot be decoded")
+    }
+
+    private func serializesUpdates() async throws {
+        guard open().lock != nil else { return }
+        var record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        try await open().write(record)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<5 {
+                group.addTask {
+                    let store = open()
+                    for _ in 0..<5 {
+                        try await store.update { reading in
+                            guard case .found(var record) = reading else { return .keep }
+                            record.rotation += 1
+                            return .write(record)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        record.rotation = 25
+        try await expect(.found(record), from: open(), "after 25 concurrent updates that each count one up")
+        try await open().delete()
+    }
+
+    private func reportsChanges() async throws {
+        let store = open()
+        guard store.lock != nil else { return }
+        guard let changes = store.changes() else {
+            throw Violation(description: "A store that processes share must report changes, but `changes()` is nil.")
+        }
+        var iterator = changes.makeAsyncIterator()
+        try await open().write(StoredSession(id: SessionID(), bundle: .fresh(1)))
+        try await expectChange(&iterator, "a write")
+        try await open().delete()
+        try await expectChange(&iterator, "a deletion")
+    }
+
+    private func expectChange(_ changes: inout AsyncStream<Void>.Iterator, _ cause: String) async throws {
+        guard await changes.next() != nil else {
+            throw Violation(description: "The stream of changes ended instead of reporting \(cause).")
+        }
+    }
+
+    private func expect(_ expected: StoreReading, from store: any TokenStore, _ when: String) async throws {
+        let reading = await store.read()
+        guard reading == expected else {
+            throw Violation(description: "The record \(when) must be \(expected), but was \(reading).")
+        }
+    }
+
+    private func expect(
+        _ expected: StoreReading, fromUpdateOf store: any TokenStore, _ which: String,
+        _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate
+    ) async throws {
+        let reading = try await store.update(decide)
+        guard reading == expected else {
+            throw Violation(description: "An update \(which) must find \(expected), but found \(reading).")
+        }
+    }
+}

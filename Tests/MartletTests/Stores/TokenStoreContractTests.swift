@@ -1,0 +1,64 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The contract of token stores") struct TokenStoreContractTests {
+    @Test(
+        "the contract finds a store that loses, changes or invents a record", arguments: BrokenTokenStore.Fault.allCases
+    )
+    func brokenStore(fault: BrokenTokenStore.Fault) async throws {
+        let store = BrokenTokenStore(fault)
+        let contract = TokenStoreContract {
+            store
+        } replacingBytes: { bytes in
+            store.record.withLock { $0 = bytes }
+        }
+        let violation = await #expect(throws: TokenStoreContract.Violation.self) { try await contract.verify() }
+        #expect(violation?.description.contains("s3cret") == false)
+    }
+}
+
+/// A store that breaks one promise of ``TokenStoreContract``.
+final class BrokenTokenStore: TokenStore {
+    enum Fault: CaseIterable {
+        case forgetsWrites, writesOnlyOnce, ignoresDeletions, takesDamageForNothing, quotesRecords, ignoresDecisions
+    }
+
+    let record = Locked<Data?>(nil)
+    private let fault: Fault
+
+    init(_ fault: Fault) { self.fault = fault }
+
+    func read() async -> StoreReading {
+        guard let bytes = record.withLock(\.self) else { return .empty }
+        do {
+            return .found(try StoredSession(encoded: bytes))
+        } catch {
+            guard fault != .takesDamageForNothing else { return .empty }
+            let quote = fault == .quotesRecords ? String(decoding: bytes, as: UTF8.self) : "unreadable"
+            return .unavailable(StorageError(error.kind, quote))
+        }
+    }
+
+    func write(_ session: StoredSession) async throws {
+        guard fault != .forgetsWrites else { return }
+        let bytes = try session.encoded()
+        record.withLock { if fault != .writesOnlyOnce || $0 == nil { $0 = bytes } }
+    }
+
+    func delete() async throws {
+        if fault != .ignoresDeletions { record.withLock { $0 = nil } }
+    }
+
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        let reading = await read()
+        switch decide(fault == .ignoresDecisions ? .empty : reading) {
+        case .keep: break
+        case .write(let session): try await write(session)
+        case .delete: try await delete()
+        }
+        return reading
+    }
+}
