@@ -93,10 +93,10 @@ cmsHPROFILE martlet_profile_from_codes(const martlet_layout *layout, size_t chan
     if (!curve) return NULL;
     const double *xy = primaries->xy;
     cmsCIExyY white = {xy[0], xy[1], 1};
-    cmsCIExyYTRIPLE colours = {{xy[2], xy[3], 1}, {xy[4], xy[5], 1}, {xy[6], xy[7], 1}};
+    cmsCIExyYTRIPLE colors = {{xy[2], xy[3], 1}, {xy[4], xy[5], 1}, {xy[6], xy[7], 1}};
     cmsToneCurve *curves[3] = {curve, curve, curve};
     cmsHPROFILE profile = channels <= 2 ? cmsCreateGrayProfile(cmsD50_xyY(), curve)
-                                        : cmsCreateRGBProfile(&white, &colours, curves);
+                                        : cmsCreateRGBProfile(&white, &colors, curves);
     cmsFreeToneCurve(curve);
     return profile;
 }

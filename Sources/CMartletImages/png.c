@@ -68,7 +68,7 @@ static void png_close(martlet_reader *base) {
 }
 
 /// Stores the color space in the layout: the profile, or gamma and primaries unless the picture is marked as sRGB.
-static void png_note_colour(png_reader *reader) {
+static void png_note_color(png_reader *reader) {
     martlet_layout *layout = &reader->base.layout;
     png_charp name;
     png_bytep profile;
@@ -148,7 +148,7 @@ martlet_reader *martlet_open_png(const uint8_t *bytes, size_t count, martlet_siz
     if (png_get_rowbytes(codec, reader->info) != layout->width * layout->channels) {
         png_error(codec, "it has rows of an unexpected length");
     }
-    png_note_colour(reader);
+    png_note_color(reader);
     if (passes > 1) png_read_all(reader, passes);
     return &reader->base;
 }

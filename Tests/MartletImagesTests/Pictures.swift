@@ -32,9 +32,9 @@ extension Bitmap {
 }
 
 /// Whether two lists of colors differ by no more than encoding explains.
-func isClose(_ colours: [[Int]], _ expected: [[Int]], within tolerance: Int = 6) -> Bool {
-    colours.count == expected.count
-        && zip(colours, expected).allSatisfy { one, other in
+func isClose(_ colors: [[Int]], _ expected: [[Int]], within tolerance: Int = 6) -> Bool {
+    colors.count == expected.count
+        && zip(colors, expected).allSatisfy { one, other in
             one.count == other.count && zip(one, other).allSatisfy { abs($0 - $1) <= tolerance }
         }
 }

@@ -36,14 +36,14 @@ extension LogLine: CustomStringConvertible {
     }
 
     /// The parts that cannot identify a person.
-    var openText: String { "\(subject) \(outcome)" }
+    var impersonalText: String { "\(subject) \(outcome)" }
 
     /// The parts that can identify a person; empty if there are none.
     var personalText: String { target + (note.isEmpty ? "" : ": \(note)") }
 
-    /// The line in colours for a terminal (ECMA-48, section 8.3.117): the outcome by its level, the note faint.
-    var coloured: String {
-        let colour =
+    /// The line in colors for a terminal (ECMA-48, section 8.3.117): the outcome by its level, the note faint.
+    var colored: String {
+        let color =
             switch level {
             case .debug: "2"
             case .info: "32"
@@ -52,13 +52,13 @@ extension LogLine: CustomStringConvertible {
             }
         func painted(_ text: String, _ code: String) -> String { "\u{1B}[\(code)m\(text)\u{1B}[0m" }
         let head = [subject, target].filter { !$0.isEmpty }.joined(separator: " ")
-        return "\(head) \(painted(outcome, colour))" + (note.isEmpty ? "" : painted(": \(note)", "2"))
+        return "\(head) \(painted(outcome, color))" + (note.isEmpty ? "" : painted(": \(note)", "2"))
     }
 }
 
 extension String {
     /// The text with a space for each line break, and with a mark for each character that could move the cursor of a
-    /// terminal, change its colours or reverse the direction of text.
+    /// terminal, change its colors or reverse the direction of text.
     fileprivate var onOneLine: String {
         func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
             switch scalar.properties.generalCategory {

@@ -25,7 +25,7 @@
                 } else {
                     logger.log(
                         level: level,
-                        "\(line.openText, privacy: .public) \(line.personalText, privacy: .private(mask: .hash))")
+                        "\(line.impersonalText, privacy: .public) \(line.personalText, privacy: .private(mask: .hash))")
                 }
             }
         }

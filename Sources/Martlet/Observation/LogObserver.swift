@@ -151,9 +151,9 @@ extension NetworkObserver where Self == LogObserver {
         LogObserver(level: level) { line in write(line.level, line.description) }
     }
 
-    /// Logs each attempt as one line to standard error, in colours if that is a terminal.
+    /// Logs each attempt as one line to standard error, in colors if that is a terminal.
     ///
-    /// There are no colours in Xcode's console, on devices, or if the environment has a `NO_COLOR` that is not empty.
+    /// There are no colors in Xcode's console, on devices, or if the environment has a `NO_COLOR` that is not empty.
     /// - Parameters:
     ///   - level: Lines below this level are left out.
     ///   - usesStandardOutput: Whether lines go to standard output instead.
@@ -164,7 +164,7 @@ extension NetworkObserver where Self == LogObserver {
     }
 
     static func console(to output: LogOutput, level: LogObserver.Level = .info) -> LogObserver {
-        LogObserver(level: level) { line in output.write(output.showsColours ? line.coloured : line.description) }
+        LogObserver(level: level) { line in output.write(output.showsColors ? line.colored : line.description) }
     }
 }
 

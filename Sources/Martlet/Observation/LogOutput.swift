@@ -8,13 +8,13 @@ internal import MartletLibc
 
 /// Where lines of text are written: standard output, standard error or a closure.
 struct LogOutput: Sendable {
-    /// Whether lines may contain colour codes (ECMA-48).
-    let showsColours: Bool
+    /// Whether lines may contain color codes (ECMA-48).
+    let showsColors: Bool
     /// Writes one line, given without its line break. Called from any thread, also concurrently.
     let write: @Sendable (_ line: String) -> Void
 
-    init(showsColours: Bool = false, write: @escaping @Sendable (_ line: String) -> Void) {
-        self.showsColours = showsColours
+    init(showsColors: Bool = false, write: @escaping @Sendable (_ line: String) -> Void) {
+        self.showsColors = showsColors
         self.write = write
     }
 
@@ -25,15 +25,15 @@ struct LogOutput: Sendable {
     /// Writes to an open file. Concurrent writes through this value do not interleave.
     init(descriptor: CInt, environment: [String: String] = ProcessInfo.processInfo.environment) {
         let writing = Locked(())
-        self.init(showsColours: isatty(descriptor) == 1 && Self.wantsColours(environment)) { line in
+        self.init(showsColors: isatty(descriptor) == 1 && Self.wantsColors(environment)) { line in
             let bytes = Array("\(line)\n".utf8)
             // Write while the lock is held, so that concurrent lines do not mix, although a slow terminal may block.
             writing.withLock { _ in Self.write(bytes, to: descriptor) }
         }
     }
 
-    /// Whether the user wants colours (no-color.org) and the terminal can show them.
-    static func wantsColours(_ environment: [String: String]) -> Bool {
+    /// Whether the user wants colors (no-color.org) and the terminal can show them.
+    static func wantsColors(_ environment: [String: String]) -> Bool {
         #if canImport(Darwin) && !os(macOS)
             // An app that Xcode starts on a device has a terminal that shows the codes as text.
             return false

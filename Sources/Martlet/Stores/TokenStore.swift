@@ -45,7 +45,7 @@
 ///   After a crash there is the old record or the new one, never part of one.
 /// - A call never hangs. If the database does not respond, throw an error after a few seconds.
 ///
-/// `TokenStoreContract` of MartletTesting checks these guarantees in your tests.
+/// `TokenStoreContract` of MartletTesting checks in your tests what a test can check.
 ///
 /// The calls of one ``TokenManager`` arrive one after another and never overlap.
 ///

@@ -51,13 +51,13 @@ extension Bitmap {
     /// Returns the bitmap drawn on a background, without alpha.
     func flattened(on background: ImageProcessor.Color) -> Bitmap {
         guard layout.hasAlpha else { return self }
-        let colour = [background.red, background.green, background.blue]
-        let isGrey = colour[0] == colour[1] && colour[1] == colour[2]
-        guard layout == .rgba || isGrey else { return withColour().flattened(on: background) }
+        let color = [background.red, background.green, background.blue]
+        let isGrey = color[0] == color[1] && color[1] == color[2]
+        guard layout == .rgba || isGrey else { return withColor().flattened(on: background) }
         let channels = layout.channels - 1
         let flat = [UInt8](unsafeUninitializedCapacity: size.count * channels) { target, count in
             guard let target = target.baseAddress else { return }
-            martlet_flatten(pixels, size.count, layout.channels, colour, target)
+            martlet_flatten(pixels, size.count, layout.channels, color, target)
             count = size.count * channels
         }
         return Bitmap(size, layout == .rgba ? .rgb : .grey, flat)
@@ -74,15 +74,15 @@ extension Bitmap {
     }
 
     /// Converts grey to RGB.
-    func withColour() -> Bitmap {
+    func withColor() -> Bitmap {
         guard layout == .grey || layout == .greyAlpha else { return self }
         let channels = layout.channels
-        var coloured: [UInt8] = []
-        coloured.reserveCapacity(size.count * (channels + 2))
+        var colored: [UInt8] = []
+        colored.reserveCapacity(size.count * (channels + 2))
         for start in stride(from: 0, to: pixels.count, by: channels) {
-            coloured.append(contentsOf: repeatElement(pixels[start], count: 3))
-            if channels == 2 { coloured.append(pixels[start + 1]) }
+            colored.append(contentsOf: repeatElement(pixels[start], count: 3))
+            if channels == 2 { colored.append(pixels[start + 1]) }
         }
-        return Bitmap(size, channels == 2 ? .rgba : .rgb, coloured)
+        return Bitmap(size, channels == 2 ? .rgba : .rgb, colored)
     }
 }

@@ -61,7 +61,7 @@
 
         func encode(_ bitmap: Bitmap, as format: ImageFormat, quality: Int) throws(ImageError) -> Data {
             // libwebp has no grey format.
-            let bitmap = format == .webP ? bitmap.withColour() : bitmap
+            let bitmap = format == .webP ? bitmap.withColor() : bitmap
             var problem = martlet_problem()
             var block: UnsafeMutablePointer<UInt8>?
             var length = 0

@@ -32,9 +32,9 @@ enum HEIFHeaders {
     static func codePoints(in file: Data) -> CodePoints? {
         file.withUnsafeBytes { bytes in
             guard let items = HEIFItems(ByteView(bytes)), let primary = items.primary else { return nil }
-            let colours = items.properties(of: primary).filter { $0.name == "colr" }.map(\.content)
-            guard !colours.contains(where: { $0.has("prof") || $0.has("rICC") }) else { return nil }
-            return colours.first { $0.has("nclx") }.flatMap { CodePoints(nclx: $0.part(from: 4)) }
+            let colors = items.properties(of: primary).filter { $0.name == "colr" }.map(\.content)
+            guard !colors.contains(where: { $0.has("prof") || $0.has("rICC") }) else { return nil }
+            return colors.first { $0.has("nclx") }.flatMap { CodePoints(nclx: $0.part(from: 4)) }
         }
     }
 

@@ -14,16 +14,16 @@ enum PNGHeaders {
         description.hasAlpha = type & 4 != 0
         var saysSRGB = false
         var hasProfile = false
-        var colours = 0
+        var colors = 0
         var names: Set<String> = []
         var offset = 8
         while let length = bytes.number(at: offset, bytes: 4), let name = bytes.name(at: offset + 4) {
             let content = bytes.part(from: offset + 8, count: length)
             offset += 12 + min(length, bytes.count)
-            if name == "PLTE" { colours = length / 3 }
+            if name == "PLTE" { colors = length / 3 }
             // Decoders skip chunks that have a wrong length or are repeated, so such chunks can contain anything.
             let isFirst = names.insert(name).inserted || name == "IDAT"
-            if !isFirst || !canHave(length, name, type, colours) { description.hasOtherMetadata = true }
+            if !isFirst || !canHave(length, name, type, colors) { description.hasOtherMetadata = true }
             switch name {
             case "IHDR", "PLTE", "IDAT", "sBIT", "bKGD", "pHYs", "hIST": break
             case "IEND":
@@ -62,18 +62,18 @@ enum PNGHeaders {
     /// Whether a chunk that is needed to show the pixels can have this length.
     /// - Parameters:
     ///   - type: The color type: 3 for a palette, otherwise the sum of 2 for color and 4 for alpha.
-    ///   - colours: The number of colors in the palette.
-    private static func canHave(_ length: Int, _ name: String, _ type: UInt8, _ colours: Int) -> Bool {
+    ///   - colors: The number of colors in the palette.
+    private static func canHave(_ length: Int, _ name: String, _ type: UInt8, _ colors: Int) -> Bool {
         let isColoured = type & 2 != 0
         let hasPalette = type == 3
         switch name {
         case "IHDR": return length == 13
         case "PLTE": return length % 3 == 0 && (3...768).contains(length)
-        case "tRNS" where hasPalette: return length > 0 && length <= colours
+        case "tRNS" where hasPalette: return length > 0 && length <= colors
         case "tRNS": return length == (isColoured ? 6 : 2)
         case "sBIT": return length == (isColoured ? 3 : 1) + (type & 4 != 0 ? 1 : 0)
         case "bKGD": return length == (hasPalette ? 1 : isColoured ? 6 : 2)
-        case "hIST": return length == 2 * colours
+        case "hIST": return length == 2 * colors
         case "pHYs": return length == 9
         case "gAMA": return length == 4
         case "cHRM": return length == 32

@@ -55,7 +55,7 @@ struct ImageIOCodec: ImageCodec {
                 format.kind, advice: "This system cannot write this format. Choose the format .jpeg or .png.")
         }
         let quality = format.isLossy ? Double(min(max(quality, 1), 100)) / 100 : nil
-        let written = calls.write(bitmap.withColour(), format.typeIdentifier, quality)
+        let written = calls.write(bitmap.withColor(), format.typeIdentifier, quality)
         guard let file = written.flatMap({ WrittenFile($0).withoutMetadata(format) }) else {
             throw .failed(
                 reason:

@@ -27,18 +27,22 @@ public struct TokenStoreContract: Sendable {
 
     package let open: @Sendable () -> any TokenStore
     private let replaceBytes: (@Sendable (Data) async throws -> Void)?
+    private let time: any TimeSource
 
     /// A contract for the stores of one record, which must not exist when the check starts.
     /// - Parameters:
     ///   - open: Opens another handle on the same record, as another process or a later launch would.
     ///   - replaceBytes: Replaces the stored bytes without using the store, to check how it reads damaged records;
     ///     `nil` to leave that out.
+    ///   - time: The clock that limits the wait for a reported change; the system's if `nil`.
     public init(
         open: @escaping @Sendable () -> any TokenStore,
-        replacingBytes replaceBytes: (@Sendable (Data) async throws -> Void)? = nil
+        replacingBytes replaceBytes: (@Sendable (Data) async throws -> Void)? = nil,
+        time: (any TimeSource)? = nil
     ) {
         self.open = open
         self.replaceBytes = replaceBytes
+        self.time = time ?? .system
     }
 
     /// Checks the whole contract, and leaves no record behind if the store keeps it.
@@ -143,16 +147,27 @@ public struct TokenStoreContract: Sendable {
         guard let changes = store.changes() else {
             throw Violation(description: "A store that processes share must report changes, but `changes()` is nil.")
         }
-        var iterator = changes.makeAsyncIterator()
-        try await open().write(StoredSession(id: SessionID(), bundle: .fresh(1)))
-        try await expectChange(&iterator, "a write")
-        try await open().delete()
-        try await expectChange(&iterator, "a deletion")
-    }
-
-    private func expectChange(_ changes: inout AsyncStream<Void>.Iterator, _ cause: String) async throws {
-        guard await changes.next() != nil else {
-            throw Violation(description: "The stream of changes ended instead of reporting \(cause).")
+        let (signals, signal) = AsyncStream<Bool>.makeStream()
+        let forwarding = Task {
+            for await _ in changes { signal.yield(true) }
+            signal.finish()
+        }
+        defer { forwarding.cancel() }
+        var iterator = signals.makeAsyncIterator()
+        for (cause, change) in [
+            ("a write", { try await open().write(StoredSession(id: SessionID(), bundle: .fresh(1))) }),
+            ("a deletion", { try await open().delete() }),
+        ] as [(String, () async throws -> Void)] {
+            try await change()
+            // A store that reports nothing must not hang the test.
+            let timer = Task {
+                try await time.sleep(until: time.uptime + .seconds(30))
+                signal.yield(false)
+            }
+            defer { timer.cancel() }
+            guard await iterator.next() == true else {
+                throw Violation(description: "The stream of changes did not report \(cause) within 30 s.")
+            }
         }
     }
 

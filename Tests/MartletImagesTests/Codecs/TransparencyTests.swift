@@ -40,10 +40,10 @@
                 let file = try Pictures.data("premultiplied.heic")
                 var options = ImageProcessor.Options()
                 options.format = .png
-                let colours = try decoded(try await ImageProcessor(options).prepare(.data(file)).data).quarters
+                let colors = try decoded(try await ImageProcessor(options).prepare(.data(file)).data).quarters
                 let alphas = [128, 255, 128, 255]
                 let expected = zip(Pictures.quarters, alphas).map { $0 + [$1] }
-                #expect(isClose(colours, expected, within: 8), "\(colours)")
+                #expect(isClose(colors, expected, within: 8), "\(colors)")
                 // A file without the premultiplied reference keeps the darker stored colors.
                 var straight = file
                 let reference = try #require(file.range(of: Data("prem".utf8)))

@@ -4,13 +4,13 @@ import Testing
 
 @Suite("A bitmap drawn by Core Graphics") struct DrawnImageTests {
     /// One pixel for each premultiplied color: a color is never above its alpha.
-    private static let drawn: [(colour: UInt8, alpha: UInt8)] = (0...255).flatMap { alpha in
+    private static let drawn: [(color: UInt8, alpha: UInt8)] = (0...255).flatMap { alpha in
         (0...alpha).map { (UInt8($0), UInt8(alpha)) }
     }
 
-    private func bitmap(_ pixels: [(colour: UInt8, alpha: UInt8)]) throws -> Bitmap {
+    private func bitmap(_ pixels: [(color: UInt8, alpha: UInt8)]) throws -> Bitmap {
         let size = PixelSize(width: pixels.count, height: 1)
-        let drawn = DrawnImage(size: size, pixels: pixels.flatMap { [$0.colour, $0.colour, $0.colour, $0.alpha] })
+        let drawn = DrawnImage(size: size, pixels: pixels.flatMap { [$0.color, $0.color, $0.color, $0.alpha] })
         return try drawn.bitmap(reducedTo: size, Cancellation())
     }
 
@@ -18,19 +18,19 @@ import Testing
         let result = try bitmap(Self.drawn)
         #expect(result.layout == .rgba && result.size.width == Self.drawn.count)
         for (index, pixel) in Self.drawn.enumerated() where pixel.alpha > 0 {
-            let (colour, alpha) = (Int(result.pixels[index * 4]), Int(result.pixels[index * 4 + 3]))
+            let (color, alpha) = (Int(result.pixels[index * 4]), Int(result.pixels[index * 4 + 3]))
             #expect(alpha == Int(pixel.alpha))
-            #expect((colour * alpha + 127) / 255 == Int(pixel.colour), "\(pixel)")
+            #expect((color * alpha + 127) / 255 == Int(pixel.color), "\(pixel)")
             #expect(result.pixels[index * 4 + 1] == result.pixels[index * 4])
             #expect(result.pixels[index * 4 + 2] == result.pixels[index * 4])
         }
     }
 
     @Test("colors are close to the original, with an error that shrinks as alpha grows") func error() throws {
-        let colours = (0...255).flatMap { alpha in (0...255).map { (colour: $0, alpha: alpha) } }
-        let result = try bitmap(colours.map { (UInt8(($0.colour * $0.alpha + 127) / 255), UInt8($0.alpha)) })
-        for (index, pixel) in colours.enumerated() where pixel.alpha > 0 {
-            let error = abs(Int(result.pixels[index * 4]) - pixel.colour)
+        let colors = (0...255).flatMap { alpha in (0...255).map { (color: $0, alpha: alpha) } }
+        let result = try bitmap(colors.map { (UInt8(($0.color * $0.alpha + 127) / 255), UInt8($0.alpha)) })
+        for (index, pixel) in colors.enumerated() where pixel.alpha > 0 {
+            let error = abs(Int(result.pixels[index * 4]) - pixel.color)
             #expect(error <= 127 / pixel.alpha + 1, "\(pixel)")
         }
     }

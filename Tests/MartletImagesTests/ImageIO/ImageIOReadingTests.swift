@@ -62,7 +62,7 @@ import Testing
     @Test(
         "a picture without a profile, or with an sRGB profile, is sRGB",
         arguments: [nil, "sRGB IEC61966-2.1", "sRGB built-in"])
-    func colours(_ profile: String?) throws {
+    func colors(_ profile: String?) throws {
         let fake = FakeImageIO { $0.properties[0]?.profileName = profile }
         let found = try fake.codec.inspect(file, as: .heic)
         #expect(found.isSRGB)

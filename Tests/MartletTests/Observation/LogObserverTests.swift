@@ -136,26 +136,26 @@ import Testing
 
     @Test("personal data is kept apart from the rest of a line") func personal() {
         let call = LogLine(.info, "GET", "/users/ada", "200, 1 ms, 0 B", note: "via /ada")
-        #expect(call.openText == "GET 200, 1 ms, 0 B" && call.personalText == "/users/ada: via /ada")
+        #expect(call.impersonalText == "GET 200, 1 ms, 0 B" && call.personalText == "/users/ada: via /ada")
         #expect(LogLine(.signedOut(nil)).personalText.isEmpty)
     }
 
-    @Test("colors are optional") func colours() {
+    @Test("colors are optional") func colors() {
         let line = LogLine(.error, "GET", "/a", "500, 1 ms, 0 B", note: "why")
-        #expect(line.coloured == "GET /a \u{1B}[31m500, 1 ms, 0 B\u{1B}[0m\u{1B}[2m: why\u{1B}[0m")
-        #expect(LogOutput.wantsColours(["NO_COLOR": "", "TERM": "xterm", "XPC_SERVICE_NAME": "0"]))
+        #expect(line.colored == "GET /a \u{1B}[31m500, 1 ms, 0 B\u{1B}[0m\u{1B}[2m: why\u{1B}[0m")
+        #expect(LogOutput.wantsColors(["NO_COLOR": "", "TERM": "xterm", "XPC_SERVICE_NAME": "0"]))
         let colourless: [[String: String]] = [
             [:], ["TERM": ""], ["TERM": "dumb"], ["NO_COLOR": "1", "TERM": "xterm"],
             ["__XCODE_BUILT_PRODUCTS_DIR_PATHS": "/Products", "TERM": "xterm-256color"],
             ["XPC_SERVICE_NAME": "application.com.apple.dt.Xcode.1", "TERM": "xterm-256color"],
         ]
-        for environment in colourless { #expect(!LogOutput.wantsColours(environment), "\(environment)") }
-        for showsColours in [true, false] {
+        for environment in colourless { #expect(!LogOutput.wantsColors(environment), "\(environment)") }
+        for showsColors in [true, false] {
             let written = Locked<[String]>([])
-            let output = LogOutput(showsColours: showsColours) { text in written.withLock { $0.append(text) } }
+            let output = LogOutput(showsColors: showsColors) { text in written.withLock { $0.append(text) } }
             let observer: LogObserver = .console(to: output)
             observer.log(line)
-            #expect(written.withLock { $0 } == [showsColours ? line.coloured : line.description])
+            #expect(written.withLock { $0 } == [showsColors ? line.colored : line.description])
         }
     }
 
@@ -166,7 +166,7 @@ import Testing
         let pipe = Pipe()
         let output = LogOutput(
             descriptor: pipe.fileHandleForWriting.fileDescriptor, environment: ["TERM": "xterm"])
-        #expect(!output.showsColours)
+        #expect(!output.showsColors)
         let long = String(repeating: "martlet ", count: 10_000)
         // Read on another thread: the writers may block all threads of the pool.
         async let read = withCheckedContinuation { continuation in
@@ -186,8 +186,8 @@ import Testing
         let terminal = open("/dev/ptmx", O_RDWR)
         try #require(terminal >= 0)
         defer { close(terminal) }
-        #expect(LogOutput(descriptor: terminal, environment: ["TERM": "xterm"]).showsColours)
-        #expect(!LogOutput(descriptor: terminal, environment: ["TERM": "xterm", "NO_COLOR": "1"]).showsColours)
+        #expect(LogOutput(descriptor: terminal, environment: ["TERM": "xterm"]).showsColors)
+        #expect(!LogOutput(descriptor: terminal, environment: ["TERM": "xterm", "NO_COLOR": "1"]).showsColors)
     }
 
     @Test("durations and sizes are rounded for reading") func figures() {

@@ -18,12 +18,41 @@ import Testing
         let violation = await #expect(throws: TokenStoreContract.Violation.self) { try await contract.verify() }
         #expect(violation?.description.contains("s3cret") == false)
     }
+
+    @Test("a shared store that reports no change fails the contract instead of hanging it") func silentStore()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            let time = ManualTimeSource()
+            let contract = TokenStoreContract(open: { SilentTokenStore(base: FileTokenStore(path: path)) }, time: time)
+            let verification = Task { try await contract.verify() }
+            await time.waitForSleepers()
+            time.advance(by: .seconds(30))
+            await #expect(throws: TokenStoreContract.Violation.self) { try await verification.value }
+        }
+    }
+}
+
+/// A store that several processes may share, but that reports no change.
+private struct SilentTokenStore: TokenStore {
+    let base: FileTokenStore
+
+    var lock: (any StoreLock)? { base.lock }
+    func read() async -> StoreReading { await base.read() }
+    func write(_ session: StoredSession) async throws { try await base.write(session) }
+    func delete() async throws { try await base.delete() }
+    func changes() -> AsyncStream<Void>? { AsyncStream { _ in } }
+
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        try await base.update(decide)
+    }
 }
 
 /// A store that breaks one promise of ``TokenStoreContract``.
 final class BrokenTokenStore: TokenStore {
     enum Fault: CaseIterable {
-        case forgetsWrites, writesOnlyOnce, ignoresDeletions, takesDamageForNothing, quotesRecords, ignoresDecisions
+        case forgetsWrites, writesOnlyOnce, ignoresDeletions, readsDamageAsEmpty, quotesRecords, ignoresDecisions
     }
 
     let record = Locked<Data?>(nil)
@@ -36,7 +65,7 @@ final class BrokenTokenStore: TokenStore {
         do {
             return .found(try StoredSession(encoded: bytes))
         } catch {
-            guard fault != .takesDamageForNothing else { return .empty }
+            guard fault != .readsDamageAsEmpty else { return .empty }
             let quote = fault == .quotesRecords ? String(decoding: bytes, as: UTF8.self) : "unreadable"
             return .unavailable(StorageError(error.kind, quote))
         }

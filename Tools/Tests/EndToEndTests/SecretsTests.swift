@@ -67,7 +67,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("C53: a token in any log is found by the backend's list of issued tokens")
+        @Test("C53: the search finds a token planted in any log")
         func planted() async throws {
             try await App.run(.envelope, over: .asyncHTTPClient) { app in
                 try await app.signUp()

@@ -14,7 +14,7 @@ final class ConcurrencyLimiter: Sendable {
     private struct State {
         var queues: [Origin: Queue] = [:]
         var lastID = 0
-        /// The requests that were cancelled before they were in a queue.
+        /// Cancelled requests that have not returned yet. One that is cancelled before it is queued must not be queued.
         var cancelledEarly: Set<Int> = []
     }
 

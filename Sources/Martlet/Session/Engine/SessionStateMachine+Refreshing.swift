@@ -10,7 +10,7 @@ extension SessionStateMachine {
     /// The preparation of a refresh has finished.
     /// - Parameters:
     ///   - job: The refresh.
-    ///   - seen: The record that was in the store, or why it could not be read.
+    ///   - snapshot: What the store contained before the journal was written, or why it could not be read.
     ///   - journal: The journal that the preparation tried to write into the record.
     ///   - failure: Why it could not be written; `nil` if it was.
     ///   - now: The uptime.

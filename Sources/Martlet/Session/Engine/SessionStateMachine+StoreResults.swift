@@ -170,7 +170,7 @@ extension SessionStateMachine {
     }
 
     /// A deletion has succeeded or failed.
-    /// - Parameter seen: What the store contained before.
+    /// - Parameter snapshot: What the store contained before.
     mutating func deleted(_ id: JobID, over snapshot: StoreSnapshot? = nil, failure: StorageError?) {
         guard var deletion, deletion.id == id else { return }
         if let failure {

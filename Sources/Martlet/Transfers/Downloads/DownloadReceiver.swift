@@ -23,7 +23,7 @@ final class DownloadReceiver: ResponseReceiver {
         /// The position from which the current attempt asked for the rest; `nil` if it asked for the whole file.
         var requestedOffset: Int64?
         /// Whether the endpoint itself sets `Range`.
-        var hasOwnRange = false
+        var endpointSetsRange = false
         /// Whether the next attempt must request the whole file, because the partial response did not match the kept
         /// bytes.
         var mustRestart = false
@@ -32,7 +32,7 @@ final class DownloadReceiver: ResponseReceiver {
         /// Whether the bytes are kept if the call fails.
         var keepsPartial = false
         /// Whether the kept bytes belong to this call, which may then delete them.
-        var ownsPartial = false
+        var mayDeletePartial = false
         #if canImport(CryptoKit) || Encryption
             var digest: RunningDigest?
         #endif
@@ -81,7 +81,7 @@ final class DownloadReceiver: ResponseReceiver {
         let (file, mustRemove) = state.withLock { state in
             defer { state.file = nil }
             let isResumable = state.written > 0 && state.resumption != nil
-            return (state.file, state.keepsPartial && state.ownsPartial && !isResumable)
+            return (state.file, state.keepsPartial && state.mayDeletePartial && !isResumable)
         }
         file?.abandon()
         // Hold the file's lock until the files are removed: another download may start as soon as it is released.
@@ -97,10 +97,10 @@ final class DownloadReceiver: ResponseReceiver {
                 request.headerFields[.wantReprDigest] = "sha-512=10, sha-256=9"
             }
         #endif
-        let hasOwnRange = request.headerFields[.range] != nil
+        let endpointSetsRange = request.headerFields[.range] != nil
         let resumePoint = state.withLock { state in
             state.attempt += 1
-            state.hasOwnRange = hasOwnRange
+            state.endpointSetsRange = endpointSetsRange
             let resumePoint = Self.resumePoint(for: request, state)
             state.requestedOffset = resumePoint?.offset
             return resumePoint
@@ -116,7 +116,8 @@ final class DownloadReceiver: ResponseReceiver {
     private static func resumePoint(
         for request: HTTPRequest, _ state: State
     ) -> (offset: Int64, validator: String)? {
-        guard request.method == .get, !state.hasOwnRange, state.written > 0, let resumption = state.resumption else {
+        guard request.method == .get, !state.endpointSetsRange, state.written > 0, let resumption = state.resumption
+        else {
             return nil
         }
         return (state.written, resumption.validator)
@@ -233,7 +234,7 @@ final class DownloadReceiver: ResponseReceiver {
             }
             return (offset, resumption.total)
         }
-        guard head.status.code != 206 || before.hasOwnRange else {
+        guard head.status.code != 206 || before.endpointSetsRange else {
             throw TransportError.invalidResponse("a partial response to a request for the whole file")
         }
         guard head.status.code != 204, head.status.code != 205 else { throw DownloadError.noContent }
@@ -248,7 +249,7 @@ final class DownloadReceiver: ResponseReceiver {
             guard state.attempt == before.attempt else { return false }
             state.written = 0
             state.resumedBytes = 0
-            state.ownsPartial = true
+            state.mayDeletePartial = true
             state.resumption = resumption
             #if canImport(CryptoKit) || Encryption
                 state.digest = options.check.map(RunningDigest.init)
@@ -272,14 +273,14 @@ final class DownloadReceiver: ResponseReceiver {
             do throws(DownloadError) {
                 // If the endpoint itself asks for a range, the server's digest is still that of the whole file (RFC
                 // 9530, section 3).
-                let isOwnRange = head.status.code == 206 && before.requestedOffset == nil
-                let announced = isOwnRange ? nil : head.reprDigest ?? before.resumption?.reprDigest
+                let isEndpointRange = head.status.code == 206 && before.requestedOffset == nil
+                let announced = isEndpointRange ? nil : head.reprDigest ?? before.resumption?.reprDigest
                 if let digest = before.digest { try options.check?.verify(digest, announced: announced) }
             } catch {
                 // Never keep bytes that failed the check.
                 state.withLock { state in
                     state.resumption = nil
-                    state.ownsPartial = true
+                    state.mayDeletePartial = true
                 }
                 throw error
             }

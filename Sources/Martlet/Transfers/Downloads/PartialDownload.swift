@@ -9,7 +9,7 @@ internal import HTTPTypes
 /// The kept bytes of a failed download, and the resume data that a later call needs. Every method blocks.
 ///
 /// ``ResumeData/init(_:resumeFingerprint:)`` decides whether a response can be resumed later,
-/// ``begin(_:resumeFingerprint:)`` whether a new call starts from kept bytes, ``DownloadReceiver`` whether an attempt
+/// ``openState(for:resumeFingerprint:)`` whether a new call starts from kept bytes, ``DownloadReceiver`` whether an attempt
 /// asks for the rest, and ``HTTPResponse/continues(_:from:)`` whether the server's response is that rest.
 struct PartialDownload: Sendable {
     let destination: IncomingFile.Destination
@@ -68,7 +68,7 @@ struct PartialDownload: Sendable {
         var size = try file.size()
         let resumeData = readResumeData()
         // This call may also delete bytes that no call can resume.
-        state.ownsPartial = size == 0 || resumeData == nil || resumeData?.resumeFingerprint == resumeFingerprint
+        state.mayDeletePartial = size == 0 || resumeData == nil || resumeData?.resumeFingerprint == resumeFingerprint
         guard let resumeData, resumeData.resumeFingerprint == resumeFingerprint, size > 0, size <= resumeData.total
         else { return state }
         if size == resumeData.total {

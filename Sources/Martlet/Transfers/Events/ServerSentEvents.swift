@@ -19,8 +19,11 @@ extension NetworkClient {
     /// The client connects when the first event is requested, with a token like any other call. If the connection ends
     /// or breaks, it reconnects after the time that the server has set (`retry`), or after 3 seconds, and longer after
     /// each failure. It sends the id of the last event (`Last-Event-ID`). It also reconnects if the token cannot be
-    /// refreshed for now. The sequence ends with a 204. If the task is cancelled, it throws
-    /// ``NetworkError/cancelled(_:)``.
+    /// refreshed for now.
+    ///
+    /// The sequence ends after a 204, or with the connection if `reconnects` is `false`. Any other error ends it and is
+    /// thrown: a 404, a 503 after all retries, another content type, a session that has ended, or
+    /// ``NetworkError/cancelled(_:)`` if the task is cancelled.
     /// - Parameters:
     ///   - endpoint: The endpoint that sends the events.
     ///   - lastEventID: The id of the last event of an earlier sequence, to continue after it.

@@ -1,0 +1,147 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Server-sent events over a client") struct ServerSentEventsTests {
+    private func stream(_ text: String, thenBreaks: Bool = false) -> StubTransport.Response {
+        StubTransport.Response(
+            200, headers: [.contentType: "text/event-stream; charset=utf-8"],
+            stream: ByteStream {
+                var rest: Data? = Data(text.utf8)
+                return {
+                    defer { rest = nil }
+                    if rest == nil, thenBreaks { throw TransportError.connectionLost("reset by peer") }
+                    return rest
+                }
+            })
+    }
+
+    @Test("a lost connection is reconnected after the retry time and resumed after the last event")
+    func reconnecting() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            switch request.number {
+            case 1: stream("retry: 500\nid: 1\ndata: one\n\ndata: lost", thenBreaks: true)
+            case 2: stream("id: 2\ndata: two\n\n")
+            default: .status(204)
+            }
+        }
+        let client = client(transport) { $0.time = time }
+        let reading = Task {
+            var heard: [String] = []
+            for try await event in client.serverSentEvents(from: Get("/news", .none)) { heard.append(event.data) }
+            return heard
+        }
+        // The call's timeout is the other sleeper.
+        await time.waitForSleepers(2)
+        time.advance(by: .milliseconds(1000))
+        await time.waitForSleepers(2)
+        time.advance(by: .milliseconds(500))
+        #expect(try await reading.value == ["one", "two"])
+        let name = try #require(HTTPField.Name("Last-Event-ID"))
+        #expect(transport.requests.map { $0.headers[name] } == [nil, "1", "2"])
+        #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
+    }
+
+    @Test("an expired token is refreshed for the next connection") func signed() async throws {
+        let app = try await App.signedIn()
+        app.backend.invalidateAccessTokens()
+        app.backend.beforeCall { request in
+            let isValid = app.backend.state.withLock { $0.validAccess.contains(request.bearer ?? "") }
+            return isValid ? stream("data: hello\n\n") : nil
+        }
+        var heard: [String] = []
+        for try await event in app.client.serverSentEvents(from: Get("/news"), reconnects: false) {
+            heard.append(event.data)
+        }
+        #expect(heard == ["hello"])
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("a refresh that fails offline does not end the stream") func offlineAtRefresh() async throws {
+        let app = try await App.signedIn()
+        app.time.advance(by: .seconds(4000))
+        let failures = Locked(2)
+        app.backend.beforeRefresh { _ in
+            if failures.withLock({ left in
+                left -= 1
+                return left >= 0
+            }) {
+                throw TransportError.offline
+            }
+            return nil
+        }
+        app.backend.beforeCall { _ in stream("data: back\n\n") }
+        let reading = Task {
+            for try await event in app.client.serverSentEvents(from: Get("/news")) { return event.data }
+            return "nothing"
+        }
+        // Keep advancing time until the stream is connected, past the delays of the connection and of the refresh.
+        let done = Locked(false)
+        let result = Task {
+            defer { done.withLock { $0 = true } }
+            return try await reading.value
+        }
+        while !done.withLock({ $0 }) {
+            app.time.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        #expect(try await result.value == "back")
+    }
+
+    @Test(
+        "white space before the parameters of the content type is accepted",
+        arguments: [" ; charset=utf-8", "\t;a=b", " "])
+    func spaced(rest: String) async throws {
+        let transport = StubTransport { _ in
+            StubTransport.Response(
+                200, headers: [.contentType: "text/event-stream\(rest)"], body: Data("data: one\n\n".utf8))
+        }
+        var heard: [String] = []
+        for try await event in client(transport).serverSentEvents(from: Get("/news", .none), reconnects: false) {
+            heard.append(event.data)
+        }
+        #expect(heard == ["one"])
+    }
+
+    @Test("another content type or a refusal is an error and not retried") func refused() async throws {
+        for response in [StubTransport.Response.json("{}"), .status(404)] {
+            let transport = StubTransport { _ in response }
+            let client = client(transport)
+            let failure = await error {
+                for try await _ in client.serverSentEvents(from: Get("/news", .none)) {}
+            }
+            #expect(failure != nil && failure?.isCancelled == false)
+            #expect(transport.requests.count == 1)
+        }
+    }
+
+    @Test("a cancelled task stops waiting for the next connection") func cancelled() async throws {
+        let time = ManualTimeSource()
+        let client = client(StubTransport { _ in stream("data: one\n\n") }) { $0.time = time }
+        let reading = Task {
+            await error { for try await _ in client.serverSentEvents(from: Get("/news", .none)) {} }
+        }
+        await time.waitForSleepers(2)
+        reading.cancel()
+        #expect(await reading.value?.isCancelled == true)
+    }
+
+    @Test("events before an oversized one are delivered") func before() async throws {
+        let transport = StubTransport { _ in stream("data: one\n\ndata: \(String(repeating: "x", count: 200))\n\n") }
+        let client = client(transport) { $0.maximumResponseBytes = 100 }
+        let heard = Locked<[String]>([])
+        let failure = await error {
+            for try await event in client.serverSentEvents(from: Get("/news", .none)) {
+                heard.withLock { $0.append(event.data) }
+            }
+        }
+        guard case .responseTooLarge = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(heard.withLock { $0 } == ["one"])
+    }
+}
