@@ -15,7 +15,7 @@ public struct PreparedImage: Sendable, Hashable {
     /// The encoding quality, from 0.01 to 1; `nil` if the picture is unchanged or the format is lossless.
     public let quality: Double?
     /// Whether the source passed through unchanged.
-    public let isUntouched: Bool
+    public let passedThrough: Bool
 
     /// The media type, such as `image/jpeg`.
     public var contentType: String { format.contentType }

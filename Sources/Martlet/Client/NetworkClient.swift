@@ -71,16 +71,21 @@ public final class NetworkClient: APIClient {
     }
 
     func perform(
-        _ endpoint: any Endpoint, accept: String?, monitor: TransferMonitor?, receiver: (any ResponseReceiver)? = nil
+        _ endpoint: any Endpoint, accept: String?, owner: CallOwner? = nil, monitor: TransferMonitor?,
+        receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
-        if let gate, endpoint.authentication == .required {
+        var owner = owner
+        if let gate, let tokens, endpoint.authentication == .required {
+            let callOwner = owner ?? tokens.beginCall().owner
+            // A call that was made without a session belongs to the one that the gate starts.
+            owner = callOwner.session == nil ? nil : callOwner
             do throws(NetworkError) {
-                try await gate.pass(self, for: endpoint)
+                if owner == nil { try await gate.pass(self, for: endpoint) }
             } catch {
                 monitor?.finish()
                 throw error
             }
         }
-        return try await pipeline.perform(endpoint, accept: accept, monitor: monitor, receiver: receiver)
+        return try await pipeline.perform(endpoint, accept: accept, owner: owner, monitor: monitor, receiver: receiver)
     }
 }

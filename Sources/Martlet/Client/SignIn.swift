@@ -20,7 +20,8 @@ extension NetworkClient {
     ///   - type: The type to decode from the response; ``NoContent`` to ignore the rest of it.
     ///   - monitor: Reports the progress of the upload.
     ///   - account: The account to store with the session.
-    /// - Returns: The decoded response, after the session has been stored.
+    /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
+    ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
     /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(

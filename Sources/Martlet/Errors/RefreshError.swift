@@ -59,6 +59,11 @@ extension RefreshError.Kind {
 }
 
 extension RefreshError {
+    /// Whether no byte of the request can have reached the server: no network, no address, a refused connection.
+    var neverReachedServer: Bool {
+        (kind == .offline || kind == .connection) && !mayHaveSpentToken
+    }
+
     init(_ error: StorageError) {
         self.init(.storage, description: "the stored session cannot be read now (\(error))")
     }

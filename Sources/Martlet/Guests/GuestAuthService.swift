@@ -56,7 +56,8 @@ public final class GuestAuthService: Sendable {
     ///   - picture: The guest's picture, sent unchanged.
     ///   - monitor: Reports the progress of the upload. It reports nothing if this call joins a registration in
     ///     progress.
-    /// - Returns: The guest, after the session has been stored.
+    /// - Returns: The guest, after the session was written to the store. If the write failed, the session is
+    ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
     /// - Throws: ``NetworkError``. A cancelled caller gets ``NetworkError/cancelled(_:)``. The registration continues
     ///   for its other callers, and is cancelled with the last of them.
     @discardableResult
@@ -134,7 +135,8 @@ public final class GuestAuthService: Sendable {
     ///   - endpoint: Creates the endpoint from the guest's id, which is `nil` if the server sent none. It is always
     ///     sent with the guest's token.
     ///   - account: The account to store with the session.
-    /// - Returns: The decoded response, after the session has been stored.
+    /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
+    ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
     /// - Throws: ``NetworkError``; ``NetworkError/signInRequired(_:)`` if no guest is signed in, and
     ///   ``NetworkError/sessionChanged(_:)`` if another sign-in or a sign-out happened meanwhile.
     @discardableResult

@@ -25,7 +25,7 @@ struct Preparation {
             description = try describe(bytes)
             if passesThrough(bytes, description) {
                 return PreparedImage(
-                    data: bytes, format: options.format, size: description.size, quality: nil, isUntouched: true)
+                    data: bytes, format: options.format, size: description.size, quality: nil, passedThrough: true)
             }
             bitmap = try decode(bytes, description)
         }

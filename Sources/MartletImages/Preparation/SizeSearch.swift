@@ -22,7 +22,7 @@ struct SizeSearch {
                 let whole = exif.map { Metadata.insert($0, into: file, options.format, bitmap.size) } ?? file
                 return PreparedImage(
                     data: whole, format: options.format, size: bitmap.size,
-                    quality: options.format.isLossy ? Double(quality) / 100 : nil, isUntouched: false)
+                    quality: options.format.isLossy ? Double(quality) / 100 : nil, passedThrough: false)
             }
             guard bitmap.size.count > 1, limit > 0 else { throw .cannotFit(maximumBytes: options.maximumBytes) }
             // Scale the original again, so that the result is filtered only once.

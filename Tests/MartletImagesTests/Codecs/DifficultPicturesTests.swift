@@ -24,7 +24,7 @@
             ])
         func quarters(name: String, width: Int, height: Int) async throws {
             let image = try await prepare(name, changing: { $0.passesThrough = false })
-            #expect(image.format == .jpeg && !image.isUntouched)
+            #expect(image.format == .jpeg && !image.passedThrough)
             #expect(image.size == PixelSize(width: width, height: height))
             let expected = name == "gps.jpg" ? [2, 0, 3, 1].map { Pictures.quarters[$0] } : Pictures.quarters
             let quarters = try decoded(image.data).quarters

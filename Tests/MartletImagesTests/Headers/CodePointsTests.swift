@@ -23,7 +23,7 @@
         @Test("is converted to sRGB and looks the same", arguments: expected)
         func converts(code: [UInt8], quarters: [[Int]]) async throws {
             let image = try await prepare(Self.marked(Pictures.data("clean.png"), code))
-            #expect(!image.isUntouched)
+            #expect(!image.passedThrough)
             let found = try decoded(image.data).quarters
             #expect(isClose(found, quarters, within: 3), "\(found)")
         }
@@ -32,14 +32,14 @@
         func comesFirst(name: String) async throws {
             let image = try await prepare(Self.marked(Pictures.data(name), [1, 13, 0, 1]))
             let quarters = try decoded(image.data).quarters
-            #expect(!image.isUntouched)
+            #expect(!image.passedThrough)
             #expect(isClose(quarters, Pictures.quarters, within: 1))
         }
 
         @Test("an sRGB picture passes through untouched")
         func sRGB() async throws {
             let image = try await prepare(Self.marked(Pictures.data("clean.png"), [1, 13, 0, 1]))
-            #expect(image.isUntouched)
+            #expect(image.passedThrough)
         }
 
         @Test(
@@ -47,7 +47,7 @@
             arguments: [[2, 13, 0, 1], [1, 2, 0, 1], [12, 13, 1, 1], [12, 13, 0, 2], [12, 13, 0], []] as [[UInt8]])
         func unknown(code: [UInt8]) async throws {
             let plain = try await prepare(Self.marked(Pictures.data("clean.png"), code))
-            #expect(!plain.isUntouched && plain.data.range(of: Data("cICP".utf8)) == nil)
+            #expect(!plain.passedThrough && plain.data.range(of: Data("cICP".utf8)) == nil)
             let quarters = try decoded(plain.data).quarters
             #expect(isClose(quarters, Pictures.quarters, within: 1))
             let gamma = try await prepare(Self.marked(Pictures.data("gamma.png"), code))

@@ -216,7 +216,7 @@ import Testing
                 size: PixelSize(width: 4_000, height: 3_000), orientation: 6, hasAlpha: true)
         }
         let image = try await ImageProcessor(ImageProcessor.Options(), codec: fake.codec).prepare(.data(file))
-        #expect(image.size == PixelSize(width: 768, height: 1_024) && image.format == .jpeg && !image.isUntouched)
+        #expect(image.size == PixelSize(width: 768, height: 1_024) && image.format == .jpeg && !image.passedThrough)
         #expect(fake.state.calls == ["draw 0 in 1536", "write 768 x 1024 public.jpeg 0.8"])
         #expect(fake.state.layouts == [.rgb])
     }

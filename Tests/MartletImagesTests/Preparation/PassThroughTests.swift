@@ -21,7 +21,7 @@ struct PassThroughTests {
         let processor = ImageProcessor(options, codec: MissingCodec())
         let image = try await processor.prepare(.file(at: Pictures.path(name)))
         let bytes = try Pictures.data(name)
-        #expect(image.isUntouched && image.quality == nil && image.format == format)
+        #expect(image.passedThrough && image.quality == nil && image.format == format)
         #expect(image.data == bytes)
     }
 
@@ -59,7 +59,7 @@ struct PassThroughTests {
         options.keepsMetadata = true
         let processor = ImageProcessor(options, codec: MissingCodec())
         let image = try await processor.prepare(.file(at: Pictures.path("orientation-1.jpg")))
-        #expect(image.isUntouched)
+        #expect(image.passedThrough)
         await #expect(throws: ImageError.self) {
             try await processor.prepare(.file(at: Pictures.path("orientation-3.jpg")))
         }
@@ -229,13 +229,13 @@ struct PassThroughTests {
         let bytes = try Pictures.data("clean.jpg")
         let slice = (Data(count: 100) + bytes).dropFirst(100)
         let image = try await processor.prepare(.data(slice))
-        #expect(image.isUntouched && image.data == bytes)
+        #expect(image.passedThrough && image.data == bytes)
     }
 
     @Test("a file name gets the extension of the new format")
     func filenames() {
         let image = PreparedImage(
-            data: Data(), format: .jpeg, size: PixelSize(width: 1, height: 1), quality: nil, isUntouched: false)
+            data: Data(), format: .jpeg, size: PixelSize(width: 1, height: 1), quality: nil, passedThrough: false)
         #expect(image.filename == "image.jpg" && image.contentType == "image/jpeg")
         #expect(image.filename(for: "me.HEIC") == "me.jpg" && image.filename(for: "me.JPEG") == "me.JPEG")
         #expect(image.filename(for: "/tmp/my.cat.png") == "my.cat.jpg" && image.filename(for: "me") == "me.jpg")

@@ -48,7 +48,7 @@ import Testing
             let file = try IncomingFile.make(for: place, allowsAnonymous: false)
             let path = folder.path + "/" + (try #require(folder.names.first))
             let longAgo = Date(timeIntervalSince1970: 1_000_000)
-            func isUntouched() throws -> Bool {
+            func passedThrough() throws -> Bool {
                 let attributes = try FileManager.default.attributesOfItem(atPath: path)
                 return try #require(attributes[.modificationDate] as? Date) == longAgo
             }
@@ -56,11 +56,11 @@ import Testing
                 try file.write(Data(repeating: 7, count: Int(size)), at: 0)
                 try FileManager.default.setAttributes([.modificationDate: longAgo], ofItemAtPath: path)
                 try file.truncate(to: size)
-                #expect(try isUntouched(), "\(size) bytes")
+                #expect(try passedThrough(), "\(size) bytes")
             }
             try file.truncate(to: 2)
             #expect(try file.size() == 2)
-            #expect(try !isUntouched())
+            #expect(try !passedThrough())
         }
     }
 

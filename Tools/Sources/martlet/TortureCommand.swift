@@ -8,7 +8,7 @@ struct TortureCommand: AsyncParsableCommand {
         abstract: "Let several processes share one session, and kill and stop them while they refresh it.",
         discussion: """
             Each round, several processes make calls with an access token that has just expired, so that one of them \
-            must refresh it for all. Modes: "calm" leaves the processes alone; "graced" kills and stops them, while \
+            must refresh it for all. Modes: "calm" leaves the processes alone; "grace" kills and stops them, while \
             the server accepts a used refresh token for 30 s, longer than the lease of the lock; "harsh" kills and stops \
             them while the server accepts no used token. In "harsh", a session may be lost, but only if a process was \
             killed or stopped between sending a refresh and durably storing its result.
@@ -58,7 +58,7 @@ struct TortureCommand: AsyncParsableCommand {
 /// The value of `--mode`: one mode, or all of them.
 enum ModeChoice: String, CaseIterable, ExpressibleByArgument {
     case calm
-    case graced
+    case grace
     case harsh
     case all
 

@@ -2,6 +2,8 @@
 struct RawResponse: Sendable {
     let response: ServerResponse
     let context: RequestContext
+    /// What the call belonged to.
+    let owner: CallOwner?
 
     /// Computed on demand, because redacting the path costs more than most calls need.
     var call: CallDescription { context.call }

@@ -58,7 +58,7 @@ struct AttemptRunner: Sendable {
                     progress: { count in
                         progress.report()
                         call.monitor?.receive(count, in: pass)
-                    }, finish: { call.monitor?.finish() }, slot: slot))
+                    }, finish: { call.monitor?.finish() }, slot: slot, owner: call.authorization.owner))
             return count.withLock { $0 }
         }.get()
     }

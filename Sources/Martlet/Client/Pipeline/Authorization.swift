@@ -3,10 +3,18 @@
 struct Authorization: Sendable {
     /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
     let requirement: AuthenticationRequirement
+    /// What the call belongs to; `nil` if it needs no session.
+    var owner: CallOwner?
     /// The session that the call belongs to. No other session may authorize it, its retries included.
     var session: SessionID?
+    /// The fresh token that was found when the call was made, if nothing can have happened since.
+    var firstCredential: Credential?
     /// The token for the next attempt.
     var credential: Credential?
+    /// Why the session had ended before a call was made that may go out without a token.
+    var expiry: ExpiryReason?
+    /// Whether the manager needs to know that the server accepted the token of this attempt.
+    var reportsService = false
     /// The estimated time to send the body, for which the token must last; `nil` if the token need not last that long.
     var transferTime: Duration?
     /// Whether the server rejected the token of the attempt that has just failed.

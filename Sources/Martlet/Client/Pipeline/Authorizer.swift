@@ -14,9 +14,10 @@ struct Authorizer: Sendable {
     /// - Returns: `false` if there is no fresh token, or if the token must last for an upload. Then call
     ///   ``waitForToken(_:)``.
     func takeFreshToken(_ call: inout CallState) throws(SessionError) -> Bool {
-        guard call.authorization.credential == nil, call.authorization.transferTime == nil,
-            let credential = tokens.freshCredential()
-        else { return false }
+        guard call.authorization.credential == nil, call.authorization.transferTime == nil else { return false }
+        let first = call.authorization.firstCredential
+        call.authorization.firstCredential = nil
+        guard let credential = first ?? tokens.freshCredential(for: call.authorization.owner) else { return false }
         try assign(credential, to: &call)
         return true
     }
@@ -32,9 +33,10 @@ struct Authorizer: Sendable {
         case .failure(.signedOut) where call.authorization.session != nil:
             // A call that belonged to a session must not continue anonymously.
             throw .sessionChanged
-        case .failure(.signedOut) where call.authorization.requirement == .ifSignedIn,
-            .failure(.expired) where call.authorization.requirement == .ifSignedIn && call.authorization.session == nil:
+        case .failure(.signedOut) where call.authorization.requirement == .ifSignedIn:
             return
+        case .failure(.expired(let reason)) where mayGoWithoutToken(call):
+            call.authorization.expiry = reason
         case .failure(let error):
             throw error
         }
@@ -44,9 +46,9 @@ struct Authorizer: Sendable {
     /// - Returns: `false` if the call must wait for a new token.
     func revalidateToken(for call: inout CallState) throws(SessionError) -> Bool {
         guard let credential = call.authorization.credential, !tokens.isUsable(credential.stamp) else { return true }
-        guard tokens.isCurrent(credential.stamp.session) else { throw .sessionChanged }
+        if let error = end(of: call) { throw error }
         call.authorization.credential = nil
-        guard let newer = tokens.freshCredential() else { return false }
+        guard let newer = tokens.freshCredential(for: call.authorization.owner) else { return false }
         try assign(newer, to: &call)
         return true
     }
@@ -58,7 +60,7 @@ struct Authorizer: Sendable {
         if case .success(let newer) = await requestToken(for: call), newer.stamp.session == credential.stamp.session {
             call.authorization.credential = newer
         }
-        guard tokens.isCurrent(credential.stamp.session) else { throw .sessionChanged }
+        if let error = end(of: call) { throw error }
     }
 
     /// Takes a token for a call that a refresher makes during a refresh. Such a call must not wait for the result of
@@ -74,6 +76,7 @@ struct Authorizer: Sendable {
         guard let credential = call.authorization.credential else { return }
         call.authorization.credential = nil
         call.context.stamp = credential.stamp
+        call.authorization.reportsService = credential.isUnproven
         tokens.scheme.sign(&request.headerFields, with: credential.accessToken)
     }
 
@@ -89,8 +92,15 @@ struct Authorizer: Sendable {
     /// The request still holds its slot here. The token is marked as rejected before the slot goes to the next call,
     /// which must not go out with the same token.
     func validate(_ response: ServerResponse, for call: inout CallState) throws(NetworkError) {
-        guard let stamp = call.context.stamp, !call.authorization.hasReplayed, tokens.rejection.isRejected(response)
-        else { return }
+        guard tokens.rejection.isRejected(response) else {
+            if call.authorization.reportsService, StatusCodes.successful.contains(response.status) { report(call) }
+            return
+        }
+        guard let stamp = call.context.stamp else {
+            if let reason = call.authorization.expiry { throw .sessionExpired(call.context.call, reason, response) }
+            return
+        }
+        guard !call.authorization.hasReplayed else { return }
         call.authorization.isTokenRejected = true
         tokens.reportRejection(of: stamp)
         throw .unauthorized(call.context.call, response)
@@ -116,13 +126,33 @@ struct Authorizer: Sendable {
 
     private func assign(_ credential: Credential, to call: inout CallState) throws(SessionError) {
         if let session = call.authorization.session, session != credential.stamp.session { throw .sessionChanged }
-        call.authorization.session = credential.stamp.session
+        if call.authorization.session == nil {
+            call.authorization.session = credential.stamp.session
+            // The store has been read since the call was made.
+            call.authorization.owner = call.authorization.owner.map {
+                CallOwner(epoch: $0.epoch, owner: .session(credential.stamp.session))
+            }
+        }
         call.authorization.credential = credential
     }
 
     private func requestToken(for call: CallState) async -> Result<Credential, SessionError> {
-        guard let transferTime = call.authorization.transferTime else { return await tokens.credential() }
-        return await tokens.credential(lasting: transferTime)
+        await tokens.credential(lasting: call.authorization.transferTime, for: call.authorization.owner)
+    }
+
+    /// After the session has expired, a call that only reads may go out without a token. One that writes must not:
+    /// the user meant to write it as themselves.
+    private func mayGoWithoutToken(_ call: CallState) -> Bool {
+        call.authorization.requirement == .ifSignedIn && call.authorization.session == nil
+            && [.get, .head].contains(call.request.method)
+    }
+
+    private func end(of call: CallState) -> SessionError? {
+        call.authorization.owner.flatMap { tokens.end(of: $0) }
+    }
+
+    private func report(_ call: CallState) {
+        if let stamp = call.context.stamp { tokens.reportService(of: stamp) }
     }
 }
 

@@ -38,23 +38,33 @@ struct CallPipeline: Sendable {
 
     /// Sends an endpoint until an attempt succeeds or must not be retried.
     /// - Parameters:
-    ///   - session: The only session that may authorize the call; any session if `nil`.
+    ///   - session: The only session that may authorize the call; the current one if `nil`.
+    ///   - owner: What the call belongs to, if it was made earlier; `nil` if it is made now.
     ///   - receiver: Consumes the body of an acceptable response. Without one the body is read into memory.
     func perform(
         _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
-        session: SessionID? = nil, monitor: TransferMonitor? = nil, receiver: (any ResponseReceiver)? = nil
+        session: SessionID? = nil, owner: CallOwner? = nil, monitor: TransferMonitor? = nil,
+        receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
         var bodyOutlivesCall = false
         defer { if !bodyOutlivesCall { monitor?.finish() } }
         var call = try build(endpoint, accept: accept, authentication ?? endpoint.authentication)
-        call.authorization.session = session
+        if let tokens, call.authorization.requirement != .none, !tokens.isRefreshingHere {
+            let start = tokens.beginCall()
+            call.authorization.owner = owner ?? start.owner
+            // Interceptors may wait, and the token may change meanwhile.
+            if owner == nil, interceptors.count == 1 { call.authorization.firstCredential = start.credential }
+        }
+        call.authorization.session = session ?? call.authorization.owner?.session
         call.monitor = monitor
         call.receiver = receiver
         do {
             let (response, lastAttempt) = try await run(&call)
             bodyOutlivesCall = receiver?.outlivesCall == true
             return NetworkResponse(
-                value: RawResponse(response: try await process(response, &call), context: call.context),
+                value: RawResponse(
+                    response: try await process(response, &call), context: call.context, owner: call.authorization.owner
+                ),
                 head: response.head, attempts: call.context.attempt,
                 duration: time.uptime - call.context.startedAt, lastAttemptDuration: lastAttempt)
         } catch let error as NetworkError {

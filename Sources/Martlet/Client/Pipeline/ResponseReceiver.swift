@@ -35,4 +35,6 @@ struct IncomingResponse: Sendable {
     let finish: @Sendable () -> Void
     /// Held while the connection is in use.
     let slot: RequestSlot?
+    /// What the call belongs to.
+    let owner: CallOwner?
 }

@@ -169,11 +169,12 @@ extension SessionStateMachine {
         _ session: inout ActiveSession, _ job: RefreshJob, _ failure: RefreshError, at now: Duration,
         jitter: Double
     ) {
-        session.failures += 1
-        let wait = policy.backoff(
-            afterFailures: session.failures, retryAfter: failure.retryAfter, jitter: jitter)
+        if !failure.neverReachedServer { session.failures += 1 }
+        let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: jitter)
         session.phase = .settled
         session.backoff = Backoff(until: now + wait, failure: failure)
+        // Until it expires, the token may still work at other endpoints, even if one has rejected it.
+        session.isRejected = false
         actions.append(.emit(.refreshFailed(job.stamp, failure, backoff: wait)))
         resume(session.waiters, .failure(.refreshFailed(failure)))
         session.waiters = []
@@ -205,7 +206,7 @@ extension SessionStateMachine {
             if let backoff = session.backoff, now < backoff.until {
                 return .failure(.refreshFailed(backoff.failure))
             }
-            guard hasBudget(&session, at: now) else { return budgetExceeded(&session, at: now) }
+            guard hasBudget(&session, for: reason, at: now) else { return budgetExceeded(&session, at: now) }
             start(&session, because: reason, at: now)
         }
         session.waiters.insert(waiter)
@@ -218,7 +219,7 @@ extension SessionStateMachine {
     ) {
         guard case .settled = session.phase else { return }
         if let backoff = session.backoff, now < backoff.until { return }
-        guard hasBudget(&session, at: now) else { return }
+        guard hasBudget(&session, for: reason, at: now) else { return }
         start(&session, because: reason, at: now)
     }
 
@@ -226,28 +227,41 @@ extension SessionStateMachine {
         _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
     ) {
         let job = RefreshJob(id: makeID(), record: session.record, hasBeenStored: session.hasBeenStored)
-        session.recentRefreshes.append(now)
+        if isWasteful(session, reason, at: now) { session.wastefulRefreshes.append(now) }
         session.phase = .preparing(job)
         actions.append(.emit(.refreshStarted(job.stamp, reason)))
         actions.append(.refresh(job))
     }
 
     /// Whether the budget of ``SessionPolicy/refreshBudget`` allows another refresh now.
-    func hasBudget(_ session: inout ActiveSession, at now: Duration) -> Bool {
-        session.recentRefreshes.removeAll { $0 + policy.refreshWindow <= now }
-        return session.recentRefreshes.count < policy.refreshBudget
+    private func hasBudget(
+        _ session: inout ActiveSession, for reason: SessionEvent.RefreshReason, at now: Duration
+    ) -> Bool {
+        session.wastefulRefreshes.removeAll { $0 + policy.refreshWindow <= now }
+        return !isWasteful(session, reason, at: now) || session.wastefulRefreshes.count < policy.refreshBudget
+    }
+
+    /// Whether a refresh would replace a token that has hardly been of use. A backend whose tokens live for seconds
+    /// needs many refreshes, and none of them is wasteful.
+    private func isWasteful(
+        _ session: ActiveSession, _ reason: SessionEvent.RefreshReason, at now: Duration
+    ) -> Bool {
+        switch reason {
+        case .expired, .expiringSoon: false
+        case .rejected, .forced: session.deadlines.map { now < $0.halfLife } ?? !session.hasServed
+        }
     }
 
     mutating func budgetExceeded(_ session: inout ActiveSession, at now: Duration) -> WaiterReply {
-        let opensAt = (session.recentRefreshes.first ?? now) + policy.refreshWindow
+        let opensAt = (session.wastefulRefreshes.first ?? now) + policy.refreshWindow
         actions.append(.emit(.refreshBudgetExceeded(session.record.stamp)))
         return .failure(
             .refreshFailed(
                 RefreshError(
                     .tooManyRefreshes, retryAfter: opensAt - now,
                     description:
-                        "the budget of \(policy.refreshBudget) refreshes within"
-                        + " \(policy.refreshWindow.inSeconds.shortText) s is used up")))
+                        "\(policy.refreshBudget) refreshes within \(policy.refreshWindow.inSeconds.shortText) s did not"
+                        + " give a token that the server accepts")))
     }
 }
 

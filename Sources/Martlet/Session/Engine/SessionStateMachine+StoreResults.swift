@@ -25,7 +25,7 @@ extension SessionStateMachine {
 
     /// A write has finished: the record was written, or the stored one was kept because another process was faster, or
     /// the write failed.
-    mutating func saved(_ job: SaveJob, over snapshot: StoreSnapshot, failure: StorageError?) {
+    mutating func saveFinished(_ job: SaveJob, over snapshot: StoreSnapshot, failure: StorageError?) {
         guard case .signedIn(var session) = state else { return }
         let isFirstTry = session.isSaving(job)
         guard isFirstTry || session.saveRetry == job.id else { return }
@@ -142,7 +142,7 @@ extension SessionStateMachine {
 
     /// The server rejected the refresh token, and the store was asked to delete the record. `snapshot` is what it
     /// contained: the record is kept if it is newer or belongs to another session.
-    mutating func expiryConfirmed(_ job: RefreshJob, over snapshot: StoreSnapshot, failure: StorageError?) {
+    mutating func expiryCheckFinished(_ job: RefreshJob, over snapshot: StoreSnapshot, failure: StorageError?) {
         guard case .signedIn(var session) = state, case .confirmingExpiry(let current, let reason) = session.phase,
             current.id == job.id
         else { return }
@@ -171,7 +171,7 @@ extension SessionStateMachine {
 
     /// A deletion has succeeded or failed.
     /// - Parameter snapshot: What the store contained before.
-    mutating func deleted(_ id: JobID, over snapshot: StoreSnapshot? = nil, failure: StorageError?) {
+    mutating func deletionFinished(_ id: JobID, over snapshot: StoreSnapshot? = nil, failure: StorageError?) {
         guard var deletion, deletion.id == id else { return }
         if let failure {
             deletion.failures += 1

@@ -48,8 +48,10 @@ extension SessionStateMachine {
         var backoff: Backoff?
         /// The number of consecutive failed refreshes.
         var failures = 0
-        /// When the last refreshes started, for ``SessionPolicy/refreshBudget``.
-        var recentRefreshes: [Duration] = []
+        /// Whether the server has accepted the current token. Only tracked if its lifetime is unknown.
+        var hasServed = false
+        /// When the last wasteful refreshes started, for ``SessionPolicy/refreshBudget``.
+        var wastefulRefreshes: [Duration] = []
     }
 
     /// The step that the session's refresh or sign-in has reached.
@@ -183,6 +185,18 @@ extension SessionStateMachine {
 }
 
 extension SessionStateMachine.ActiveSession {
+    var credential: Credential {
+        Credential(
+            stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: deadlines == nil && !hasServed)
+    }
+
+    func isUsable(at now: Duration) -> Bool {
+        guard isVisible, !isRejected else { return false }
+        // Without a refresh token there is no replacement for an expired token, so let the server judge it.
+        guard let deadlines, record.bundle.refreshToken != nil else { return true }
+        return now < deadlines.expiresAt
+    }
+
     func isSaving(_ job: SessionStateMachine.SaveJob) -> Bool {
         guard case .saving(let current) = phase else { return false }
         return current.id == job.id
@@ -192,6 +206,7 @@ extension SessionStateMachine.ActiveSession {
     mutating func resetForNewTokens() {
         phase = .settled
         isRejected = false
+        hasServed = false
         backoff = nil
         failures = 0
     }

@@ -82,6 +82,15 @@ extension SessionStateMachine {
         return session.record
     }
 
+    /// The current token, if it has not expired, for a caller whose refresh has failed. That it was rejected by one
+    /// endpoint does not matter any more.
+    func usableCredential(for owner: CallOwner?, at now: Duration) -> Credential? {
+        guard case .signedIn(let session) = state, session.isUsable(at: now), owner.flatMap(mismatch) == nil else {
+            return nil
+        }
+        return session.credential
+    }
+
     /// Whether a request signed with this token may still be sent: the token is current and has not been rejected.
     func isUsable(_ stamp: SessionStamp) -> Bool {
         guard case .signedIn(let session) = state, session.isVisible else { return false }
@@ -89,24 +98,15 @@ extension SessionStateMachine {
     }
 }
 
-extension SessionStateMachine.ActiveSession {
-    var credential: Credential {
-        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken)
-    }
-
-    func isUsable(at now: Duration) -> Bool {
-        guard isVisible, !isRejected else { return false }
-        // Without a refresh token there is no replacement for an expired token, so let the server judge it.
-        guard let deadlines, record.bundle.refreshToken != nil else { return true }
-        return now < deadlines.expiresAt
-    }
-}
-
 // MARK: - Events from callers
 
 extension SessionStateMachine {
     /// A caller asks for a token.
-    mutating func tokenRequested(by waiter: WaiterID, at now: Duration) -> WaiterReply {
+    /// - Parameter owner: The session that the caller's call belongs to; `nil` for any session.
+    mutating func tokenRequested(
+        for owner: CallOwner? = nil, by waiter: WaiterID, at now: Duration
+    ) -> WaiterReply {
+        if let error = owner.flatMap(mismatch) { return .failure(error) }
         switch state {
         case .notLoaded, .unavailable, .loading:
             return loadRequested(by: waiter)
@@ -133,17 +133,20 @@ extension SessionStateMachine {
     ///
     /// A token that would expire during the request is refreshed first, if a new one would last longer. If the
     /// request needs more than 90% of a token's lifetime, the token is refreshed only in the second half of its lifetime.
-    mutating func tokenRequested(lasting need: Duration, by waiter: WaiterID, at now: Duration) -> WaiterReply {
+    mutating func tokenRequested(
+        lasting need: Duration, for owner: CallOwner? = nil, by waiter: WaiterID, at now: Duration
+    ) -> WaiterReply {
+        if let error = owner.flatMap(mismatch) { return .failure(error) }
         guard case .signedIn(var session) = state, let deadlines = session.deadlines,
             let lifetime = session.record.lifetime, session.record.bundle.refreshToken != nil,
             session.isUsable(at: now),
             deadlines.expiresAt - now < (need <= lifetime * 0.9 ? need : lifetime / 2),
-            deadlines.expiresAt - now < lifetime - policy.minimumInterval
+            // A new token would last hardly longer than a token that is still new.
+            deadlines.expiresAt - now < lifetime * 0.95
         else { return tokenRequested(by: waiter, at: now) }
         // If no refresh can start now, the token that is still valid is better than none.
-        if case .settled = session.phase {
-            if let backoff = session.backoff, now < backoff.until { return .token(session.credential) }
-            guard hasBudget(&session, at: now) else { return .token(session.credential) }
+        if case .settled = session.phase, let backoff = session.backoff, now < backoff.until {
+            return .token(session.credential)
         }
         defer { state = .signedIn(session) }
         return joinRefresh(&session, for: waiter, because: .expiringSoon, at: now)
@@ -177,14 +180,12 @@ extension SessionStateMachine {
             session.record.bundle.refreshToken != nil
         else { return }
         if case .settled = session.phase {
-            // Without budget for a refresh the token stays usable: one endpoint that always rejects it must not block
-            // the calls to all others.
-            guard hasBudget(&session, at: now) else { return }
-            session.isRejected = true
             startBackgroundRefresh(&session, because: .rejected, at: now)
-        } else {
-            session.isRejected = true
+            // If no refresh can start now, the token stays in use: one endpoint that rejects it must not block the
+            // calls to all others.
+            if case .settled = session.phase { return }
         }
+        session.isRejected = true
         state = .signedIn(session)
     }
 
@@ -204,12 +205,17 @@ extension SessionStateMachine {
                 return .failure(.expired(.noRefreshToken))
             }
             defer { state = .signedIn(session) }
-            if case .settled = session.phase, !hasBudget(&session, at: now) {
-                return budgetExceeded(&session, at: now)
-            }
-            session.isRejected = true
-            return joinRefresh(&session, for: waiter, because: .rejected, at: now)
+            let reply = joinRefresh(&session, for: waiter, because: .rejected, at: now)
+            if reply == .wait { session.isRejected = true }
+            return reply
         }
+    }
+
+    /// The server has accepted a token whose lifetime is unknown.
+    mutating func tokenServed(_ stamp: SessionStamp) {
+        guard case .signedIn(var session) = state, session.record.stamp == stamp else { return }
+        session.hasServed = true
+        state = .signedIn(session)
     }
 
     /// The app forces a refresh, even if the token has not expired.

@@ -13,6 +13,7 @@ extension TokenManager {
         var woken: [(CheckedContinuation<SessionStateMachine.WaiterReply, Never>, SessionStateMachine.WaiterReply)] = []
         var listeners = Wakeups()
         var clocks: [@Sendable () -> Void] = []
+        var endings: [TokenManager.Ending] = []
         let outcome = core.withLock { core in
             let outcome = event(&core)
             for action in core.machine.takeActions() {
@@ -24,6 +25,8 @@ extension TokenManager {
                 }
             }
             core.cached = core.machine.cachedCredential
+            core.owner = core.machine.callOwner
+            endings = core.takeEndings()
             if let state = core.machine.visibleState(at: now), state != core.state {
                 core.state = state
                 listeners += core.states.send(state)
@@ -33,6 +36,7 @@ extension TokenManager {
         for start in clocks { start() }
         listeners.wake()
         for (continuation, reply) in woken { continuation.resume(returning: reply) }
+        for ending in endings { ending.perform() }
         return outcome
     }
 
@@ -59,7 +63,7 @@ extension TokenManager {
                 if !isLate { await self.confirmExpiry(job) }
             } onDelay: { failure in
                 self.transition { machine in
-                    machine.expiryConfirmed(job, over: .unavailable(failure), failure: failure)
+                    machine.expiryCheckFinished(job, over: .unavailable(failure), failure: failure)
                 }
             }
         case .delete(let deletion):

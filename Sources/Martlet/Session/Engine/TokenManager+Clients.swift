@@ -1,28 +1,34 @@
 extension TokenManager {
+    /// The first step of a call: the session that it belongs to and, without suspending, a token that needs no refresh.
+    func beginCall() -> (owner: CallOwner, credential: Credential?) {
+        let now = time.uptime
+        return core.withLock { core in (core.owner, core.freshCredential(at: now)) }
+    }
+
     /// The fast path: a token that needs no refresh, without suspending.
-    func freshCredential() -> Credential? {
+    func freshCredential(for owner: CallOwner? = nil) -> Credential? {
         let now = time.uptime
         return core.withLock { core in
-            guard let cached = core.cached else { return nil }
-            guard let until = cached.until, until <= now else { return cached.credential }
-            return nil
+            guard owner.map({ $0.epoch == core.owner.epoch }) ?? true else { return nil }
+            return core.freshCredential(at: now)
         }
     }
 
     /// A valid token. Suspends while the store is read or the token is refreshed.
-    func credential() async -> Result<Credential, SessionError> {
-        if let credential = freshCredential() { return .success(credential) }
-        return await resolve { machine, waiter, now in machine.tokenRequested(by: waiter, at: now) }
-    }
-
-    /// A token for a long request, refreshed first if it would expire during the request. If it cannot be refreshed
-    /// now, the current token.
-    func credential(lasting need: Duration) async -> Result<Credential, SessionError> {
+    /// - Parameters:
+    ///   - need: How long the token must last, for a long request. It is refreshed first if it would expire before.
+    ///   - owner: The session that the call belongs to; `nil` for any session.
+    func credential(
+        lasting need: Duration? = nil, for owner: CallOwner? = nil
+    ) async -> Result<Credential, SessionError> {
+        if need == nil, let credential = freshCredential(for: owner) { return .success(credential) }
         let reply = await resolve { machine, waiter, now in
-            machine.tokenRequested(lasting: need, by: waiter, at: now)
+            if let need { return machine.tokenRequested(lasting: need, for: owner, by: waiter, at: now) }
+            return machine.tokenRequested(for: owner, by: waiter, at: now)
         }
         guard case .failure(.refreshFailed) = reply else { return reply }
-        return await credential()
+        let now = time.uptime
+        return core.withLock { $0.machine.usableCredential(for: owner, at: now) }.map { .success($0) } ?? reply
     }
 
     /// A token that replaces one that the server rejected.
@@ -36,14 +42,19 @@ extension TokenManager {
         transition { machine in machine.tokenRejected(stamp, at: now) }
     }
 
+    /// Reports that the server accepted a token whose lifetime is unknown.
+    func reportService(of stamp: SessionStamp) {
+        transition { machine in machine.tokenServed(stamp) }
+    }
+
     /// Whether a request signed with this token may still be sent.
     func isUsable(_ stamp: SessionStamp) -> Bool {
         core.withLock { $0.machine.isUsable(stamp) }
     }
 
-    /// Whether this is the current session.
-    func isCurrent(_ session: SessionID) -> Bool {
-        core.withLock { $0.machine.currentRecord?.id == session }
+    /// Why nothing more may be sent or received for a call; `nil` if its session continues.
+    func end(of owner: CallOwner) -> SessionError? {
+        core.withLock { $0.machine.end(of: owner) }
     }
 
     /// Whether tokens may be sent to an origin.

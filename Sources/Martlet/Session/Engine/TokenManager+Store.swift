@@ -23,14 +23,14 @@ extension TokenManager {
         let doubt: @Sendable () -> Date? = { if let lock, !lock.isHeld { now } else { nil } }
         let succeededLate = await updateRecord(SessionStateMachine.saveDecision(job, inDoubtSince: doubt)) {
             snapshot, failure in
-            self.transition { machine in machine.saved(job, over: snapshot, failure: failure) }
+            self.transition { machine in machine.saveFinished(job, over: snapshot, failure: failure) }
         }
         if succeededLate { transition { machine in machine.savedLate(job.record) } }
     }
 
     func confirmExpiry(_ job: SessionStateMachine.RefreshJob) async {
         await updateRecord(SessionStateMachine.expiryDecision(job)) { snapshot, failure in
-            self.transition { machine in machine.expiryConfirmed(job, over: snapshot, failure: failure) }
+            self.transition { machine in machine.expiryCheckFinished(job, over: snapshot, failure: failure) }
         }
     }
 
@@ -39,7 +39,9 @@ extension TokenManager {
         await updateRecord(SessionStateMachine.deletionDecision(deletion)) { snapshot, failure in
             var failure = failure
             if deletion.sparesUnreadable, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
-            self.transition { [failure] machine in machine.deleted(deletion.id, over: snapshot, failure: failure) }
+            self.transition { [failure] machine in
+                machine.deletionFinished(deletion.id, over: snapshot, failure: failure)
+            }
         }
     }
 

@@ -51,6 +51,8 @@ public final class TokenManager: Sendable {
         var machine: SessionStateMachine
         /// A copy of what the fast path needs, so that it does not copy the machine's state.
         var cached: (credential: Credential, until: Duration?)?
+        /// The owner of a call that is made now, copied for the same reason.
+        var owner: CallOwner
         /// The tokens that were given to other clients.
         var signed = SignedTokens()
         /// The suspended callers.
@@ -66,6 +68,25 @@ public final class TokenManager: Sendable {
         var watch: Task<Void, Never>?
         /// Whether the delay before another snapshot is running.
         var awaitsSnapshot = false
+        /// The streams that end with the session that they belong to.
+        var endings: [Int: Ending] = [:]
+
+        init(machine: SessionStateMachine) {
+            self.machine = machine
+            self.owner = machine.callOwner
+        }
+
+        func freshCredential(at now: Duration) -> Credential? {
+            guard let cached else { return nil }
+            guard let until = cached.until, until <= now else { return cached.credential }
+            return nil
+        }
+    }
+
+    /// What to do when the session of a stream ends.
+    struct Ending {
+        let owner: CallOwner
+        let perform: @Sendable () -> Void
     }
 
     /// A manager of one session.

@@ -2,12 +2,11 @@
 public struct SessionPolicy: Sendable, Hashable {
     /// The fraction of a token's lifetime, from 0 to 1, in which it counts as about to expire. Default 0.1.
     public var leewayFraction: Double = 0.1
-    /// The longest time for which a token counts as about to expire. Default 60 s.
+    /// The longest time for which a token counts as about to expire, without jitter, which adds up to a quarter. Default
+    /// 60 s.
     public var maximumLeeway: Duration = .seconds(60)
-    /// The age that a token must reach before its expiry date can cause a refresh. A rejection and
-    /// ``TokenManager/refresh()`` refresh a younger token too. Default 5 s.
-    public var minimumInterval: Duration = .seconds(5)
-    /// How many refreshes one session may start within ``refreshWindow``. Default 5.
+    /// How many wasteful refreshes one session may start within ``refreshWindow``. A refresh is wasteful if it replaces
+    /// a token that has neither lived half of its lifetime nor, if its lifetime is unknown, served a request. Default 5.
     public var refreshBudget: Int = 5
     /// The window of ``refreshBudget``. Default 30 s.
     public var refreshWindow: Duration = .seconds(30)
@@ -58,9 +57,16 @@ public struct SessionPolicy: Sendable, Hashable {
         min(maximumLeeway, lifetime * min(max(leewayFraction, 0), 1))
     }
 
-    /// The backoff after the given number of consecutive failures.
-    func backoff(afterFailures count: Int, retryAfter: Duration?, jitter: Double) -> Duration {
-        if let retryAfter { return min(max(retryAfter, .zero), maximumRetryAfter) }
+    /// The longest backoff after a refresh that never reached the server, for example because the device is offline.
+    /// When the network is back, the next call must not have to wait.
+    static let longestBackoffOffline: Duration = .milliseconds(250)
+
+    /// The backoff after the given number of consecutive failures of the server.
+    func backoff(afterFailures count: Int, failure: RefreshError, jitter: Double) -> Duration {
+        if failure.neverReachedServer {
+            return min(firstBackoff, Self.longestBackoffOffline) * min(max(jitter, 0), 1)
+        }
+        if let retryAfter = failure.retryAfter { return min(max(retryAfter, .zero), maximumRetryAfter) }
         let ceiling = min(maximumBackoff, firstBackoff * (1 << min(max(count - 1, 0), 20)))
         return ceiling * min(max(jitter, 0), 1)
     }

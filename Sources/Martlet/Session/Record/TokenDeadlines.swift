@@ -4,6 +4,8 @@ struct TokenDeadlines: Sendable, Hashable {
     let refreshAt: Duration
     /// From this time on, callers wait for a new token, if there is a refresh token.
     let expiresAt: Duration
+    /// From this time on, a rejection of the token is no surprise: it has lived half of its life.
+    let halfLife: Duration
 
     /// - Parameters:
     ///   - obtainedAt: The uptime at which the token was received; may be before the start of the process.
@@ -12,9 +14,9 @@ struct TokenDeadlines: Sendable, Hashable {
     ///   - jitter: From 0 to 1; spreads the refreshes of many clients over a quarter of the leeway.
     init(obtainedAt: Duration, remaining: Duration, lifetime: Duration, policy: SessionPolicy, jitter: Double) {
         let leeway = policy.leeway(forLifetime: lifetime) * (1 + min(max(jitter, 0), 1) / 4)
-        // Without a minimum, every call would refresh a token whose remaining lifetime is shorter than the leeway.
-        let earliest = obtainedAt + max(policy.minimumInterval, remaining / 2)
-        self.refreshAt = max(obtainedAt + remaining - leeway, earliest)
-        self.expiresAt = max(obtainedAt + remaining, earliest)
+        // A token may arrive with less time left than the leeway. It is still used for half of that time.
+        self.halfLife = obtainedAt + remaining / 2
+        self.refreshAt = max(obtainedAt + remaining - leeway, halfLife)
+        self.expiresAt = obtainedAt + remaining
     }
 }

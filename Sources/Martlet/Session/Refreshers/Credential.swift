@@ -2,4 +2,6 @@
 struct Credential: Sendable, Hashable {
     let stamp: SessionStamp
     let accessToken: Secret
+    /// Whether the manager needs to know that the server has accepted the token, because its lifetime is unknown.
+    var isUnproven = false
 }

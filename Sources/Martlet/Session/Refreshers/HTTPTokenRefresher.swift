@@ -105,7 +105,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// so is a 400 with the code `invalid_grant` or `invalid_token`.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
-    ///   - header: The field for the refresh token; `nil` is `refresh-token`.
+    ///   - header: The field for the refresh token; `nil` means `refresh-token`.
     ///   - accessTokenScheme: How the request carries the old access token; `nil` to leave it out.
     public static func header(
         path: String, header: HTTPField.Name? = nil, accessTokenScheme: AuthenticationScheme? = .bearer

@@ -11,8 +11,8 @@ struct TokenLifetime: Sendable, Hashable {
     /// The part of it that remains now.
     let remaining: Duration
 
-    /// A longer lifetime is taken for a mistake and ignored.
-    private static let longest = Duration.seconds(20 * 365 * 86400)
+    /// A shorter or longer lifetime is taken for a mistake and ignored: with none at all every call would refresh.
+    private static let plausible = Duration.seconds(1)...Duration.seconds(20 * 365 * 86400)
 
     /// `nil` if the lifetime is unknown or implausible.
     /// - Parameters:
@@ -56,6 +56,6 @@ struct TokenLifetime: Sendable, Hashable {
     }
 
     static func isPlausible(_ duration: Duration) -> Bool {
-        duration > .zero && duration <= longest
+        plausible.contains(duration)
     }
 }

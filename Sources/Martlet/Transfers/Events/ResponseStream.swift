@@ -1,5 +1,11 @@
 internal import HTTPTypes
 
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 extension NetworkClient {
     /// Sends an endpoint, and returns its response when the head has arrived. The body is then read as a stream.
     ///
@@ -8,7 +14,8 @@ extension NetworkClient {
     /// for try await piece in log.value { … }
     /// ```
     ///
-    /// Only what is read is fetched, and releasing the stream ends the exchange. The timeout applies until the head has
+    /// Only what is read is fetched, and releasing the stream ends the exchange. The stream also ends with the session
+    /// that the call belongs to. The timeout applies until the head has
     /// arrived; the stream itself has no time limit. It throws ``NetworkError``, and holds its slot among
     /// ``NetworkConfig/maximumConcurrentRequests`` until its end.
     /// - Parameters:
@@ -18,16 +25,30 @@ extension NetworkClient {
     public func stream(
         _ endpoint: any Endpoint, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<ByteStream> {
-        let receiver = StreamReceiver()
-        let raw = try await perform(endpoint, accept: nil, monitor: monitor, receiver: receiver)
-        return raw.with(receiver.takeBody())
+        let (response, _) = try await stream(endpoint, owner: nil, monitor: monitor)
+        return response
+    }
+
+    /// - Parameter owner: What the call belongs to, if it was made earlier.
+    /// - Returns: The response, and what the call belonged to.
+    func stream(
+        _ endpoint: any Endpoint, owner: CallOwner?, monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> (NetworkResponse<ByteStream>, CallOwner?) {
+        let receiver = StreamReceiver(tokens: tokens)
+        let raw = try await perform(endpoint, accept: nil, owner: owner, monitor: monitor, receiver: receiver)
+        return (raw.with(receiver.takeBody()), raw.value.owner)
     }
 }
 
 /// Keeps the body of a response for the caller, who reads it after the call has returned.
 private final class StreamReceiver: ResponseReceiver {
     let outlivesCall = true
+    private let tokens: TokenManager?
     private let body = Locked(ByteStream.empty)
+
+    init(tokens: TokenManager?) {
+        self.tokens = tokens
+    }
 
     func takeBody() -> ByteStream {
         body.withLock { body in
@@ -50,11 +71,18 @@ private final class StreamReceiver: ResponseReceiver {
         let exchange = Exchange(response)
         let total = response.head.headerFields[.contentLength].flatMap { Int64($0) }
         let counted = response.body.counted(of: total, response.progress)
-        let stream = ByteStream.singlePass {
-            let iterator = counted.makeAsyncIterator()
+        let stream = ByteStream.singlePass { [tokens] in
+            let next: () async throws -> Data?
+            if let tokens, let owner = response.owner {
+                let body = SessionBoundBody(counted, tokens: tokens, owner: owner)
+                next = { try await body.next() }
+            } else {
+                let iterator = counted.makeAsyncIterator()
+                next = { try await iterator.next() }
+            }
             return {
                 do {
-                    if let piece = try await iterator.next() { return piece }
+                    if let piece = try await next() { return piece }
                 } catch {
                     exchange.end()
                     throw AttemptRunner.wrap(error, call: exchange.call)

@@ -16,13 +16,15 @@ extension NetworkClient {
     /// }
     /// ```
     ///
-    /// The client connects when the first event is requested, with a token like any other call. If the connection ends
-    /// or breaks, it reconnects after the time that the server has set (`retry`), or after 3 seconds, and longer after
-    /// each failure. It sends the id of the last event (`Last-Event-ID`). It also reconnects if the token cannot be
-    /// refreshed for now.
+    /// The client connects when the first event is requested, with a token like any other call. All connections belong to
+    /// the session that was current when the iteration began; the sequence ends with it, an open connection included.
+    /// If the connection ends or breaks, the client reconnects after the time that the server has set (`retry`), or after
+    /// 3 seconds, and longer after each failure. It sends the id of the last event (`Last-Event-ID`). It also reconnects
+    /// if the token cannot be refreshed for now.
     ///
     /// The sequence ends after a 204, or with the connection if `reconnects` is `false`. Any other error ends it and is
-    /// thrown: a 404, a 503 after all retries, another content type, a session that has ended, or
+    /// thrown: a 404, a 503 after all retries, another content type, ``NetworkError/sessionChanged(_:)`` after another
+    /// sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out, ``NetworkError/sessionExpired(_:_:_:)``, or
     /// ``NetworkError/cancelled(_:)`` if the task is cancelled.
     /// - Parameters:
     ///   - endpoint: The endpoint that sends the events.
@@ -62,9 +64,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var hasConnected = false
         private var isOver = false
         private var pending: ArraySlice<ServerSentEvent> = []
+        /// The session that all connections belong to.
+        private var owner: CallOwner?
 
         fileprivate init(_ events: ServerSentEvents) {
             self.events = events
+            self.owner = events.endpoint.authentication == .none ? nil : events.client.tokens?.beginCall().owner
             self.parser = EventStreamParser(lastEventID: events.lastEventID, limit: events.limit)
         }
 
@@ -95,11 +100,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 // Without a minimum, a server that sets a delay of zero and closes at once would cause a tight loop.
                 let first = Swift.max(delay, Self.minimumDelay)
                 let longer = Swift.min(first * (1 << Swift.min(failures, 20)), Self.maximumDelay)
-                try await time.sleep(until: time.uptime + Swift.max(first, longer))
+                try await wait(until: time.uptime + Swift.max(first, longer), time)
             }
             hasConnected = true
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
-            let response = try await events.client.stream(endpoint)
+            let response: NetworkResponse<ByteStream>
+            (response, owner) = try await events.client.stream(endpoint, owner: owner)
             guard response.status != 204 else {
                 isOver = true
                 return
@@ -113,6 +119,20 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
             connection = response.value.makeAsyncIterator()
             failures = 0
+        }
+
+        /// Waits before a reconnection, but no longer than the session lasts.
+        private func wait(until deadline: Duration, _ time: any TimeSource) async throws {
+            guard let owner, let tokens = events.client.tokens else { return try await time.sleep(until: deadline) }
+            let race = Race<Void>()
+            let sleep = Task {
+                do {
+                    race.finish(.success(try await time.sleep(until: deadline)))
+                } catch {
+                    race.finish(.failure(error))
+                }
+            }
+            try await tokens.whileCurrent(owner, race, start: {}, onEnd: { sleep.cancel() })
         }
 
         /// The media type without parameters, which white space may precede (RFC 9110, section 5.6.6).
@@ -140,6 +160,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 // Without a network, an expired token cannot be refreshed either. The session is kept.
                 .refreshFailed where events.reconnects, .storageUnavailable where events.reconnects:
                 failures += 1
+            case .sessionChanged(let call) where events.client.tokens?.state == .signedOut:
+                isOver = true
+                throw NetworkError.signInRequired(call)
             default:
                 isOver = true
                 throw failure

@@ -34,7 +34,7 @@ import Testing
         }
         let nothing = SessionStateMachine.StoreSnapshot(reading: .empty)
         let journal = RefreshJournal(startedAt: Date(timeIntervalSince1970: 0), fingerprint: "")
-        if let save = take().save { machine.saved(save, over: nothing, failure: failure) }
+        if let save = take().save { machine.saveFinished(save, over: nothing, failure: failure) }
         for number in 0..<20 {
             _ = machine.refreshForced(by: 100 + number, at: .seconds(100 * number))
             if let job = take().refresh {
@@ -45,7 +45,7 @@ import Testing
                 _ = machine.refreshFinished(
                     job, .success(.fresh(number), nil, estimatedExpiry: nil), at: now, jitter: 0)
             }
-            if let save = take().save { machine.saved(save, over: nothing, failure: failure) }
+            if let save = take().save { machine.saveFinished(save, over: nothing, failure: failure) }
             _ = take()
         }
         #expect(timers == 1)

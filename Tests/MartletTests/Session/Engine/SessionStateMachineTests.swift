@@ -96,15 +96,17 @@ import Testing
         for expected in [1, 2, 4, 8] {
             let job = sentJob(in: reject(&machine, record, waiter: 1, at: now), &machine, at: now)
             _ = machine.refreshFinished(
-                job, .transient(RefreshError(.offline, description: "")), at: now, jitter: 1)
+                job, .transient(RefreshError(.status(500), description: "")), at: now, jitter: 1)
             let failed = machine.takeActions().contains {
                 if case .emit(.refreshFailed(_, _, backoff: .seconds(expected))) = $0 { true } else { false }
             }
             #expect(failed)
-            guard case .failure(.refreshFailed) = machine.tokenRequested(by: 2, at: now + .milliseconds(999)) else {
+            let later = now + .milliseconds(999)
+            guard case .failure(.refreshFailed) = machine.tokenRejected(record.stamp, reportedBy: 2, at: later) else {
                 Issue.record("a caller did not get the error during the backoff")
                 return
             }
+            #expect(machine.tokenRequested(by: 3, at: later) == .token(credential(record)))
             now += .seconds(expected)
         }
     }
@@ -137,7 +139,7 @@ import Testing
         let deadlines = TokenDeadlines(
             obtainedAt: .zero, remaining: .seconds(60), lifetime: .seconds(60), policy: SessionPolicy(), jitter: 0)
         var (machine, record) = signedIn(TokenBundle(accessToken: "only"), deadlines: deadlines)
-        #expect(machine.tokenRequested(by: 1, at: .seconds(500)) == .token(credential(record)))
+        #expect(machine.tokenRequested(by: 1, at: .seconds(500)) == .token(credential(record, isUnproven: false)))
         #expect(machine.takeActions().isEmpty)
     }
 
@@ -150,7 +152,7 @@ import Testing
         #expect(wasWaiting && !isWaitingStill)
         let reason = ExpiryReason.refreshTokenRejected(code: nil)
         _ = machine.refreshFinished(job, .terminal(reason), at: .zero, jitter: 0)
-        machine.expiryConfirmed(job, over: .init(reading: .found(record)), failure: nil)
+        machine.expiryCheckFinished(job, over: .init(reading: .found(record)), failure: nil)
         #expect(machine.takeActions().contains(.resume([2], .failure(.expired(reason)))))
         let isTwoWaitingStill = machine.waiterCancelled(2)
         #expect(!isTwoWaitingStill)
@@ -162,7 +164,7 @@ import Testing
         _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
         var save = saveJob(in: machine.takeActions())
         for expected in [1, 2, 4] {
-            machine.saved(
+            machine.saveFinished(
                 save, over: .init(reading: .found(record)), failure: StorageError(.unreachable, "full"))
             #expect(machine.takeActions().contains(.retrySave(after: .seconds(expected))))
             machine.saveRetryDue()
@@ -191,7 +193,7 @@ import Testing
         let job = sentJob(in: reject(&machine, rotated, waiter: 2), &machine)
         _ = machine.refreshFinished(
             job, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
-        machine.expiryConfirmed(job, over: .init(reading: .found(rotated)), failure: nil)
+        machine.expiryCheckFinished(job, over: .init(reading: .found(rotated)), failure: nil)
         #expect(machine.state == .expired(.rotationLost, record.id))
     }
 
@@ -231,8 +233,8 @@ import Testing
         return machine.takeActions()
     }
 
-    private func credential(_ record: StoredSession) -> Credential {
-        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken)
+    private func credential(_ record: StoredSession, isUnproven: Bool = true) -> Credential {
+        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: isUnproven)
     }
 
     /// The job of a refresh whose token has been sent.
@@ -268,7 +270,7 @@ import Testing
     private func store(_ job: SessionStateMachine.SaveJob, _ machine: inout SessionStateMachine) {
         var older = job.record
         older.rotation -= 1
-        machine.saved(job, over: .init(reading: .found(older)), failure: nil)
+        machine.saveFinished(job, over: .init(reading: .found(older)), failure: nil)
     }
 }
 

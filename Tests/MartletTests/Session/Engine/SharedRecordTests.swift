@@ -51,7 +51,7 @@ import Testing
         machine.signedOut()
         #expect(machine.snapshotTaken(.init(reading: .empty), since: epoch) == .outdated)
         #expect(machine.snapshotTaken(.init(reading: .empty), since: machine.epoch) == .unavailable)
-        machine.deleted(machine.deletion?.id ?? 0, failure: nil)
+        machine.deletionFinished(machine.deletion?.id ?? 0, failure: nil)
         #expect(machine.snapshotTaken(.init(reading: .empty), since: machine.epoch) == .reconciled)
     }
 
@@ -124,7 +124,7 @@ import Testing
         let record = StoredSession(id: SessionID(), bundle: .fresh(1))
         machine.signedIn(record, deadlines: nil, by: 1)
         let job = SessionStateMachine.SaveJob(id: machine.lastID, record: record, deadlines: nil, hasBeenStored: false)
-        machine.saved(job, over: .init(reading: .unavailable(failure)), failure: failure)
+        machine.saveFinished(job, over: .init(reading: .unavailable(failure)), failure: failure)
         _ = machine.takeActions()
         return (machine, job)
     }

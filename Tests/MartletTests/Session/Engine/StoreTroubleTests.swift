@@ -52,7 +52,7 @@ import Testing
         newer.bundle = .pair("bob-1")
         for case .save(let job) in machine.takeActions() {
             #expect(Machine.saveDecision(job)(.found(newer)) == .keep)
-            machine.saved(job, over: .init(reading: .found(newer)), failure: nil)
+            machine.saveFinished(job, over: .init(reading: .found(newer)), failure: nil)
         }
         #expect(machine.currentRecord == newer)
     }
@@ -62,7 +62,7 @@ import Testing
         let deletion = try #require(machine.deletion)
         machine.saveRetryDue()
         for case .save(let job) in machine.takeActions() {
-            machine.saved(job, over: .init(reading: .found(ada)), failure: nil)
+            machine.saveFinished(job, over: .init(reading: .found(ada)), failure: nil)
         }
         #expect(machine.deletion == nil)
         #expect(machine.isObsolete(deletion))
@@ -75,7 +75,7 @@ import Testing
         guard case .signedIn(var session) = machine.state else { return }
         session.phase = .confirmingExpiry(job, .refreshTokenRejected(code: nil))
         machine.state = .signedIn(session)
-        machine.expiryConfirmed(job, over: .init(reading: .found(ada)), failure: nil)
+        machine.expiryCheckFinished(job, over: .init(reading: .found(ada)), failure: nil)
         #expect(machine.state == .expired(.refreshTokenRejected(code: nil), bob.id))
         #expect(machine.deletion?.scope.includes(ada) == true)
     }
@@ -86,7 +86,7 @@ import Testing
         machine.signedOut()
         #expect(machine.snapshotTaken(.init(reading: .found(bob)), since: machine.epoch) == .unavailable)
         #expect(machine.state == .signedOut)
-        machine.deleted(machine.deletion?.id ?? 0, over: .init(reading: .found(bob)), failure: nil)
+        machine.deletionFinished(machine.deletion?.id ?? 0, over: .init(reading: .found(bob)), failure: nil)
         #expect(machine.snapshotTaken(.init(reading: .found(bob)), since: machine.epoch) == .reconciled)
         #expect(machine.currentRecord == bob)
     }
@@ -94,7 +94,7 @@ import Testing
     @Test("a record that a deletion did not cover is adopted when the deletion is done") func keptByDeletion() {
         var machine = restored(ada)
         machine.signedOut()
-        machine.deleted(machine.deletion?.id ?? 0, over: .init(reading: .found(bob)), failure: nil)
+        machine.deletionFinished(machine.deletion?.id ?? 0, over: .init(reading: .found(bob)), failure: nil)
         #expect(machine.deletion == nil)
         #expect(machine.currentRecord == bob)
     }
@@ -114,7 +114,7 @@ import Testing
         var machine = restored(former)
         machine.signedIn(record, deadlines: nil, by: 1)
         for case .save(let job) in machine.takeActions() {
-            machine.saved(job, over: .init(reading: .found(former)), failure: failure)
+            machine.saveFinished(job, over: .init(reading: .found(former)), failure: failure)
         }
         _ = machine.takeActions()
         return machine

@@ -16,11 +16,9 @@ struct App: Sendable {
     let client: NetworkClient
 
     init(_ setup: DemoSetup, watchedBy recorder: Recorder) {
-        // A token that lives two seconds is refreshed after one. By default, a new token is not refreshed for five
-        // seconds.
+        // A token that lives two seconds is refreshed after one.
         var policy = SessionPolicy()
         policy.leewayFraction = 0.5
-        policy.minimumInterval = .milliseconds(500)
         tokens = TokenManager(
             baseURL: BaseURL(setup.server.baseURL),
             store: .file(path: setup.sessionFile),

@@ -4,7 +4,7 @@ enum TortureMode: String, CaseIterable, Sendable {
     case calm
     /// Processes are killed and stopped. The server accepts a used refresh token within a grace period that is longer
     /// than the lease of the lock.
-    case graced
+    case grace
     /// Processes are killed and stopped. The server accepts no used refresh token.
     case harsh
 
@@ -15,7 +15,7 @@ enum TortureMode: String, CaseIterable, Sendable {
 
     /// The grace period of the server, which all processes know.
     var grace: Duration {
-        self == .graced ? .seconds(30) : .zero
+        self == .grace ? .seconds(30) : .zero
     }
 
     var injectsFaults: Bool { self != .calm }

@@ -135,7 +135,7 @@ extension SearchStep {
 
     fileprivate var isWithinBudget: Bool {
         guard case .signedIn(let session) = after.machine.state else { return true }
-        return session.recentRefreshes.count <= after.machine.policy.refreshBudget
+        return session.wastefulRefreshes.count <= after.machine.policy.refreshBudget
     }
 }
 

@@ -49,12 +49,12 @@ extension SearchStep {
         case .writeJournal(let id):
             guard let index = after.refreshes.firstIndex(where: { $0.job.id == id }) else { return }
             prepare(index, snapshot, failure)
-        case .save(let job): transition { $0.saved(job, over: snapshot, failure: failure) }
-        case .confirmExpiry(let job): transition { $0.expiryConfirmed(job, over: snapshot, failure: failure) }
+        case .save(let job): transition { $0.saveFinished(job, over: snapshot, failure: failure) }
+        case .confirmExpiry(let job): transition { $0.expiryCheckFinished(job, over: snapshot, failure: failure) }
         case .delete(let deletion):
             var failure = failure
             if deletion.sparesUnreadable, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
-            transition { [failure] in $0.deleted(deletion.id, over: snapshot, failure: failure) }
+            transition { [failure] in $0.deletionFinished(deletion.id, over: snapshot, failure: failure) }
         case .clearJournal, .flush: break
         }
     }

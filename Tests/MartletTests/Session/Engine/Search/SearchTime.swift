@@ -36,7 +36,7 @@ extension World {
             session.phase = session.phase.ticked(policy)
             session.backoff?.until -= Time.tick
             if let until = session.backoff?.until, until < .zero { session.backoff?.until = .zero }
-            session.recentRefreshes = session.recentRefreshes.map { $0 - Time.tick }
+            session.wastefulRefreshes = session.wastefulRefreshes.map { $0 - Time.tick }
                 .filter { $0 + policy.refreshWindow > .zero }
             machine.state = .signedIn(session)
         }

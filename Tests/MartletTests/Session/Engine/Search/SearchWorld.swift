@@ -41,7 +41,6 @@ struct World: Hashable {
         var policy = SessionPolicy()
         policy.leewayFraction = 1
         policy.maximumLeeway = .seconds(3600)
-        policy.minimumInterval = .zero
         policy.refreshBudget = 2
         policy.refreshWindow = Time.tick
         policy.firstBackoff = Time.tick
@@ -84,7 +83,7 @@ struct World: Hashable {
             hasher.combine(session.isSaved)
             hasher.combine(session.hasBeenStored)
             hasher.combine(session.backoff?.until)
-            hasher.combine(session.recentRefreshes)
+            hasher.combine(session.wastefulRefreshes)
             hasher.combine(session.record.journal == nil)
         }
         hasher.combine(machine.deletion?.id)

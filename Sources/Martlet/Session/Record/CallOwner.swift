@@ -1,0 +1,21 @@
+/// The session that a call belongs to: the one that was current when the call was made. No attempt of the call, and no
+/// stream that comes from it, may use another one.
+struct CallOwner: Hashable, Sendable {
+    /// What was current when the call was made.
+    enum Owner: Hashable, Sendable {
+        /// The store had not been read.
+        case unknown
+        case signedOut
+        case expired
+        case session(SessionID)
+    }
+
+    /// The number of sign-ins and sign-outs before the call.
+    let epoch: Int
+    let owner: Owner
+
+    /// The session that the call belongs to; `nil` if it belongs to none, or if the store had not been read.
+    var session: SessionID? {
+        if case .session(let id) = owner { id } else { nil }
+    }
+}

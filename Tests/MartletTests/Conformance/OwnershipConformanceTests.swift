@@ -1,0 +1,154 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Conformance: a call belongs to one session") struct OwnershipConformanceTests {
+    /// How the session of a stream ends.
+    enum End: CaseIterable, Sendable {
+        case otherUser, signOut, expiry
+
+        func happen(to app: App) async throws {
+            switch self {
+            case .otherUser: try await app.tokens.signIn(with: app.backend.issue())
+            case .signOut: await app.tokens.signOut()
+            case .expiry:
+                app.backend.revokeSession()
+                await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+            }
+        }
+
+        func isReported(by error: NetworkError?) -> Bool {
+            switch (self, error) {
+            case (.otherUser, .sessionChanged), (.signOut, .signInRequired), (.expiry, .sessionExpired): true
+            default: false
+            }
+        }
+    }
+
+    @Test("C66: an open event stream ends with its session", .timeLimit(.minutes(1)), arguments: End.allCases)
+    func openStream(end: End) async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeCall { _ in events("data: one\n\n", thenWaits: true) }
+        var stream = app.client.serverSentEvents(from: Get("/news")).makeAsyncIterator()
+        #expect(try await stream.next()?.data == "one")
+        let waiting = Task { [stream] in
+            var stream = stream
+            return await error { _ = try await stream.next() }
+        }
+        try await end.happen(to: app)
+        let failure = await waiting.value
+        #expect(end.isReported(by: failure), "\(String(describing: failure))")
+        #expect(app.backend.calls(to: "/news") == 1)
+    }
+
+    @Test("C66: no reconnection of an event stream carries another session's token", arguments: End.allCases)
+    func reconnection(end: End) async throws {
+        let app = try await App.signedIn()
+        let bearers = Log()
+        app.backend.beforeCall { request in
+            bearers.add(request.bearer ?? "none")
+            return events("retry: 1\ndata: one\n\n")
+        }
+        var stream = app.client.serverSentEvents(from: Get("/news", .ifSignedIn)).makeAsyncIterator()
+        #expect(try await stream.next()?.data == "one")
+        let waiting = Task { [stream] in
+            var stream = stream
+            return await error { _ = try await stream.next() }
+        }
+        await app.time.waitForSleepers()
+        try await end.happen(to: app)
+        app.time.advance(by: .seconds(5))
+        let failure = await waiting.value
+        #expect(end.isReported(by: failure), "\(String(describing: failure))")
+        #expect(bearers.lines == ["access-1"])
+    }
+
+    /// Waits before each request until it is told to go on.
+    private struct WaitingInterceptor: RequestInterceptor {
+        let gate: Gate
+
+        func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            await gate.pass()
+        }
+    }
+
+    @Test("C67: a call whose interceptor waits until another user has signed in is not sent")
+    func waitingInterceptor() async throws {
+        let gate = Gate()
+        let app = try await App.signedIn { $0.interceptors = [WaitingInterceptor(gate: gate)] }
+        async let call = app.call()
+        await gate.waitForArrivals()
+        try await app.tokens.signIn(with: app.backend.issue())
+        gate.open()
+        guard case .sessionChanged = await call.error else {
+            Issue.record("the call went on")
+            return
+        }
+        #expect(app.backend.calls(to: "/me") == 0)
+    }
+
+    @Test("C67: a call made while no user was signed in goes out without the token of a later sign-in")
+    func signedOutCall() async throws {
+        let gate = Gate()
+        let app = App { $0.interceptors = [WaitingInterceptor(gate: gate)] }
+        await app.tokens.restore()
+        let bearers = Log()
+        app.backend.beforeCall { request in
+            bearers.add(request.bearer ?? "none")
+            return nil
+        }
+        let client = app.client
+        async let call = client.send(Get("/public", .ifSignedIn), as: Echo.self)
+        await gate.waitForArrivals()
+        try await app.tokens.signIn(with: app.backend.issue())
+        gate.open()
+        _ = try await call
+        #expect(bearers.lines == ["none"])
+    }
+
+    @Test("C74: after expiry a call that reads goes out without a token, and its 401 says that the session has expired")
+    func readAfterExpiry() async throws {
+        let app = try await App.signedIn()
+        try await End.expiry.happen(to: app)
+        let answer = try await app.client.send(Get("/public", .ifSignedIn), as: Echo.self)
+        #expect(answer.token == "none")
+        let failure = await error { _ = try await app.client.send(Get("/me", .ifSignedIn), as: Echo.self) }
+        guard case .sessionExpired(_, _, let response) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(response?.status == 401)
+    }
+
+    @Test("C74: after expiry a call that writes is not sent without a token") func writeAfterExpiry() async throws {
+        let app = try await App.signedIn()
+        try await End.expiry.happen(to: app)
+        let post = Call<NoContent>(.post, "/public", authentication: .ifSignedIn)
+        let failure = await error { try await app.client.send(post) }
+        guard case .sessionExpired = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(app.backend.calls(to: "/public") == 0)
+        await app.tokens.signOut()
+        try await app.client.send(post)
+        #expect(app.backend.calls(to: "/public") == 1, "signed out, the call goes out without a token")
+    }
+}
+
+/// A response that sends events and then ends, or stays open.
+private func events(_ text: String, thenWaits: Bool = false) -> StubTransport.Response {
+    StubTransport.Response(
+        200, headers: [.contentType: "text/event-stream"],
+        stream: ByteStream {
+            var rest: Data? = Data(text.utf8)
+            return {
+                defer { rest = nil }
+                if rest == nil, thenWaits { await Gate().pass() }
+                return rest
+            }
+        })
+}
