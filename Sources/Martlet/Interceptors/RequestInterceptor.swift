@@ -38,7 +38,7 @@ public protocol RequestInterceptor: Sendable {
     /// Changes the request of one attempt. The next attempt starts again from the prepared request.
     ///
     /// The call already holds its slot among ``NetworkConfig/maximumConcurrentRequests``; its time limit has not
-    /// started.
+    /// started. A call that this method makes through the same client needs no slot of its own.
     /// - Parameters:
     ///   - request: The request, with its token and the changes of earlier interceptors.
     ///   - context: Describes the call.

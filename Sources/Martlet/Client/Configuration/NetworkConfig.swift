@@ -59,7 +59,8 @@ public struct NetworkConfig: Sendable {
     /// from `https` to `http`.
     public var maximumRedirects = 10
     /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
-    /// count as 1. Token refreshes do not count, and never wait.
+    /// count as 1. Token refreshes do not count, and never wait; neither do calls that an interceptor makes through the
+    /// same client while its own call holds a slot.
     public var maximumConcurrentRequests: Int?
     /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.
     /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.

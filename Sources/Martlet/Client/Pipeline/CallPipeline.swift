@@ -127,7 +127,9 @@ struct CallPipeline: Sendable {
             var request = call.request
             call.receiver?.adapt(&request)
             authorizer?.attachToken(to: &request, for: &call)
-            for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
+            try await holdingSlot {
+                for interceptor in config.interceptors { try await interceptor.adapt(&request, for: &call.context) }
+            }
             let origin = try origin(of: &request, adaptedFrom: &call)
             call.context.sent += 1
             isUnderWay = true
@@ -173,32 +175,33 @@ struct CallPipeline: Sendable {
     private func authorize(_ call: inout CallState) async throws -> Origin? {
         call.context.stamp = nil
         call.authorization.isTokenRejected = false
-        let origin = call.context.origin
         let mayCarryToken = authorizer?.mayAuthorize(call) == true
         if let authorizer, authorizer.tokens.isRefreshingHere {
             if mayCarryToken { try await authorizer.takeTokenInsideRefresh(&call) }
             // A refresher's own call must not queue behind the calls that wait for the refresh.
             return nil
         }
+        // Nor must a call of a hook wait for the slot that the hook's call holds.
+        let slot = !config.interceptors.isEmpty && slots.isHeldByHook ? nil : call.context.origin
         guard let authorizer, mayCarryToken else {
-            _ = try await slots.acquire(origin)
-            return origin
+            _ = try await slots.acquire(slot)
+            return slot
         }
         while true {
             let isFresh = try authorizer.takeFreshToken(&call)
             if !isFresh { try await authorizer.waitForToken(&call) }
-            let hasQueued = try await slots.acquire(origin)
-            if isFresh, !hasQueued { return origin }
+            let hasQueued = try await slots.acquire(slot)
+            if isFresh, !hasQueued { return slot }
             do {
                 if try authorizer.revalidateToken(for: &call) {
                     if hasQueued { try await authorizer.refreshIfNeeded(&call) }
-                    return origin
+                    return slot
                 }
             } catch {
-                slots.release(origin)
+                slot.map(slots.release)
                 throw error
             }
-            slots.release(origin)
+            slot.map(slots.release)
         }
     }
 
@@ -239,13 +242,26 @@ struct CallPipeline: Sendable {
 
     private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
         try authorizer?.validate(response, for: &call)
-        for interceptor in interceptors { try await interceptor.validate(response, for: &call.context) }
+        try await holdingSlot {
+            for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
+        }
     }
 
     private func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
         var response = response
-        for interceptor in interceptors { response = try await interceptor.process(response, for: &call.context) }
+        // The body of a response that is read after its call keeps the slot.
+        try await holdingSlot(call.receiver?.outlivesCall == true) {
+            for interceptor in config.interceptors {
+                response = try await interceptor.process(response, for: &call.context)
+            }
+        }
         return response
+    }
+
+    /// Runs hooks of the app's interceptors. If their call holds its slot meanwhile, the calls that they make need none.
+    func holdingSlot(_ isHeld: Bool = true, _ hooks: () async throws -> Void) async throws {
+        guard isHeld, !config.interceptors.isEmpty else { return try await hooks() }
+        try await slots.runHook(hooks)
     }
 }
 
