@@ -26,7 +26,8 @@ public import HTTPTypes
 /// ```
 ///
 /// Observers see a header field that was set with `HTTPFields.setSensitive(_:for:)` only masked, and it never follows a
-/// redirect to another origin.
+/// redirect to another origin. The header fields of interceptors do not go to third parties (``NetworkConfig/headers``),
+/// unless the interceptor itself sends the request there.
 public protocol RequestInterceptor: Sendable {
     /// Changes the request once, before anything else happens. All attempts of the call start from the changed request.
     /// - Parameters:

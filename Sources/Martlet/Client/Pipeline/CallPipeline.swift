@@ -68,7 +68,7 @@ struct CallPipeline: Sendable {
         var observation: CallObservation?
         do {
             let built = call.request
-            for interceptor in interceptors { try await interceptor.prepare(&call.request, for: &call.context) }
+            try await prepare(&call)
             if !call.request.hasSameOrigin(as: built) {
                 call.context.origin = try origin(of: call.request)
             }
@@ -126,11 +126,11 @@ struct CallPipeline: Sendable {
             defer { if !isSlotTransferred { slot.map(slots.release) } }
             var request = call.request
             call.receiver?.adapt(&request)
+            let unsigned = request
             authorizer?.attachToken(to: &request, for: &call)
-            try await holdingSlot {
-                for interceptor in config.interceptors { try await interceptor.adapt(&request, for: &call.context) }
-            }
-            let origin = try origin(of: &request, adaptedFrom: &call)
+            var recipient = call.recipient
+            try await holdingSlot { recipient = try await adapt(&request, from: unsigned, &call) }
+            let origin = try origin(of: &request, adaptedFrom: &call, recipient)
             call.context.sent += 1
             isUnderWay = true
             call.monitor?.start(attempt: call.context.attempt)
@@ -206,10 +206,16 @@ struct CallPipeline: Sendable {
     }
 
     /// The origin of an adapted request. If an interceptor has changed it, the token is removed.
-    private func origin(of request: inout HTTPRequest, adaptedFrom call: inout CallState) throws -> Origin {
+    private func origin(
+        of request: inout HTTPRequest, adaptedFrom call: inout CallState, _ recipient: Recipient
+    ) throws -> Origin {
         guard !request.hasSameOrigin(as: call.request) else { return call.context.origin }
         let target = try origin(of: request)
-        if target != call.context.origin { authorizer?.removeToken(from: &request, for: &call) }
+        guard target != call.context.origin else { return target }
+        let fields = request.headerFields
+        authorizer?.removeToken(from: &request, for: &call)
+        // For a third party the token has been removed already. What the interceptor has put in its place stays.
+        if case .thirdParty = recipient { request.headerFields = fields }
         return target
     }
 
@@ -266,7 +272,7 @@ struct CallPipeline: Sendable {
 }
 
 extension HTTPRequest {
-    fileprivate func hasSameOrigin(as other: HTTPRequest) -> Bool {
+    func hasSameOrigin(as other: HTTPRequest) -> Bool {
         authority == other.authority && scheme == other.scheme
     }
 }
