@@ -24,8 +24,8 @@ public protocol Endpoint: Sendable {
     ///
     /// Characters that a path must not contain are percent-encoded, including `?` and `#` (use ``query``); existing
     /// percent escapes are kept. A path with `.` or `..` segments, escaped or not, is rejected, because it could leave
-    /// the base URL. An absolute `http` or `https` URL is used unchanged, and gets a token only if tokens may be sent
-    /// to its origin.
+    /// the base URL. An absolute `http` or `https` URL is used unchanged. It gets a token, ``NetworkConfig/headers`` and
+    /// the header fields of interceptors only if its origin is the base URL's or a trusted one.
     var path: String { get }
     /// The method. Default GET.
     var method: HTTPRequest.Method { get }

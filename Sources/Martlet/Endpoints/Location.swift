@@ -27,7 +27,7 @@ struct Location: Sendable, Hashable {
     /// Parses an absolute URL. The error says what is wrong with it.
     static func parse(_ text: String) -> Result<Location, InvalidRequestError> {
         func problem(_ what: String) -> Result<Location, InvalidRequestError> {
-            .failure(InvalidRequestError("\"\(Redaction.redact(String(text.prefix(200))))\" \(what)"))
+            .failure(InvalidRequestError("\"\(Redaction.redact(text).prefix(200))\" \(what)"))
         }
         guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased() else {
             return problem("is not an absolute URL; write it as https://host/path.")

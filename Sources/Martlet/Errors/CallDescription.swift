@@ -2,15 +2,22 @@
 public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     /// The method, such as `GET`.
     public let method: String
-    /// The origin and path, without the query.
+    /// The origin and path, without the query and with secrets masked.
     public let url: String
     /// How many times the request was sent.
     public let attempts: Int
 
-    /// The description of a call, for a custom ``APIClient`` that throws ``NetworkError``.
+    /// The description of a call, for a custom ``APIClient`` that throws ``NetworkError``. Secrets in the URL are masked.
     public init(method: String, url: String, attempts: Int) {
         self.method = method
-        self.url = url
+        self.url = Redaction.redactURL(url)
+        self.attempts = attempts
+    }
+
+    /// The description of a call to a location.
+    init(method: String, location: Location, attempts: Int) {
+        self.method = method
+        self.url = location.redactedText
         self.attempts = attempts
     }
 

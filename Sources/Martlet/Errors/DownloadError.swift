@@ -12,7 +12,7 @@ public enum DownloadError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What failed, and what to do next.
     public var description: String {
         switch self {
-        case .file(_, let reason): reason
+        case .file(_, let reason): Redaction.redactReason(reason)
         case .digestMismatch(let expected, let actual):
             "The digest of the file is \(actual), expected \(expected). The file is damaged, or it is a "
                 + "different file. Nothing was saved. Try again."
@@ -26,6 +26,6 @@ public enum DownloadError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension DownloadError {
     static func file(_ error: FileError) -> DownloadError {
-        .file(path: error.path, reason: error.description)
+        .file(path: error.path, reason: Redaction.redactReason(error.description))
     }
 }

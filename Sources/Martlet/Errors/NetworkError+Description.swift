@@ -14,17 +14,21 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         switch self {
         case .offline: "this device is offline. Try again when it is connected."
         case .cannotConnect(_, let reason):
-            "the server could not be reached (\(reason)). Check the address and the network."
-        case .connectionLost(_, let reason): "the connection was lost (\(reason)). Try again."
+            "the server could not be reached (\(Redaction.redactReason(reason))). Check the address and the network."
+        case .connectionLost(_, let reason):
+            "the connection was lost (\(Redaction.redactReason(reason))). Try again."
         case .timedOut(_, let limit):
             "no complete response within \(limit.inSeconds.shortText) s. Try again, or raise the timeout."
         case .cancelled: "the call was cancelled."
         case .tlsFailed(_, let reason):
-            "no secure connection could be established (\(reason)). Check the server's certificate."
-        case .invalidRequest(_, let reason): "the request is invalid. \(reason)"
+            "no secure connection could be established (\(Redaction.redactReason(reason))). "
+                + "Check the server's certificate."
+        case .invalidRequest(_, let reason): "the request is invalid. \(Redaction.redactReason(reason))"
         case .insecureURL(_, let url):
-            "\(url) is not secure, so nothing was sent there. Use https, or allow plain http for this client."
-        case .invalidResponse(_, let reason): "the response is invalid or does not match the request (\(reason))."
+            "\(Redaction.redactURL(url)) is not secure, so nothing was sent there. "
+                + "Use https, or allow plain http for this client."
+        case .invalidResponse(_, let reason):
+            "the response is invalid or does not match the request (\(Redaction.redactReason(reason)))."
         case .responseTooLarge(_, let limit):
             "the response is larger than \(limit) bytes. Download it to a file, or raise the limit."
         case .tooManyRedirects(_, let limit): "the server sent more than \(limit) redirects."

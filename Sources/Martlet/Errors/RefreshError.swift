@@ -25,8 +25,10 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     /// How long the server asked clients to wait (`Retry-After`).
     public var retryAfter: Duration?
-    /// One sentence for a log. Must not contain a token.
-    public var description: String
+    /// One sentence for a log. Secrets in it are masked.
+    public var description: String {
+        didSet { description = Redaction.redactReason(description) }
+    }
     /// Whether the server may have spent the refresh token, that is, replaced it, although no new tokens arrived.
     public var mayHaveSpentToken: Bool
 
@@ -34,7 +36,7 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - kind: What failed.
     ///   - retryAfter: How long the server asked clients to wait.
-    ///   - description: One sentence for a log. Must not contain a token.
+    ///   - description: One sentence for a log. Secrets in it are masked.
     ///   - mayHaveSpentToken: Whether the server may have spent the refresh token. By default derived from `kind`:
     ///     `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage`` and the statuses 408, 425, 429 and
     ///     503.
@@ -43,7 +45,7 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     ) {
         self.kind = kind
         self.retryAfter = retryAfter
-        self.description = description
+        self.description = Redaction.redactReason(description)
         self.mayHaveSpentToken = mayHaveSpentToken ?? kind.mayHaveSpentToken
     }
 }

@@ -23,7 +23,8 @@ extension ResponseDecodingError: CustomReflectable {
         Mirror(
             self,
             children: [
-                "type": type, "codingPath": codingPath, "reason": Redaction.redact(reason), "response": response,
+                "type": type, "codingPath": Redaction.redact(codingPath), "reason": Redaction.redact(reason),
+                "response": response,
             ], displayStyle: .struct)
     }
 }
@@ -31,7 +32,8 @@ extension ResponseDecodingError: CustomReflectable {
 extension ResponseDecodingError: CustomStringConvertible {
     /// The requested type, where decoding failed and why, with a redacted excerpt of the response.
     public var description: String {
-        let path = codingPath.isEmpty ? " at the top level" : " at \(codingPath)"
+        // The path may contain names that the server has chosen.
+        let path = codingPath.isEmpty ? " at the top level" : " at \(Redaction.redact(codingPath))"
         let excerpt = Redaction.excerpt(of: response.body)
         return "the response (\(response.status)) is not a valid \(type): \(Redaction.redact(reason))\(path)."
             + (excerpt.isEmpty ? " Its body is empty." : " Its body starts with: \(excerpt)")

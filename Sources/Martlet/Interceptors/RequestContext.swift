@@ -19,7 +19,7 @@ public struct RequestContext: Sendable {
     /// The description of the call for errors. It is computed on each access, because redacting the path costs more
     /// than most calls need.
     public var call: CallDescription {
-        CallDescription(method: method, url: location.redactedText, attempts: sent)
+        CallDescription(method: method, location: location, attempts: sent)
     }
 
     /// The number of attempts handed to the transport.

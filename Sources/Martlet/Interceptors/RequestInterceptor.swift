@@ -26,7 +26,8 @@ public import HTTPTypes
 /// ```
 ///
 /// Observers see a header field that was set with `HTTPFields.setSensitive(_:for:)` only masked, and it never follows a
-/// redirect to another origin.
+/// redirect to another origin. The header fields of interceptors do not go to third parties (``NetworkConfig/headers``),
+/// unless the interceptor itself sends the request there.
 public protocol RequestInterceptor: Sendable {
     /// Changes the request once, before anything else happens. All attempts of the call start from the changed request.
     /// - Parameters:
@@ -38,7 +39,7 @@ public protocol RequestInterceptor: Sendable {
     /// Changes the request of one attempt. The next attempt starts again from the prepared request.
     ///
     /// The call already holds its slot among ``NetworkConfig/maximumConcurrentRequests``; its time limit has not
-    /// started.
+    /// started. A call that this method makes through the same client needs no slot of its own.
     /// - Parameters:
     ///   - request: The request, with its token and the changes of earlier interceptors.
     ///   - context: Describes the call.

@@ -5,7 +5,7 @@ public import HTTPTypes
 /// is thrown at once.
 ///
 /// By default it retries only idempotent methods (RFC 9110, section 9.2.2). The delay doubles with each attempt, with
-/// full jitter, unless the server sends `Retry-After`.
+/// full jitter, unless the server sends `Retry-After`. A date in that field is compared with the response's `Date`.
 ///
 /// ```swift
 /// var config = NetworkConfig()
@@ -65,7 +65,9 @@ public struct RetryPolicy: RequestInterceptor {
         guard methods.contains(request.method), context.attempt < maximumAttempts, isTransient(error) else {
             return .doNotRetry
         }
-        let retryAfter = RetryAfter.parse(error.response?.headers[.retryAfter], now: context.wallClock)
+        let retryAfter = error.response.flatMap {
+            RetryAfter.wait(askedBy: $0.head, deviceClock: context.wallClock)
+        }
         let ceiling = min(maximumDelay, firstDelay * (1 << min(max(context.attempt - 1, 0), 20)))
         let wait = retryAfter ?? ceiling * random(in: 0...1)
         guard context.elapsed + wait <= totalTime else { return .doNotRetry }

@@ -8,7 +8,8 @@
 extension Redaction {
     /// Redacts an absolute URL, or a path with its query.
     static func redactURL(_ url: String) -> String {
-        guard let scheme = url.firstRange(of: "://") else { return redactTarget(url) }
+        guard let scheme = url.firstRange(of: "://"), !url[..<scheme.lowerBound].contains(where: { "/?#".contains($0) })
+        else { return redactTarget(url) }
         let rest = url[scheme.upperBound...]
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
         return url[..<scheme.upperBound] + redactAuthority(String(rest[..<end])) + redactTarget(String(rest[end...]))
@@ -31,7 +32,9 @@ extension Redaction {
         path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
             if isShortWord(segment) { return String(segment) }
             let text = PercentEncoding.decode(String(segment))
-            return isSlug(text) || isUUID(text) || redact(text) == text ? String(segment) : mask
+            // An encoded slash, as in `group%2Fproject`.
+            let isOrdinary = text.split(separator: "/").allSatisfy { isSlug(String($0)) } || isUUID(text)
+            return isOrdinary || redact(text) == text && !isBase64(text) ? String(segment) : mask
         }.joined(separator: "/")
     }
 
@@ -45,6 +48,18 @@ extension Redaction {
             let value = isSecret(pair[1], named: decoded(pair[0])) ? mask : String(pair[1])
             return "\(name)=\(value)"
         }.joined(separator: "&")
+    }
+
+    /// The redacted start of a body on one line, or its size if it is not text.
+    static func excerpt(of body: Data, limit: Int = 300) -> String {
+        guard !body.isEmpty else { return "" }
+        // Redact more than the excerpt shows, so that a token that is cut at the end is still recognized.
+        let start = body.prefix(limit + 4096)
+        guard let text = String(wholeCharactersOf: start, isCut: start.count < body.count) else {
+            return "\(body.count) bytes that are not text"
+        }
+        let redacted = redact(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+        return redacted.count <= limit ? redacted : redacted.prefix(limit) + "…"
     }
 
     /// Redacts a body; `nil` if it is not text that can be shown.
@@ -67,7 +82,7 @@ extension Redaction {
         let readings = [decoded(encoded), PercentEncoding.decode(String(encoded))]
         // A UUID in a field that is not an id may be a code, and is masked.
         if isUUID(readings[0]), name.isEmpty || name.lowercased().hasSuffix("id") { return false }
-        return readings.contains { redact($0) != $0 }
+        return readings.contains { redact($0) != $0 || isBase64($0) }
     }
 
     private static func decoded(_ text: Substring) -> String {
@@ -96,6 +111,20 @@ extension Redaction {
         }
     }
 
+    /// Whether the text is a token in Base64 whose slashes, which were percent-encoded, divide it into pieces that are
+    /// too short for a token. In a path, such pieces do not mix capitals, small letters and digits.
+    private static func isBase64(_ text: String) -> Bool {
+        let pieces = text.split(separator: "/")
+        guard pieces.count > 1, text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+/=-_".contains($0)) }),
+            pieces.contains(where: { piece in
+                piece.contains(where: \.isNumber) && piece.contains(where: \.isUppercase)
+                    && piece.contains(where: \.isLowercase)
+            })
+        else { return false }
+        let joined = pieces.joined()
+        return redact(joined) != joined
+    }
+
     /// A UUID is treated as an id, which is not secret and makes logs useful.
     private static func isUUID(_ text: String) -> Bool {
         text.utf8.count == 36 && UUID(uuidString: text) != nil
@@ -103,5 +132,18 @@ extension Redaction {
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.generalCategory != .control || scalar == "\n" || scalar == "\r" || scalar == "\t"
+    }
+}
+
+extension String {
+    /// Creates a string from UTF-8, without an incomplete character at a cut; `nil` if the bytes are not UTF-8.
+    fileprivate init?(wholeCharactersOf bytes: Data, isCut: Bool) {
+        for missing in 0..<(isCut ? 4 : 1) {
+            if let text = String(data: bytes.dropLast(missing), encoding: .utf8) {
+                self = text
+                return
+            }
+        }
+        return nil
     }
 }

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// Masks secrets in texts that people may see.
 ///
 /// It needs no list of tokens. It masks the value after a name that announces a secret (`"password": "…"`,
@@ -11,28 +5,22 @@
 enum Redaction {
     static let mask = "<redacted>"
 
-    /// The redacted start of a body on one line, or its size if it is not text.
-    static func excerpt(of body: Data, limit: Int = 300) -> String {
-        guard !body.isEmpty else { return "" }
-        // Redact more than the excerpt shows, so that a token that is cut at the end is still recognized.
-        let start = body.prefix(limit + 4096)
-        guard let text = String(wholeCharactersOf: start, isCut: start.count < body.count) else {
-            return "\(body.count) bytes that are not text"
-        }
-        let redacted = redact(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
-        return redacted.count <= limit ? redacted : redacted.prefix(limit) + "…"
-    }
-
     /// The text with secrets masked.
     static func redact(_ text: String) -> String {
         var scanner = Scanner(text, masksRuns: true)
         return scanner.redacted()
     }
 
+    /// Redacts the reason of a failure. The rest of a URL or a path around a token stays readable, as do its ids.
+    static func redactReason(_ reason: String) -> String {
+        var scanner = Scanner(reason, masksRuns: true, keepsPaths: true)
+        return scanner.redacted()
+    }
+
     /// Redacts the value of a header field with a harmless name. Ids and validators are shown, although they look like
-    /// tokens; JWTs and the values of secret names are masked.
+    /// tokens; JWTs, the values of secret names and tokens in the path of a URL are masked.
     static func redactFieldValue(_ value: String) -> String {
-        var scanner = Scanner(value, masksRuns: false)
+        var scanner = Scanner(value, masksRuns: false, keepsPaths: true)
         return scanner.redacted()
     }
 
@@ -72,12 +60,15 @@ private struct Scanner {
     private let characters: [Character]
     /// Whether runs of characters that look like tokens are masked.
     private let masksRuns: Bool
+    /// Whether of a path only the segments that look like tokens are masked.
+    private let keepsPaths: Bool
     private var index = 0
     private var result = ""
 
-    init(_ text: String, masksRuns: Bool) {
+    init(_ text: String, masksRuns: Bool, keepsPaths: Bool = false) {
         characters = Array(text)
         self.masksRuns = masksRuns
+        self.keepsPaths = keepsPaths
     }
 
     mutating func redacted() -> String {
@@ -86,6 +77,8 @@ private struct Scanner {
             let run = takeRun()
             if run.isEmpty {
                 takeOther()
+            } else if keepsPaths, run.hasPrefix("/") {
+                result += Redaction.redactPath(run[...])
             } else if looksSecret(run) {
                 result += Redaction.mask
             } else {
@@ -116,9 +109,19 @@ private struct Scanner {
         result += "://"
         index += 3
         let end = characters[index...].firstIndex { $0.isWhitespace || "/?#\"'<>".contains($0) } ?? characters.count
-        guard let at = characters[index..<end].lastIndex(of: "@") else { return }
-        result += Redaction.mask
-        index = at
+        if let at = characters[index..<end].lastIndex(of: "@") {
+            result += Redaction.mask
+            index = at
+        }
+        if keepsPaths { takeHost(until: end) }
+    }
+
+    /// Consumes a host and a port, so that the path after them is read as a path.
+    private mutating func takeHost(until end: Int) {
+        let host = String(characters[index..<end].prefix { isTokenCharacter($0) || "@:[]".contains($0) })
+        index += host.count
+        // A host name is not secret, however long it is.
+        result += host.hasPrefix("eyJ") || !host.contains(".") && looksSecret(host) ? Redaction.mask : host
     }
 
     /// Whether the name at this index is that of an XML element, with or without a prefix (`<wsse:Password`).
@@ -263,18 +266,5 @@ private struct Scanner {
         return run.split(separator: "/").contains { piece in
             piece.count >= 20 && piece.contains(where: \.isNumber) && piece.contains(where: \.isLetter)
         }
-    }
-}
-
-extension String {
-    /// Creates a string from UTF-8, without an incomplete character at a cut; `nil` if the bytes are not UTF-8.
-    fileprivate init?(wholeCharactersOf bytes: Data, isCut: Bool) {
-        for missing in 0..<(isCut ? 4 : 1) {
-            if let text = String(data: bytes.dropLast(missing), encoding: .utf8) {
-                self = text
-                return
-            }
-        }
-        return nil
     }
 }

@@ -1,3 +1,5 @@
+internal import HTTPTypes
+
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -6,13 +8,20 @@
 
 /// Reads a `Retry-After` field in both formats (RFC 9110, section 10.2.3): seconds, or a date.
 enum RetryAfter {
-    /// The time to wait, which is not negative.
+    /// The time that a response asks clients to wait, which is not negative.
+    ///
+    /// A date is compared with the response's own `Date`, because the clock of this device may be wrong.
+    /// - Parameters:
+    ///   - response: The head of the response.
+    ///   - deviceClock: The time by this device's clock, for a response without a valid `Date`.
     /// - Returns: `nil` if there is no field, or if it has neither format.
-    static func parse(_ text: String?, now: Date) -> Duration? {
-        guard let text = text?.filter({ $0 != "\t" }), !text.isEmpty else { return nil }
+    static func wait(askedBy response: HTTPResponse, deviceClock: Date) -> Duration? {
+        let text = response.headerFields[.retryAfter]?.filter { $0 != "\t" }
+        guard let text, !text.isEmpty else { return nil }
         if let seconds = Double(text), seconds.isFinite {
             return .seconds(min(max(seconds, 0), 1e9))
         }
+        let now = response.headerFields[.date].flatMap(HTTPDate.parse) ?? deviceClock
         return HTTPDate.parse(text).map { .seconds(max($0.timeIntervalSince(now), 0)) }
     }
 }

@@ -31,7 +31,8 @@ public struct ServerResponse: Sendable, Hashable {
 extension ServerResponse: CustomStringConvertible, CustomReflectable {
     /// `404 Not Found: {"message":"no such article"}`, with secrets masked.
     public var description: String {
-        let reason = head.status.reasonPhrase.isEmpty ? "" : " " + head.status.reasonPhrase
+        let phrase = head.status.reasonPhrase
+        let reason = phrase.isEmpty ? "" : " " + Redaction.redact(phrase)
         let excerpt = Redaction.excerpt(of: body)
         return "\(status)\(reason)" + (excerpt.isEmpty ? "" : ": \(excerpt)")
     }

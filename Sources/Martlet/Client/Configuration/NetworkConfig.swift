@@ -21,7 +21,11 @@ public struct NetworkConfig: Sendable {
     /// Large transfers are not cut off: the limit starts anew with each chunk of an upload or a download that makes
     /// progress. A body in memory of up to 1 MiB is one chunk, unless the call has a ``TransferMonitor``.
     public var timeout: Duration = .seconds(30)
-    /// Header fields of every request. A field of the same name in ``Endpoint/headers`` replaces them.
+    /// Header fields of every request to the base URL's origin and to the trusted origins of the ``TokenManager``. A
+    /// field of the same name in ``Endpoint/headers`` replaces them.
+    ///
+    /// They do not go to a third party: to an endpoint whose path is an absolute URL of another origin, or to another
+    /// origin that an interceptor chooses. If a third party needs a field, add it to ``Endpoint/headers``.
     public var headers: HTTPFields = [:]
     /// Decodes responses. The default reads dates in ISO 8601, with and without fractions of a second. Configure it
     /// before you create the client.
@@ -59,7 +63,8 @@ public struct NetworkConfig: Sendable {
     /// from `https` to `http`.
     public var maximumRedirects = 10
     /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
-    /// count as 1. Token refreshes do not count, and never wait.
+    /// count as 1. Token refreshes do not count, and never wait; neither do calls that an interceptor makes through the
+    /// same client while its own call holds a slot.
     public var maximumConcurrentRequests: Int?
     /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.
     /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.

@@ -143,8 +143,9 @@ struct AttemptRunner: Sendable {
         case let error as TimeLimitError: .timedOut(call, after: error.limit)
         case let error as ByteStream.TooLargeError: .responseTooLarge(call, limit: error.limit)
         case is BodySpentError: .bodyNotReplayable(call, lastResponse)
-        case let problem as InvalidRequestError: .invalidRequest(call, reason: problem.description)
-        case let problem as FileError: .invalidRequest(call, reason: problem.description)
+        case let problem as InvalidRequestError:
+            .invalidRequest(call, reason: Redaction.redactReason(problem.description))
+        case let problem as FileError: .invalidRequest(call, reason: Redaction.redactReason(problem.description))
         case let failure as DownloadError: .downloadFailed(call, failure)
         case Redirect.Refusal.insecure(let url): .insecureURL(call, url: url)
         case Redirect.Refusal.unusable(let why): .invalidResponse(call, reason: why)
@@ -156,14 +157,15 @@ struct AttemptRunner: Sendable {
     private static func wrap(_ error: TransportError, call: CallDescription, lastResponse: ServerResponse?)
         -> NetworkError
     {
+        // A transport may quote the URL, and the app may show the reason without the description.
         switch error {
         case .offline: .offline(call)
-        case .cannotConnect(let why): .cannotConnect(call, reason: why)
-        case .connectionLost(let why): .connectionLost(call, reason: why)
+        case .cannotConnect(let why): .cannotConnect(call, reason: Redaction.redactReason(why))
+        case .connectionLost(let why): .connectionLost(call, reason: Redaction.redactReason(why))
         case .timedOut: .connectionLost(call, reason: "the transport timed out")
-        case .tlsFailed(let why): .tlsFailed(call, reason: why)
-        case .invalidResponse(let why): .invalidResponse(call, reason: why)
-        case .invalidRequest(let why): .invalidRequest(call, reason: why)
+        case .tlsFailed(let why): .tlsFailed(call, reason: Redaction.redactReason(why))
+        case .invalidResponse(let why): .invalidResponse(call, reason: Redaction.redactReason(why))
+        case .invalidRequest(let why): .invalidRequest(call, reason: Redaction.redactReason(why))
         case .bodyFailed(let error): wrapBody(error, call: call, lastResponse: lastResponse)
         }
     }

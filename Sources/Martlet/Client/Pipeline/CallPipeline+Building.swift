@@ -11,7 +11,8 @@ extension CallPipeline {
     ///
     /// Header fields are merged here, in this order:
     ///
-    /// 1. ``NetworkConfig/headers``.
+    /// 1. ``NetworkConfig/headers``, unless the endpoint's path is an absolute URL of a third party: of an origin that
+    ///    is neither the base URL's nor trusted by the token manager.
     /// 2. ``Endpoint/headers``, which replace client fields of the same name.
     /// 3. Defaults for fields that are still missing: `Accept`, the body's `Content-Type`, `Expect` for a large body.
     ///
@@ -22,6 +23,10 @@ extension CallPipeline {
     ///    `Want-Repr-Digest` if the server's digest is checked, and `Range` and `If-Range` if the download resumes.
     /// 2. The access token (``Authorizer``).
     /// 3. The changes of ``RequestInterceptor/adapt(_:for:)``.
+    ///
+    /// A third party does not get the header fields that interceptors add or change either. If an interceptor itself
+    /// sends a request to a third party, the fields that it adds remain, and those of the client and of other
+    /// interceptors are removed.
     func build(
         _ endpoint: any Endpoint, accept: String?, _ authentication: AuthenticationRequirement
     ) throws(NetworkError) -> CallState {
@@ -38,9 +43,11 @@ extension CallPipeline {
         }
         if authorizer == nil, authentication == .required { throw .signInRequired(context.call) }
 
+        let recipient = recipient(of: location.origin)
+        let clientFields = if case .trusted = recipient { config.headers } else { HTTPFields() }
         var request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
-            headerFields: .merged(client: config.headers, endpoint: endpoint.headers, accept: accept))
+            headerFields: .merged(client: clientFields, endpoint: endpoint.headers, accept: accept))
 
         let body: PreparedBody?
         do {
@@ -62,7 +69,7 @@ extension CallPipeline {
             if expectsContinue { request.headerFields[.expect] = "100-continue" }
         }
         return CallState(
-            request: request, body: body, context: context, authorization: authorization,
-            expectsContinue: expectsContinue)
+            request: request, builtFields: request.headerFields, recipient: recipient, body: body,
+            context: context, authorization: authorization, expectsContinue: expectsContinue)
     }
 }

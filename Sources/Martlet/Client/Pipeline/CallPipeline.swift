@@ -78,7 +78,7 @@ struct CallPipeline: Sendable {
         var observation: CallObservation?
         do {
             let built = call.request
-            for interceptor in interceptors { try await interceptor.prepare(&call.request, for: &call.context) }
+            try await prepare(&call)
             if !call.request.hasSameOrigin(as: built) {
                 call.context.origin = try origin(of: call.request)
             }
@@ -136,9 +136,11 @@ struct CallPipeline: Sendable {
             defer { if !isSlotTransferred { slot.map(slots.release) } }
             var request = call.request
             call.receiver?.adapt(&request)
+            let unsigned = request
             authorizer?.attachToken(to: &request, for: &call)
-            for interceptor in interceptors { try await interceptor.adapt(&request, for: &call.context) }
-            let origin = try origin(of: &request, adaptedFrom: &call)
+            var recipient = call.recipient
+            try await holdingSlot { recipient = try await adapt(&request, from: unsigned, &call) }
+            let origin = try origin(of: &request, adaptedFrom: &call, recipient)
             call.context.sent += 1
             isUnderWay = true
             call.monitor?.start(attempt: call.context.attempt)
@@ -183,40 +185,47 @@ struct CallPipeline: Sendable {
     private func authorize(_ call: inout CallState) async throws -> Origin? {
         call.context.stamp = nil
         call.authorization.isTokenRejected = false
-        let origin = call.context.origin
         let mayCarryToken = authorizer?.mayAuthorize(call) == true
         if let authorizer, authorizer.tokens.isRefreshingHere {
             if mayCarryToken { try await authorizer.takeTokenInsideRefresh(&call) }
             // A refresher's own call must not queue behind the calls that wait for the refresh.
             return nil
         }
+        // Nor must a call of a hook wait for the slot that the hook's call holds.
+        let slot = !config.interceptors.isEmpty && slots.isHeldByHook ? nil : call.context.origin
         guard let authorizer, mayCarryToken else {
-            _ = try await slots.acquire(origin)
-            return origin
+            _ = try await slots.acquire(slot)
+            return slot
         }
         while true {
             let isFresh = try authorizer.takeFreshToken(&call)
             if !isFresh { try await authorizer.waitForToken(&call) }
-            let hasQueued = try await slots.acquire(origin)
-            if isFresh, !hasQueued { return origin }
+            let hasQueued = try await slots.acquire(slot)
+            if isFresh, !hasQueued { return slot }
             do {
                 if try authorizer.revalidateToken(for: &call) {
                     if hasQueued { try await authorizer.refreshIfNeeded(&call) }
-                    return origin
+                    return slot
                 }
             } catch {
-                slots.release(origin)
+                slot.map(slots.release)
                 throw error
             }
-            slots.release(origin)
+            slot.map(slots.release)
         }
     }
 
     /// The origin of an adapted request. If an interceptor has changed it, the token is removed.
-    private func origin(of request: inout HTTPRequest, adaptedFrom call: inout CallState) throws -> Origin {
+    private func origin(
+        of request: inout HTTPRequest, adaptedFrom call: inout CallState, _ recipient: Recipient
+    ) throws -> Origin {
         guard !request.hasSameOrigin(as: call.request) else { return call.context.origin }
         let target = try origin(of: request)
-        if target != call.context.origin { authorizer?.removeToken(from: &request, for: &call) }
+        guard target != call.context.origin else { return target }
+        let fields = request.headerFields
+        authorizer?.removeToken(from: &request, for: &call)
+        // For a third party the token has been removed already. What the interceptor has put in its place stays.
+        if case .thirdParty = recipient { request.headerFields = fields }
         return target
     }
 
@@ -249,18 +258,31 @@ struct CallPipeline: Sendable {
 
     private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
         try authorizer?.validate(response, for: &call)
-        for interceptor in interceptors { try await interceptor.validate(response, for: &call.context) }
+        try await holdingSlot {
+            for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
+        }
     }
 
     private func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
         var response = response
-        for interceptor in interceptors { response = try await interceptor.process(response, for: &call.context) }
+        // The body of a response that is read after its call keeps the slot.
+        try await holdingSlot(call.receiver?.outlivesCall == true) {
+            for interceptor in config.interceptors {
+                response = try await interceptor.process(response, for: &call.context)
+            }
+        }
         return response
+    }
+
+    /// Runs hooks of the app's interceptors. If their call holds its slot meanwhile, the calls that they make need none.
+    func holdingSlot(_ isHeld: Bool = true, _ hooks: () async throws -> Void) async throws {
+        guard isHeld, !config.interceptors.isEmpty else { return try await hooks() }
+        try await slots.runHook(hooks)
     }
 }
 
 extension HTTPRequest {
-    fileprivate func hasSameOrigin(as other: HTTPRequest) -> Bool {
+    func hasSameOrigin(as other: HTTPRequest) -> Bool {
         authority == other.authority && scheme == other.scheme
     }
 }

@@ -4,6 +4,10 @@ internal import HTTPTypes
 struct CallState: Sendable {
     /// The request as it was built and prepared, without a token.
     var request: HTTPRequest
+    /// The header fields of the request as it was built, before ``RequestInterceptor/prepare(_:for:)``.
+    let builtFields: HTTPFields
+    /// Who gets the prepared request.
+    var recipient: Recipient
     let body: PreparedBody?
     var context: RequestContext
     var authorization: Authorization

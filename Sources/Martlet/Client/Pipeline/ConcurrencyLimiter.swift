@@ -18,6 +18,9 @@ final class ConcurrencyLimiter: Sendable {
         var cancelledEarly: Set<Int> = []
     }
 
+    /// The hooks of interceptors that the current task is part of, each while its call holds a slot.
+    @TaskLocal private static var hooks: [RunningHook] = []
+
     private let limit: @Sendable (Origin) -> Int?
     private let state = Locked(State())
 
@@ -26,10 +29,26 @@ final class ConcurrencyLimiter: Sendable {
         self.limit = limit
     }
 
+    /// Whether the current task is part of a hook whose call holds a slot. Such a hook may wait for a call of its own,
+    /// which must not wait for that slot, nor for slots that other calls hold in the same way.
+    var isHeldByHook: Bool {
+        Self.hooks.contains { $0.limiter === self && $0.isRunning.withLock { $0 } }
+    }
+
+    /// Runs a hook of an interceptor while its call holds a slot.
+    func runHook<Value>(_ hook: () async throws -> Value) async rethrows -> Value {
+        let running = RunningHook(limiter: self)
+        // A task that the hook starts and does not wait for inherits the task-local value, but needs slots again.
+        defer { running.isRunning.withLock { $0 = false } }
+        return try await Self.$hooks.withValue(Self.hooks + [running]) { try await hook() }
+    }
+
     /// Waits for a slot.
+    /// - Parameter origin: The origin of the request; `nil` if the request needs no slot.
     /// - Returns: Whether the request had to queue.
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
-    func acquire(_ origin: Origin) async throws -> Bool {
+    func acquire(_ origin: Origin?) async throws -> Bool {
+        guard let origin else { return false }
         let limit = limit(origin)
         let hasAcquired = state.withLock { state in
             var queue = state.queues[origin] ?? Queue()
@@ -92,4 +111,10 @@ final class ConcurrencyLimiter: Sendable {
         }
         for continuation in next { continuation.resume(returning: true) }
     }
+}
+
+/// A hook of an interceptor whose call holds a slot of a limiter.
+private struct RunningHook: Sendable {
+    let limiter: ConcurrencyLimiter
+    let isRunning = Locked(true)
 }

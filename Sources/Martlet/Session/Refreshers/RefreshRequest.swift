@@ -45,7 +45,7 @@ struct RefreshRequest: Sendable {
         let isRedirect = (300..<400).contains(response.status)
         return RefreshError(
             isRedirect ? .unreadableResponse : .status(response.status),
-            retryAfter: RetryAfter.parse(response.headers[.retryAfter], now: now),
+            retryAfter: RetryAfter.wait(askedBy: response.head, deviceClock: now),
             description: "the token endpoint responded with \(response)")
     }
 }
