@@ -151,6 +151,7 @@ extension SessionState {
         switch self {
         case .loading: "loading"
         case .unavailable: "store unavailable"
+        case .unreadable: "record unreadable"
         case .signedOut: "signed out"
         case .signedIn(let session):
             "signed in to session \(session.account.userID ?? "?")\(session.isSaved ? "" : ", not saved")"

@@ -6,12 +6,22 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         case locked
         /// The storage cannot be used: no service, no folder, no permission, a full disk, no response in time.
         case unreachable
-        /// The record is damaged, or was not written by Martlet. It is left unchanged.
+        /// The record is damaged. A sign-in replaces it.
         case corrupt
-        /// The record was written by a newer version. It is left unchanged.
+        /// The record was written by a newer version. Only a sign-in or a sign-out replaces it.
         case tooNew
         /// Other users of the machine could read or replace the record, so it is not trusted.
         case unsafePermissions
+        /// What is stored in the record's place was not written by Martlet. It is never replaced or deleted.
+        case foreign
+
+        /// Whether waiting can make the record readable.
+        var isTransient: Bool {
+            switch self {
+            case .locked, .unreachable: true
+            case .corrupt, .tooNew, .unsafePermissions, .foreign: false
+            }
+        }
     }
 
     /// What failed.

@@ -47,6 +47,8 @@ extension SessionEvent {
         case .expired(let id, let reason): (.error, "\(id) ended", reason.description)
         case .storeFailed(let operation, let failure):
             (.notice, "the store failed to \(operation)", failure.description)
+        case .replacedUnreadableRecord(let error):
+            (.notice, "the sign-in replaced a record that could not be read", error.description)
         case .storeRecovered: (.info, "the store is up to date again", "")
         case .revoked: (.info, "tokens revoked at the server", "")
         case .revocationFailed(let why): (.notice, "tokens not revoked at the server", why)

@@ -42,6 +42,9 @@ public final class AnyTokenStore: TokenStore {
     /// A stream that yields each time the session may have changed or become readable; `nil` if the store cannot tell.
     public func changes() -> AsyncStream<Void>? { base.changes() }
 
+    /// Whether reading the session may prompt the user.
+    public var readingPromptsUser: Bool { base.readingPromptsUser }
+
     /// Where the session is, and why. `nil` if the store had nothing to choose.
     ///
     /// Stores of `.platformDefault(service:)` choose on Linux; those of `.keychain(…)` choose on macOS.

@@ -77,7 +77,13 @@ extension LockedTokenStore {
         while isHeld: @escaping @Sendable () -> Bool, _ decide: (StoreReading) -> StoreUpdate
     ) async throws -> StoreReading? {
         let reading = await read()
-        switch decide(reading) {
+        let update = decide(reading)
+        if case .unavailable(let failure) = reading, failure.kind == .foreign {
+            // Never replace or delete what another program has written. There is no record to delete, either.
+            if case .write = update { throw failure }
+            return reading
+        }
+        switch update {
         case .keep:
             return reading
         case .write(let session):

@@ -44,6 +44,8 @@ final class SecureTokenStore: LockedTokenStore {
         return true
     }
 
+    var readingPromptsUser: Bool { storage.readingPromptsUser }
+
     func changes() -> AsyncStream<Void>? {
         guard !storage.readingPromptsUser else { return nil }
         let sources = [storage.changes(), files?.changes()].compactMap(\.self)

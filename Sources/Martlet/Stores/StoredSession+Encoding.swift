@@ -29,11 +29,17 @@ extension StoredSession {
     }
 
     /// Creates a session from the bytes that ``encoded()`` has returned.
-    /// - Throws: ``StorageError`` of the kind ``StorageError/Kind/corrupt`` or ``StorageError/Kind/tooNew``.
+    /// - Throws: ``StorageError`` of the kind ``StorageError/Kind/corrupt``, ``StorageError/Kind/tooNew``, or
+    ///   ``StorageError/Kind/foreign`` if the bytes were not written by Martlet.
     public init(encoded bytes: Data) throws(StorageError) {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .millisecondsSince1970
         guard let found = try? decoder.decode(VersionOnly.self, from: bytes) else {
+            guard Self.mayBeDamaged(bytes) else {
+                throw StorageError(
+                    .foreign, "what is stored there (\(bytes.count) bytes) was not written by Martlet; it is left alone"
+                )
+            }
             throw StorageError(.corrupt, "the stored session (\(bytes.count) bytes) is damaged; sign in again")
         }
         guard found.version <= Self.encodingVersion else {
@@ -47,5 +53,11 @@ extension StoredSession {
             throw StorageError(.corrupt, "the stored session (\(bytes.count) bytes) is damaged; sign in again")
         }
         self = session
+    }
+
+    /// Whether bytes without a version may be the rest of a record. An object of valid JSON is another program's.
+    private static func mayBeDamaged(_ bytes: Data) -> Bool {
+        guard let first = bytes.first else { return true }
+        return first == UInt8(ascii: "{") && JSONValue(body: bytes) == nil
     }
 }

@@ -81,6 +81,9 @@ public protocol TokenStore: Sendable {
     /// A stream that yields each time the record may have changed or become readable, also after changes of this
     /// process. `nil`, the default, if the store cannot tell.
     func changes() -> AsyncStream<Void>?
+    /// Whether reading the record may prompt the user. If it does, the record is read only for a call or the app.
+    /// `false` by default.
+    var readingPromptsUser: Bool { get }
 }
 
 extension TokenStore {
@@ -101,6 +104,9 @@ extension TokenStore {
 
     /// `nil`: the store cannot tell.
     public func changes() -> AsyncStream<Void>? { nil }
+
+    /// Reading does not prompt the user.
+    public var readingPromptsUser: Bool { false }
 }
 
 /// What ``TokenStore/update(_:)`` does with the record.

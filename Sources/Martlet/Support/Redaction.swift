@@ -20,7 +20,8 @@ enum Redaction {
     /// Redacts the value of a header field with a harmless name. Ids and validators are shown, although they look like
     /// tokens; JWTs, the values of secret names and tokens in the path of a URL are masked.
     static func redactFieldValue(_ value: String) -> String {
-        var scanner = Scanner(value, masksRuns: false, keepsPaths: true)
+        let isURL = value.hasPrefix("/") || value.hasPrefix("https://") || value.hasPrefix("http://")
+        var scanner = Scanner(isURL ? redactURL(value) : value, masksRuns: false, keepsPaths: true)
         return scanner.redacted()
     }
 

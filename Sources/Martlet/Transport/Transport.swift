@@ -61,9 +61,9 @@ extension Transport {
 
 /// Why a request got no response.
 public enum TransportError: Error, Sendable {
-    /// The device has no network.
+    /// The device has no network, and nothing was sent.
     case offline
-    /// The server could not be reached: unknown host, connection refused, host unreachable.
+    /// The server could not be reached, and nothing was sent: unknown host, connection refused, host unreachable.
     case cannotConnect(String)
     /// The connection broke after it was established.
     case connectionLost(String)

@@ -12,13 +12,15 @@ public enum SessionRoute: Sendable, Hashable {
     case signInAgain(ExpiryReason)
     /// The stored session cannot be read at the moment. The user may still be signed in.
     case unavailable(StorageError)
+    /// The stored session cannot be read, and waiting does not help: show the login with the reason.
+    case unreadable(StorageError)
 
     /// A text for the user, in the user's language; `nil` if there is nothing to explain.
     public var message: String? {
         switch self {
         case .loading, .login, .content: nil
         case .signInAgain(let reason): reason.userMessage
-        case .unavailable(let failure): failure.userMessage
+        case .unavailable(let failure), .unreadable(let failure): failure.userMessage
         }
     }
 }

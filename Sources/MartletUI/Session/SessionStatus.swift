@@ -22,6 +22,7 @@ public struct SessionStatus: Sendable, Hashable {
         case .signedIn(let session): hasStarted ? .content(session) : .loading
         case .expired(let reason): .signInAgain(reason)
         case .unavailable(let failure): .unavailable(failure)
+        case .unreadable(let failure): .unreadable(failure)
         }
     }
 
@@ -29,7 +30,7 @@ public struct SessionStatus: Sendable, Hashable {
     var shownSession: SignedInSession? {
         switch route {
         case .content, .signInAgain: session
-        case .loading, .login, .unavailable: nil
+        case .loading, .login, .unavailable, .unreadable: nil
         }
     }
 
@@ -46,7 +47,7 @@ public struct SessionStatus: Sendable, Hashable {
         case .signedOut: session = nil
         // The content of this session was never visible, so there is nothing to return to.
         case .expired: if !hasStarted { session = nil }
-        case .loading, .unavailable: break
+        case .loading, .unavailable, .unreadable: break
         }
     }
 

@@ -71,6 +71,7 @@ extension StorageError {
         case .unreachable: Wording.storeUnreachable.text()
         case .corrupt: Wording.storeDamaged.text()
         case .tooNew: Wording.storeTooNew.text()
+        case .foreign: Wording.storeForeign.text()
         case .unsafePermissions: Wording.storeUnsafe.text()
         }
     }

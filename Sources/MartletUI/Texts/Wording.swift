@@ -34,6 +34,7 @@ enum Wording: String, CaseIterable, Sendable {
     case storeLocked = "Unlock this device to continue."
     case storeUnreachable = "Your saved sign-in cannot be read at the moment. Try again."
     case storeDamaged = "Your saved sign-in is damaged. Sign in again to continue."
+    case storeForeign = "Something else is stored where this app keeps your sign-in. Sign in again to continue."
     case storeTooNew = "Your sign-in was saved by a newer version of this app. Update the app to continue."
     case storeUnsafe = "Other users could read your saved sign-in, so it was not used. Sign in again to continue."
 

@@ -81,7 +81,7 @@
             case .loading, .content: SplashView()
             case .login: login()
             case .signInAgain: SignInAgainView(session: session, message: message, login: login)
-            case .unavailable: UnavailableView(session: session, message: message, login: login)
+            case .unavailable, .unreadable: UnavailableView(session: session, message: message, login: login)
             }
         }
 

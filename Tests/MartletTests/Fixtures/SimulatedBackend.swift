@@ -30,6 +30,7 @@ final class SimulatedBackend: Sendable {
     private let beforeRefresh = Locked<Override?>(nil)
     private let afterRefresh = Locked<Override?>(nil)
     private let beforeCall = Locked<Override?>(nil)
+    private let beforeLogout = Locked<Override?>(nil)
 
     var transport: StubTransport {
         StubTransport { try await self.respond($0) }
@@ -71,6 +72,8 @@ final class SimulatedBackend: Sendable {
     func beforeRefresh(_ override: Override?) { beforeRefresh.withLock { $0 = override } }
     /// Overrides the response to a refresh after it was committed. `nil` falls through.
     func afterRefresh(_ override: Override?) { afterRefresh.withLock { $0 = override } }
+    /// Overrides the response to a revocation. `nil` falls through.
+    func beforeLogout(_ override: Override?) { beforeLogout.withLock { $0 = override } }
     /// Overrides the response to any other call. `nil` falls through.
     func beforeCall(_ override: Override?) { beforeCall.withLock { $0 = override } }
 
@@ -98,6 +101,7 @@ final class SimulatedBackend: Sendable {
         switch path {
         case "/auth/refresh": return try await refresh(request)
         case "/auth/logout":
+            if let response = try await beforeLogout.withLock({ $0 })?(request) { return response }
             state.withLock { $0.revoked.append(String(decoding: request.body, as: UTF8.self)) }
             return .status(204)
         default: break

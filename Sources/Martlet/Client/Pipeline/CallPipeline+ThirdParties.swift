@@ -25,6 +25,7 @@ extension CallPipeline {
             var (request, recipient) = (call.request, call.recipient)
             confine(&request, changedFrom: before, by: index, &recipient, in: call) { call.builtFields.contains($0) }
             (call.request, call.recipient) = (request, recipient)
+            call.preparedFields.append(request.headerFields)
         }
     }
 
@@ -33,21 +34,25 @@ extension CallPipeline {
     func adapt(
         _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
     ) async throws -> Recipient {
+        guard !config.interceptors.isEmpty else { return call.recipient }
         var recipient = call.recipient
-        let (prepared, built) = (call.request.headerFields, call.builtFields)
+        let stages = [call.builtFields] + call.preparedFields
+        let prepared = call.request.headerFields
         for (index, interceptor) in config.interceptors.enumerated() {
             let before = request
             try await interceptor.adapt(&request, for: &call.context)
             confine(&request, changedFrom: before, by: index, &recipient, in: call) { field in
                 // What the prepared request lacks is from the receiver.
-                built.contains(field) || unsigned.headerFields.contains(field) && !prepared.contains(field)
+                stages[0].contains(field) || unsigned.headerFields.contains(field) && !prepared.contains(field)
+                    || stages[index + 1].contains(field) && !stages[index].contains(field)
             }
         }
         return recipient
     }
 
     /// Removes from a request that an interceptor has changed what its recipient must not get.
-    /// - Parameter isOpen: Whether a field comes from the endpoint, the client, the pipeline or the receiver.
+    /// - Parameter isOpen: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an earlier
+    ///   hook of the same interceptor.
     private func confine(
         _ request: inout HTTPRequest, changedFrom before: HTTPRequest, by interceptor: Int,
         _ recipient: inout Recipient, in call: CallState, _ isOpen: (HTTPField) -> Bool

@@ -6,6 +6,8 @@ struct CallState: Sendable {
     var request: HTTPRequest
     /// The header fields of the request as it was built, before ``RequestInterceptor/prepare(_:for:)``.
     let builtFields: HTTPFields
+    /// The header fields after each interceptor's ``RequestInterceptor/prepare(_:for:)``.
+    var preparedFields: [HTTPFields] = []
     /// Who gets the prepared request.
     var recipient: Recipient
     let body: PreparedBody?

@@ -61,7 +61,7 @@ extension SessionStateMachine {
         session.record = record
         session.deadlines = deadlines
         session.resetForNewTokens()
-        session.isSaved = true
+        session.saveFailure = nil
         session.hasBeenStored = true
         session.saveFailures = 0
         session.saveRetry = nil

@@ -291,6 +291,6 @@ extension SessionStateMachine {
         _ bundle: TokenBundle, of stamp: SessionStamp, because reason: SessionEvent.DiscardReason
     ) {
         actions.append(.emit(.refreshDiscarded(stamp, reason)))
-        actions.append(.revoke(bundle))
+        actions.append(.revoke(bundle, expiresAt: nil))
     }
 }

@@ -4,6 +4,7 @@ extension SessionStateMachine {
     /// The store was read, for the first time or again after a failure.
     mutating func loaded(_ snapshot: StoreSnapshot) {
         guard case .loading(let waiters) = state else { return }
+        if snapshot.reading.wasReadable { readFailures = 0 }
         switch snapshot.reading {
         case .found(let record):
             state = .signedIn(ActiveSession(record: record, deadlines: snapshot.deadlines))
@@ -20,6 +21,12 @@ extension SessionStateMachine {
             state = .unavailable(failure)
             actions.append(.emit(.storeFailed(.read, failure)))
             resume(waiters, .failure(.unavailable(failure)))
+            readFailures += 1
+            // The app may be waiting for the state without making a call.
+            if failure.kind.isTransient, !awaitsReadRetry, readsByItself {
+                awaitsReadRetry = true
+                actions.append(.retryRead(after: policy.saveRetry(afterFailures: readFailures)))
+            }
         }
     }
 
@@ -54,7 +61,11 @@ extension SessionStateMachine {
             session.saveRetry = nil
             if failure == nil { actions.append(.emit(.storeRecovered(session.record.stamp))) }
         }
-        session.isSaved = failure == nil
+        session.saveFailure = failure
+        if failure == nil, isFirstTry, !job.hasBeenStored, case .unavailable(let error) = snapshot.reading {
+            session.replacedRecord = error
+            actions.append(.emit(.replacedUnreadableRecord(error)))
+        }
         session.hasBeenStored = session.hasBeenStored || failure == nil
         if failure == nil { dropDeletion(replacedBy: job.record) }
         if let failure {
@@ -73,7 +84,7 @@ extension SessionStateMachine {
     mutating func saveDelayed(_ job: SaveJob, _ failure: StorageError) {
         guard case .signedIn(var session) = state, session.isSaving(job) else { return }
         install(&session, with: job, failure: failure)
-        session.isSaved = false
+        session.saveFailure = failure
         session.saveFailures += 1
         session.saveRetry = job.id
         actions.append(.emit(.storeFailed(.write, failure)))
@@ -112,7 +123,7 @@ extension SessionStateMachine {
 
     /// Makes the job's tokens the current ones, after they were written or the write failed.
     private mutating func install(_ session: inout ActiveSession, with job: SaveJob, failure: StorageError?) {
-        if !session.isSaved, failure == nil { actions.append(.emit(.storeRecovered(job.record.stamp))) }
+        if session.saveFailure != nil, failure == nil { actions.append(.emit(.storeRecovered(job.record.stamp))) }
         let isNew = !session.isVisible
         session.record = job.record
         session.deadlines = job.deadlines
@@ -132,7 +143,7 @@ extension SessionStateMachine {
         guard case .signedIn(var session) = state else { return }
         defer { state = .signedIn(session) }
         session.awaitsSaveRetry = false
-        guard !session.isSaved, session.saveRetry == nil else { return }
+        guard session.saveFailure != nil, session.saveRetry == nil else { return }
         if case .saving = session.phase { return }
         let job = SaveJob(
             id: makeID(), record: session.record, deadlines: session.deadlines, hasBeenStored: session.hasBeenStored)

@@ -34,8 +34,10 @@ extension SessionStateMachine {
         /// Whether callers can see the session. A sign-in becomes visible after its record was written or the write
         /// failed.
         var isVisible = true
-        /// Whether the store contains the newest tokens.
-        var isSaved = true
+        /// Why the store does not contain the newest tokens; `nil` if it does.
+        var saveFailure: StorageError?
+        /// Why the record that the sign-in replaced could not be read.
+        var replacedRecord: StorageError?
         /// Whether the store has ever contained a record of this session. Only then does a missing record mean that
         /// another process signed out.
         var hasBeenStored = true
@@ -179,7 +181,11 @@ extension SessionStateMachine {
         /// Call `deleteRetryDue(_:)` after a delay.
         case retryDelete(JobID, after: Duration)
         case resume([WaiterID], WaiterReply)
-        case revoke(TokenBundle)
+        /// Revoke tokens. `expiresAt`: the end of the access token's stated life; in the past if the server has rejected
+        /// it.
+        case revoke(TokenBundle, expiresAt: Duration?)
+        /// Call `readRetryDue()` after a delay.
+        case retryRead(after: Duration)
         case emit(SessionEvent)
     }
 }

@@ -6,6 +6,8 @@ struct SessionStateMachine: Hashable, Sendable {
     let policy: SessionPolicy
     /// Whether other processes share the record. If so, the store must be readable before a refresh token is sent.
     let sharesStore: Bool
+    /// Whether an unavailable store is read again without a caller. Not if reading prompts the user.
+    let readsByItself: Bool
     var state: State = .notLoaded
     /// The number of sign-ins and sign-outs so far, here or in another process. A step that started in an earlier epoch
     /// must not take effect.
@@ -14,13 +16,18 @@ struct SessionStateMachine: Hashable, Sendable {
     var lastEnded: SessionID?
     /// A deletion that the store has not confirmed yet.
     var deletion: Deletion?
+    /// The number of consecutive reads that failed.
+    var readFailures = 0
+    /// Whether the delay before another read is running.
+    var awaitsReadRetry = false
     var lastID = 0
     /// The actions of the current transition.
     var actions: [Action] = []
 
-    init(policy: SessionPolicy, sharesStore: Bool = false) {
+    init(policy: SessionPolicy, sharesStore: Bool = false, readsByItself: Bool = true) {
         self.policy = policy
         self.sharesStore = sharesStore
+        self.readsByItself = readsByItself
     }
 
     /// A new ID for a waiter, a job or a deletion.
@@ -50,7 +57,7 @@ extension SessionStateMachine {
         case .notLoaded: .loading
         // Keep the published state while the store is read again.
         case .loading: nil
-        case .unavailable(let failure): .unavailable(failure)
+        case .unavailable(let failure): failure.kind.isTransient ? .unavailable(failure) : .unreadable(failure)
         case .signedOut: .signedOut
         case .expired(let reason, _): .expired(reason)
         case .signedIn(let session):
@@ -58,7 +65,8 @@ extension SessionStateMachine {
                 ? .signedIn(
                     SignedInSession(
                         id: session.record.id, account: session.record.account,
-                        isStale: session.backoff != nil && !session.isUsable(at: now), isSaved: session.isSaved))
+                        isStale: session.backoff != nil && !session.isUsable(at: now),
+                        saveFailure: session.saveFailure, replacedRecord: session.replacedRecord))
                 : nil
         }
     }
@@ -174,6 +182,14 @@ extension SessionStateMachine {
         }
     }
 
+    /// The delay after a failed read is over.
+    mutating func readRetryDue() {
+        awaitsReadRetry = false
+        guard case .unavailable = state else { return }
+        state = .loading(waiters: [])
+        actions.append(.load)
+    }
+
     /// The server rejected a request that was signed with this token. From now on, callers wait for the next token.
     mutating func tokenRejected(_ stamp: SessionStamp, at now: Duration) {
         guard case .signedIn(var session) = state, session.isVisible, session.record.stamp == stamp,
@@ -237,10 +253,11 @@ extension SessionStateMachine {
         _ record: StoredSession, deadlines: TokenDeadlines?, since start: Int? = nil, by waiter: WaiterID
     ) -> WaiterReply {
         if let start, start != epoch {
-            actions.append(.revoke(record.bundle))
+            actions.append(.revoke(record.bundle, expiresAt: nil))
             return .failure(.sessionChanged)
         }
         epoch += 1
+        revokeCurrent()
         endSession(.sessionChanged)
         // The new record overwrites the one that was to be deleted.
         deletion = nil
@@ -260,11 +277,20 @@ extension SessionStateMachine {
         // If the session's own record was never written, the store may still contain the record of an earlier session.
         if case .signedIn(let session) = state, session.hasBeenStored { scope = .session(session.record.id) }
         epoch += 1
+        revokeCurrent()
         endSession(.signedOut)
         state = .signedOut
         startDeletion(scope)
         actions.append(.emit(.signedOut(record?.id)))
-        if let record { actions.append(.revoke(record.bundle)) }
+    }
+
+    /// Revokes the tokens of the session that ends because the user signs out or another user signs in.
+    private mutating func revokeCurrent() {
+        guard case .signedIn(let session) = state, let record = currentRecord else { return }
+        var expiresAt = session.deadlines?.expiresAt
+        if case .saving(let job) = session.phase { expiresAt = job.deadlines?.expiresAt }
+        if session.isRejected { expiresAt = .zero }
+        actions.append(.revoke(record.bundle, expiresAt: expiresAt))
     }
 
     /// Resumes all waiters because the current state ends, and marks the session as ended if there is one.

@@ -76,13 +76,41 @@ extension TokenManager {
             storeQueue.enqueue {
                 await self.updateRecord(SessionStateMachine.journalClearingDecision(of: record)) { _, _ in }
             }
-        case .refresh(let job): Task { await self.performRefresh(job) }
+        case .refresh(let job):
+            // Detached: no task-local of the caller that happens to start it may reach the refresher.
+            let task = Task.detached(priority: Task.currentPriority) { await self.performRefresh(job) }
+            return { self.refreshStarted(task) }
         case .retrySave(let wait): after(wait) { $0.saveRetryDue() }
         case .retryDelete(let id, let wait): after(wait) { $0.deleteRetryDue(id) }
-        case .revoke(let bundle): Task { await self.revoke(bundle) }
+        case .revoke(let bundle, let expiresAt):
+            let task = Task { await self.revoke(bundle, expiringAt: expiresAt) }
+            return { self.core.withLock { $0.revocation = task } }
+        case .retryRead(let wait):
+            Task { [weak self, time] in
+                guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
+                self?.transition { machine in machine.readRetryDue() }
+            }
         case .emit, .resume: break
         }
         return nil
+    }
+
+    private func refreshStarted(_ task: Task<Void, Never>) {
+        core.withLock { $0.refresh = RunningRefresh(task: task, priority: Task.currentPriority) }
+    }
+
+    /// Raises the priority of the refresh in progress to that of a caller that waits for it.
+    func escalateRefresh() {
+        let priority = Task.currentPriority
+        let refresh = core.withLock { core -> RunningRefresh? in
+            guard let refresh = core.refresh, refresh.priority < priority else { return nil }
+            core.refresh?.priority = priority
+            return refresh
+        }
+        guard let refresh else { return }
+        // A task that waits for another one lends it its priority.
+        if let exchange = refresh.exchange { Task.detached(priority: priority) { _ = try? await exchange.value } }
+        Task.detached(priority: priority) { await refresh.task.value }
     }
 
     /// Publishes an event that does not come from the machine.
@@ -99,12 +127,15 @@ extension TokenManager {
     }
 
     /// Revokes tokens, with a few retries at growing intervals: a user may sign out while offline.
-    private func revoke(_ bundle: TokenBundle) async {
+    /// - Parameter expiresAt: From this time on the access token is not sent, because a strict server would reject the
+    ///   revocation for it; `nil` if its lifetime is unknown.
+    private func revoke(_ bundle: TokenBundle, expiringAt expiresAt: Duration?) async {
         guard let revoker else { return }
         var wait = policy.firstBackoff
         for attempt in 1...6 {
+            let isExpired = expiresAt.map { $0 <= time.uptime } ?? false
             let result = await limits.run(within: policy.refreshTimeout) { [tokenEndpoint] in
-                try await revoker.revoke(bundle, over: tokenEndpoint)
+                try await revoker.revoke(bundle, sendingAccessToken: !isExpired, over: tokenEndpoint)
             }
             switch result {
             case .success:

@@ -181,7 +181,14 @@ extension TokenManager {
         let refreshing = Self.refreshing.union([ObjectIdentifier(self)])
         return await Self.$refreshing.withValue(refreshing) {
             await limits.deliver(within: policy.attemptTimeout) { [refresher, tokenEndpoint] in
-                try await refresher.refresh(job.record.bundle, over: tokenEndpoint)
+                // A task that can be escalated: the one around it is not awaited, so no priority reaches it.
+                let exchange = Task { try await refresher.refresh(job.record.bundle, over: tokenEndpoint) }
+                self.core.withLock { $0.refresh?.exchange = exchange }
+                return try await withTaskCancellationHandler {
+                    try await exchange.value
+                } onCancel: {
+                    exchange.cancel()
+                }
             } late: { bundle in
                 self.acceptLate(bundle, for: job)
             }

@@ -62,6 +62,10 @@ public final class TokenManager: Sendable {
         var state = SessionState.loading
         var states = Broadcast<SessionState>()
         var events = Broadcast<SessionEvent>()
+        /// The refresh in progress, or the last one.
+        var refresh: RunningRefresh?
+        /// The last revocation.
+        var revocation: Task<Void, Never>?
         /// The lock of the refresh whose result is being written.
         var refreshLock: (any HeldStoreLock)?
         /// Takes a snapshot of the store whenever another process may have changed it.
@@ -81,6 +85,14 @@ public final class TokenManager: Sendable {
             guard let until = cached.until, until <= now else { return cached.credential }
             return nil
         }
+    }
+
+    /// A refresh, and the highest priority of the callers that wait for it.
+    struct RunningRefresh {
+        let task: Task<Void, Never>
+        /// The exchange with the token endpoint.
+        var exchange: Task<TokenBundle, any Error>?
+        var priority: TaskPriority
     }
 
     /// What to do when the session of a stream ends.
@@ -138,7 +150,10 @@ public final class TokenManager: Sendable {
             headers: headers)
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
-        self.core = Locked(Core(machine: SessionStateMachine(policy: policy, sharesStore: store.lock != nil)))
+        self.core = Locked(
+            Core(
+                machine: SessionStateMachine(
+                    policy: policy, sharesStore: store.lock != nil, readsByItself: !store.readingPromptsUser)))
     }
 
     deinit {
@@ -239,14 +254,18 @@ extension TokenManager {
     /// Ends the session: immediately on this device, then at the server, if there is a ``TokenRevoker``.
     ///
     /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
-    /// record or the deletion has failed (``SessionEvent/storeFailed(_:_:)``); a failed deletion is retried. It does
-    /// not wait for the server (``SessionEvent/revoked``).
-    public func signOut() async {
+    /// record or the deletion has failed (``SessionEvent/storeFailed(_:_:)``); a failed deletion is retried.
+    /// - Parameter limit: How long to wait for the server as well, for a command that exits after the sign-out. The
+    ///   revocation continues after that while the process runs (``SessionEvent/revoked``). By default the method does
+    ///   not wait for the server.
+    public func signOut(waitingForServer limit: Duration = .zero) async {
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
         transition { machine in machine.signedOut() }
+        let revocation = core.withLock { $0.revocation }
         // Do not wait for a store that never responds; the failure has been reported by then.
         _ = await storeLimits.run(within: policy.storeTimeout * 2) { [storeQueue] in await storeQueue.flush() }
+        if limit > .zero, let revocation { _ = await limits.run(within: limit) { await revocation.value } }
     }
 
     /// A token that is valid now, for connections that Martlet does not make itself, such as WebSockets and gRPC.

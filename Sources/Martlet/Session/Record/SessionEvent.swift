@@ -65,6 +65,8 @@ public enum SessionEvent: Sendable, Hashable {
     case expired(SessionID, ExpiryReason)
     /// An operation on the store failed. If the session could not be written or deleted, that is retried.
     case storeFailed(StoreOperation, StorageError)
+    /// A sign-in replaced a record that could not be read, for example because a newer version wrote it.
+    case replacedUnreadableRecord(StorageError)
     /// The store is up to date again after a failure.
     case storeRecovered(SessionStamp?)
     /// The tokens were revoked at the server.

@@ -6,6 +6,7 @@
 ///     case .signedIn: router.show(.home)
 ///     case .signedOut: router.show(.login)
 ///     case .expired(let reason): router.show(.signInAgain(reason))
+///     case .unreadable(let error): router.show(.login, error)
 ///     case .loading, .unavailable: router.show(.splash)
 ///     }
 /// }
@@ -13,8 +14,12 @@
 public enum SessionState: Sendable, Hashable {
     /// The store has not been read yet.
     case loading
-    /// The store cannot be read now. This does not mean "signed out": try again later.
+    /// The store cannot be read now. This does not mean "signed out": the manager tries again by itself.
     case unavailable(StorageError)
+    /// There is a record, but waiting cannot make it readable: it is damaged, a newer version wrote it, other users can
+    /// read it, or another program wrote it. Show the reason and the login. A sign-in starts a session, and replaces the
+    /// record unless another program wrote it.
+    case unreadable(StorageError)
     /// No user is signed in.
     case signedOut
     /// A user is signed in.
@@ -36,15 +41,23 @@ public struct SignedInSession: Sendable, Hashable {
     public let account: SessionAccount
     /// Whether the access token has expired and the last refresh failed with a transient error, such as no network.
     public let isStale: Bool
-    /// Whether the store contains the newest tokens. `false` after a failed write, which is retried.
-    public let isSaved: Bool
+    /// Why the store does not contain the newest tokens; `nil` if it does. A failed write is retried.
+    public let saveFailure: StorageError?
+    /// Why the record that this sign-in replaced could not be read, for example because a newer version wrote it; `nil`
+    /// if there was none, or if it was readable.
+    public let replacedRecord: StorageError?
+    /// Whether the store contains the newest tokens.
+    public var isSaved: Bool { saveFailure == nil }
 
     /// A session, for previews and tests.
-    public init(id: SessionID, account: SessionAccount = SessionAccount(), isStale: Bool = false, isSaved: Bool = true)
-    {
+    public init(
+        id: SessionID, account: SessionAccount = SessionAccount(), isStale: Bool = false,
+        saveFailure: StorageError? = nil, replacedRecord: StorageError? = nil
+    ) {
         self.id = id
         self.account = account
         self.isStale = isStale
-        self.isSaved = isSaved
+        self.saveFailure = saveFailure
+        self.replacedRecord = replacedRecord
     }
 }

@@ -8,9 +8,9 @@ internal import HTTPTypes
 ///     revoker: .json(path: "/auth/logout"))
 /// ```
 public struct TokenRevoker: Sendable {
-    private let perform: @Sendable (TokenBundle, TokenEndpointClient) async throws -> Void
+    private let perform: @Sendable (TokenBundle, Bool, TokenEndpointClient) async throws -> Void
 
-    private init(_ perform: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> Void) {
+    private init(_ perform: @escaping @Sendable (TokenBundle, Bool, TokenEndpointClient) async throws -> Void) {
         self.perform = perform
     }
 
@@ -19,14 +19,15 @@ public struct TokenRevoker: Sendable {
     ///   - path: The endpoint: a path below the manager's base URL, or an absolute URL.
     ///   - placement: Where the request carries the refresh token. ``TokenPlacement/oauth2(_:sendsJSON:)`` sends the
     ///     access token instead if there is no refresh token.
-    ///   - accessTokenScheme: How the request carries the access token; not used with
+    ///   - accessTokenScheme: How the request carries the access token, unless it has expired; not used with
     ///     ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
     public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
-        self.init { bundle, client in
+        self.init { bundle, sendsAccessToken, client in
             var headers = HTTPFields()
             switch placement {
             case .oauth2, .bearer: break
-            case .json, .header, .cookie: accessTokenScheme.sign(&headers, with: bundle.accessToken)
+            case .json, .header, .cookie:
+                if sendsAccessToken { accessTokenScheme.sign(&headers, with: bundle.accessToken) }
             }
             let parameters: Query = [
                 "token": (bundle.refreshToken ?? bundle.accessToken).reveal(),
@@ -42,9 +43,16 @@ public struct TokenRevoker: Sendable {
     }
 
     /// Revokes the tokens.
+    /// - Parameters:
+    ///   - bundle: The tokens.
+    ///   - sendsAccessToken: Whether the access token may authorize the request. A strict server rejects one that has
+    ///     expired.
+    ///   - client: Sends the request.
     /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times.
-    func revoke(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws {
-        try await perform(bundle, client)
+    func revoke(
+        _ bundle: TokenBundle, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
+    ) async throws {
+        try await perform(bundle, sendsAccessToken, client)
     }
 
     /// POST with a form as RFC 7009 defines it.
@@ -77,6 +85,6 @@ public struct TokenRevoker: Sendable {
     public static func custom(
         _ perform: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> Void
     ) -> TokenRevoker {
-        TokenRevoker(perform)
+        TokenRevoker { bundle, _, client in try await perform(bundle, client) }
     }
 }

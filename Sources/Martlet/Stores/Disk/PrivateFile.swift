@@ -60,7 +60,7 @@ struct PrivateFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("read") }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw StorageError(.corrupt, "\(path) is not a regular file; move it away or choose another path")
+            throw StorageError(.foreign, "\(path) is not a regular file; move it away or choose another path")
         }
         guard trust.covers(status) else {
             throw StorageError(
@@ -68,7 +68,8 @@ struct PrivateFile {
                 "\(path) belongs to another user or others can read it, so it is not trusted.\(trust.advice(path))")
         }
         guard status.st_size <= Self.largest else {
-            throw StorageError(.corrupt, "\(path) has \(status.st_size) bytes, more than Martlet writes; move it away")
+            throw StorageError(
+                .foreign, "\(path) has \(status.st_size) bytes, more than Martlet writes; move it away")
         }
         var bytes = Data(count: Int(status.st_size))
         var count = 0

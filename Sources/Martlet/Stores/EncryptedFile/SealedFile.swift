@@ -51,6 +51,10 @@
                     "is not encrypted. It looks like a plain text session: read it with .file(path:) and write the "
                         + "session with .encryptedFile(path:key:) to encrypt it")
             }
+            guard bytes.isEmpty || bytes.starts(with: Self.magic.prefix(bytes.count)) else {
+                throw StorageError(
+                    .foreign, "\(path) (\(bytes.count) bytes) was not written by Martlet, so it is left alone")
+            }
             guard header.count == Self.headerCount, header.starts(with: Self.magic),
                 header[Self.digestStart...] == Self.digest(of: header.prefix(Self.digestStart))
             else { throw damaged("was damaged or tampered with, or is not an encrypted file of Martlet") }

@@ -21,7 +21,7 @@
             case let error as TransportError: error
             case let error as HTTPClientError: client(error)
             case let error as NIOConnectionError: connecting(error)
-            case let error as IOError: system(error.errnoCode)
+            case let error as IOError: afterConnecting(system(error.errnoCode))
             case let error as SocketAddressError: address(error)
             case let error as ChannelError: channel(error)
             case let error as HTTPParserError: parser(error)
@@ -69,7 +69,9 @@
         }
 
         private static func connecting(_ error: NIOConnectionError) -> TransportError {
-            let reasons = error.connectionErrors.map { transportError(for: $0.error) }
+            let reasons = error.connectionErrors.map { failure in
+                (failure.error as? IOError).map { system($0.errnoCode) } ?? transportError(for: failure.error)
+            }
             // Both the IPv4 and the IPv6 addresses of a host are tried. Without an IPv6 network the IPv6 attempt
             // reports that the device is offline, so an error of another attempt is preferred.
             let isOffline = { (reason: TransportError) in if case .offline = reason { true } else { false } }
@@ -80,6 +82,15 @@
         private static func address(_ error: SocketAddressError) -> TransportError {
             if case .unknown(let host, _) = error { return .cannotConnect("unknown host \(host)") }
             return .cannotConnect("the host has no usable address")
+        }
+
+        /// The same reason for a connection that was established, over which a part of the request may have been sent.
+        private static func afterConnecting(_ reason: TransportError) -> TransportError {
+            switch reason {
+            case .offline: .connectionLost("the network went away")
+            case .cannotConnect(let why): .connectionLost(why)
+            default: reason
+            }
         }
 
         private static func system(_ code: CInt) -> TransportError {

@@ -200,17 +200,17 @@
 
         /// Receives the end of the task.
         func complete(_ response: URLResponse?, _ error: (any Error)?) {
-            let (hasHead, upload) = state.withLock { state in
+            let (hasHead, hasSent, upload) = state.withLock { state in
                 defer {
                     state.isOver = true
                     state.upload = nil
                     state.task = nil
                 }
-                return (state.hasHead, state.upload)
+                return (state.hasHead, (state.task?.countOfBytesSent ?? 0) > 0, state.upload)
             }
             upload?.stop()
             if let error {
-                fail(TransportError(error, host: host, hasHead: hasHead))
+                fail(TransportError(error, host: host, hasHead: hasHead, hasSent: hasSent))
             } else if hasHead {
                 finish()
             } else if let response, receive(response) {

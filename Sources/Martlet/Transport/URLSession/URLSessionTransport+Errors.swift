@@ -11,12 +11,15 @@
         ///   - error: The error.
         ///   - host: The host of the request.
         ///   - hasHead: Whether the head of the response has arrived.
-        init(_ error: any Error, host: String, hasHead: Bool) {
+        ///   - hasSent: Whether a part of the request may have reached the server.
+        init(_ error: any Error, host: String, hasHead: Bool, hasSent: Bool) {
             guard let error = error as? URLError else {
                 self = .connectionLost("\(type(of: error))")
                 return
             }
             self = Self.refined(error, hasHead: hasHead) ?? Self.general(error, host: host)
+            // A network that goes away during the exchange looks like one that was never there.
+            if case .offline = self, hasHead || hasSent { self = .connectionLost("the network went away") }
         }
 
         private static func general(_ error: URLError, host: String) -> TransportError {

@@ -122,7 +122,7 @@ import Testing
         for await event in events {
             output.add(event)
             output.add(LogLine(event))
-            output.add(LogLine(event).openText + LogLine(event).personalText)
+            output.add(LogLine(event).impersonalText + LogLine(event).personalText)
             switch event {
             case .revoked, .revocationFailed: return
             case .signedOut: if !isRevoked { return }

@@ -133,6 +133,32 @@ import Testing
         #expect(sent.headers[.contentType]?.hasPrefix("text/plain") == true)
     }
 
+    @Test("C73: fields that an interceptor has prepared go along if it sends the request to a third party later")
+    func preparedBeforeMove() async throws {
+        /// Adds a field in one hook, and sends the request elsewhere in the next.
+        struct Mirroring: RequestInterceptor {
+            func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                request.headerFields[.mirrorKey] = "m"
+            }
+            func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+                request.authority = "mirror.example.net"
+            }
+        }
+        let transport = StubTransport { _ in .status(204) }
+        let client = client(transport) {
+            $0.interceptors = [
+                Changing(phase: .prepare) { $0.headerFields[.via] = "before" }, Mirroring(),
+                Changing(phase: .prepare) { $0.headerFields[.from] = "after" },
+            ]
+        }
+        try await client.send(Plain(path: "/a"))
+        let sent = try #require(transport.requests.last)
+        #expect(sent.request.authority == "mirror.example.net")
+        #expect(sent.headers[.mirrorKey] == "m")
+        #expect(sent.headers[.via] == nil)
+        #expect(sent.headers[.from] == nil)
+    }
+
     @Test("C73: an interceptor that sends a request to a third party does not take the token along in another form")
     func reformattedToken() async throws {
         let app = try await App.signedIn {

@@ -72,7 +72,9 @@ import Testing
         #expect(machine.takeActions().contains(.resume([1], .failure(.signedOut))))
         _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
         #expect(
-            machine.takeActions() == [.emit(.refreshDiscarded(record.stamp, .signedOut)), .revoke(.pair(2))])
+            machine.takeActions() == [
+                .emit(.refreshDiscarded(record.stamp, .signedOut)), .revoke(.pair(2), expiresAt: nil),
+            ])
         #expect(machine.visibleState(at: .zero) == .signedOut)
     }
 

@@ -5,6 +5,9 @@ import Testing
 
 /// A store whose reads wait for the user's confirmation at a gate.
 private struct PromptingStore: TokenStore {
+    /// No read is repeated by itself, so that the tests know every sleeping task.
+    var readingPromptsUser: Bool { true }
+
     let record: StoredSession
     let user: Gate
 
@@ -48,6 +51,9 @@ private final class LateStore: TokenStore {
 
 /// A store that waits at a gate before each operation.
 private final class StuckStore: TokenStore {
+    /// No read is repeated by itself, so that the tests know every sleeping task.
+    var readingPromptsUser: Bool { true }
+
     let gate = Gate()
     private let record = Locked<StoredSession?>(nil)
 

@@ -6,6 +6,9 @@ import Testing
 
 /// A store whose operations wait at a gate after `hang()` was called, and whose lock waits at another gate.
 private final class StuckStubStore: TokenStore {
+    /// No read is repeated by itself, so that the tests know every sleeping task.
+    var readingPromptsUser: Bool { true }
+
     private struct StubLock: StoreLock {
         let store: StuckStubStore
 

@@ -49,7 +49,7 @@ extension SearchFault {
     private static let restoresEndedSession = Self(
         name: "restores an ended session after a late response", breaks: [.endedSessionsStayEnded]
     ) { machine, actions in
-        for case .revoke(let bundle) in actions where actions.contains(where: \.isDiscard) {
+        for case .revoke(let bundle, _) in actions where actions.contains(where: \.isDiscard) {
             let id = Names.session(Names.session(of: bundle))
             machine.state = .signedIn(.init(record: StoredSession(id: id, bundle: bundle)))
             actions = []
@@ -106,7 +106,7 @@ extension SearchFault {
         name: "revokes tokens in use", breaks: [.tokensInUseAreNotRevoked]
     ) { machine, actions in
         guard case .signedIn(let session) = machine.state else { return }
-        for case .emit(.refreshSucceeded) in actions { actions.append(.revoke(session.record.bundle)) }
+        for case .emit(.refreshSucceeded) in actions { actions.append(.revoke(session.record.bundle, expiresAt: nil)) }
     }
 
     private static let neverLoads = Self(name: "never reads the store", breaks: [.everyPathEnds]) { _, actions in

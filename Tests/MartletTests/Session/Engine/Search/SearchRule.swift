@@ -99,7 +99,7 @@ extension SearchStep {
         {
             return true
         }
-        if session.isSaved { return after.stored?.bundle == session.record.bundle }
+        if session.saveFailure == nil { return after.stored?.bundle == session.record.bundle }
         return actions.contains {
             if case .emit(.storeFailed(.write, _)) = $0 { true } else { false }
         }
@@ -127,7 +127,7 @@ extension SearchStep {
 
     /// Tokens in use are never revoked.
     fileprivate var revokesNoTokenInUse: Bool {
-        for case .revoke(let bundle) in actions where Names.session(Names.session(of: bundle)) == after.current {
+        for case .revoke(let bundle, _) in actions where Names.session(Names.session(of: bundle)) == after.current {
             return false
         }
         return true
@@ -148,7 +148,7 @@ extension World {
         case .notLoaded, .loading, .unavailable: true
         case .signedOut, .expired: stored == nil && machine.deletion == nil
         case .signedIn(let session):
-            session.isSaved && session.isVisible && stored?.id == session.record.id
+            session.saveFailure == nil && session.isVisible && stored?.id == session.record.id
                 && stored?.rotation == session.record.rotation && stored?.bundle == session.record.bundle
         }
     }

@@ -74,8 +74,10 @@ struct SearchStep {
         case .delete(let deletion): after.storeTasks.append(.delete(deletion))
         case .clearJournal(let record): after.storeTasks.append(.clearJournal(record))
         case .retrySave: after.saveRetries += 1
+        // Machines in a search read only for a caller.
+        case .retryRead: break
         case .retryDelete(let id, _): after.deleteRetries.append(id)
-        case .revoke(let bundle): after.sessions[Names.session(of: bundle) - 1].isAlive = false
+        case .revoke(let bundle, _): after.sessions[Names.session(of: bundle) - 1].isAlive = false
         case .emit: break
         case .resume(let ids, let reply):
             for id in ids {

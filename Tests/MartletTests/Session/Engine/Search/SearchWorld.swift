@@ -46,7 +46,7 @@ struct World: Hashable {
         policy.firstBackoff = Time.tick
         policy.maximumBackoff = Time.tick
         policy.rotationGrace = grace ? Time.tick : .zero
-        machine = Machine(policy: policy, sharesStore: sharesStore)
+        machine = Machine(policy: policy, sharesStore: sharesStore, readsByItself: false)
     }
 
     func hash(into hasher: inout Hasher) {
@@ -80,7 +80,7 @@ struct World: Hashable {
             hasher.combine(session.record.bundle.refreshToken)
             hasher.combine(session.deadlines?.expiresAt)
             hasher.combine(session.isRejected)
-            hasher.combine(session.isSaved)
+            hasher.combine(session.saveFailure == nil)
             hasher.combine(session.hasBeenStored)
             hasher.combine(session.backoff?.until)
             hasher.combine(session.wastefulRefreshes)

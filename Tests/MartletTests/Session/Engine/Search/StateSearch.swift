@@ -202,7 +202,7 @@ extension World {
             case .signedOut: "signed out"
             case .expired(let reason, let id): "\(id) expired, \(reason)"
             case .signedIn(let session):
-                "\(session.record.stamp) \(session.phase.words)\(session.isSaved ? "" : ", unsaved")"
+                "\(session.record.stamp) \(session.phase.words)\(session.saveFailure == nil ? "" : ", unsaved")"
                     + "\(session.isVisible ? "" : ", unannounced")"
             }
         return "\(state); store: \(stored.map { "\($0.stamp)" } ?? "empty"), pending: "
