@@ -83,4 +83,29 @@ import Testing
             }
         }
     }
+
+    @Test(
+        "C77: a sign-in that was written late does not replace a later sign-in of another process",
+        arguments: [true, false])
+    func laterSignIn(hasEarlierRecord: Bool) async throws {
+        let shared = SharedStubStore()
+        if hasEarlierRecord { try await shared.write(StoredSession(id: SessionID(), bundle: .fresh(9))) }
+        let full = FailingTokenStore(shared)
+        let first = App(store: full)
+        full.fail(.write)
+        let unsaved = try await first.tokens.signIn(with: first.backend.issue())
+        #expect(!unsaved.isSaved)
+        let second = App(store: shared)
+        let saved = try await second.tokens.signIn(with: second.backend.issue())
+        full.recover()
+        let events = first.tokens.events
+        first.time.advance(by: .seconds(60))
+        #expect(await events.first { if case .adopted = $0 { true } else { false } } != nil)
+        #expect(first.tokens.state == .signedIn(saved))
+        guard case .found(let record) = await shared.read() else {
+            Issue.record("the later session was deleted")
+            return
+        }
+        #expect(record.id == saved.id)
+    }
 }

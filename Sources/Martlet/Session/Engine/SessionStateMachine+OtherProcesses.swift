@@ -49,7 +49,7 @@ extension SessionStateMachine {
             switch RecordComparison(snapshot.reading, with: session.record) {
             case .newer(let found): adopt(found, snapshot.deadlines, &session)
             case .otherSession(let found):
-                if session.hasBeenStored { switchTo(found, snapshot.deadlines, from: session) }
+                if session.yields(to: found) { switchTo(found, snapshot.deadlines, from: session) }
             case .gone: if session.hasBeenStored { signedOutElsewhere(session) }
             case .same, .older, .unreadable: break
             }

@@ -31,7 +31,7 @@ extension SessionStateMachine {
             adopt(record, snapshot.deadlines, &session)
             return false
         case .otherSession(let record):
-            guard job.hasBeenStored else { break }
+            guard job.yields(to: record) else { break }
             switchTo(record, snapshot.deadlines, from: session)
             return false
         case .gone:
@@ -69,6 +69,7 @@ extension SessionStateMachine {
         guard case .signedIn(let session) = state, case .preparing(var current) = session.phase, current.id == job.id
         else { return nil }
         current.hasBeenStored = session.hasBeenStored
+        current.replaceable = session.replaceable
         return current
     }
 
@@ -100,8 +101,8 @@ extension SessionStateMachine {
                 current.replays < policy.lostResponseReplays
             {
                 current = RefreshJob(
-                    id: current.id, record: session.record, hasBeenStored: session.hasBeenStored, firstSentAt: sentAt,
-                    replays: current.replays + 1)
+                    id: current.id, record: session.record, hasBeenStored: session.hasBeenStored,
+                    replaceable: session.replaceable, firstSentAt: sentAt, replays: current.replays + 1)
                 session.phase = .preparing(current)
                 state = .signedIn(session)
                 actions.append(.emit(.refreshReplayed(job.stamp, failure)))
@@ -158,7 +159,9 @@ extension SessionStateMachine {
             TokenDeadlines(
                 obtainedAt: now, remaining: $0.remaining, lifetime: $0.total, policy: policy, jitter: jitter)
         }
-        let job = SaveJob(id: makeID(), record: record, deadlines: deadlines, hasBeenStored: session.hasBeenStored)
+        let job = SaveJob(
+            id: makeID(), record: record, deadlines: deadlines, hasBeenStored: session.hasBeenStored,
+            replaceable: session.replaceable)
         session.phase = .saving(job)
         state = .signedIn(session)
         actions.append(.save(job))
@@ -226,7 +229,9 @@ extension SessionStateMachine {
     private mutating func start(
         _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
     ) {
-        let job = RefreshJob(id: makeID(), record: session.record, hasBeenStored: session.hasBeenStored)
+        let job = RefreshJob(
+            id: makeID(), record: session.record, hasBeenStored: session.hasBeenStored,
+            replaceable: session.replaceable)
         if isWasteful(session, reason, at: now) { session.wastefulRefreshes.append(now) }
         session.phase = .preparing(job)
         actions.append(.emit(.refreshStarted(job.stamp, reason)))
@@ -255,13 +260,12 @@ extension SessionStateMachine {
     mutating func budgetExceeded(_ session: inout ActiveSession, at now: Duration) -> WaiterReply {
         let opensAt = (session.wastefulRefreshes.first ?? now) + policy.refreshWindow
         actions.append(.emit(.refreshBudgetExceeded(session.record.stamp)))
-        return .failure(
-            .refreshFailed(
-                RefreshError(
-                    .tooManyRefreshes, retryAfter: opensAt - now,
-                    description:
-                        "\(policy.refreshBudget) refreshes within \(policy.refreshWindow.inSeconds.shortText) s did not"
-                        + " give a token that the server accepts")))
+        let failure = RefreshError(
+            .tooManyRefreshes, retryAfter: opensAt - now,
+            description:
+                "\(policy.refreshBudget) refreshes within \(policy.refreshWindow.inSeconds.shortText) s did not"
+                + " give a token that the server accepts")
+        return .failure(.refreshFailed(failure))
     }
 }
 

@@ -17,7 +17,8 @@ extension SessionStateMachine {
                 // Keep the earliest timestamp: the token's fate has been unknown since then.
                 found.journal = (found.journal ?? job.record.journal ?? journal).markedAsSent
                 return .write(found)
-            case .gone where job.hasBeenStored, .otherSession where job.hasBeenStored: return .keep
+            case .gone where job.hasBeenStored: return .keep
+            case .otherSession(let found) where job.yields(to: found): return .keep
             case .older, .gone, .otherSession:
                 var record = job.record
                 record.journal = (record.journal ?? journal).markedAsSent
@@ -44,7 +45,8 @@ extension SessionStateMachine {
             // Another process has refreshed since, even if this session is new: an earlier write of it that was
             // reported as failed may have succeeded.
             case .newer: return .keep
-            case .otherSession, .gone, .unreadable: return job.hasBeenStored ? .keep : .write(job.record)
+            case .otherSession(let found): return job.yields(to: found) ? .keep : .write(job.record)
+            case .gone, .unreadable: return job.hasBeenStored ? .keep : .write(job.record)
             }
         }
     }

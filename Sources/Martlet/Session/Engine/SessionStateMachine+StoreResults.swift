@@ -40,9 +40,8 @@ extension SessionStateMachine {
         if failure == nil {
             switch RecordComparison(snapshot.reading, with: job.record) {
             case .same, .older: break
-            case .unreadable where !job.hasBeenStored, .otherSession where !job.hasBeenStored,
-                .gone where !job.hasBeenStored:
-                break
+            case .unreadable where !job.hasBeenStored, .gone where !job.hasBeenStored: break
+            case .otherSession(let found) where !job.yields(to: found): break
             case .unreadable(let error): failure = error
             case .newer(let found):
                 if isFirstTry { actions.append(.emit(.refreshDiscarded(session.record.stamp, .superseded))) }
@@ -56,7 +55,8 @@ extension SessionStateMachine {
             }
         }
         if isFirstTry {
-            install(&session, with: job, failure: failure)
+            let isNew = install(&session, with: job, failure: failure)
+            if failure != nil, isNew { makeRoom(for: &session, over: snapshot) }
         } else {
             session.saveRetry = nil
             if failure == nil { actions.append(.emit(.storeRecovered(session.record.stamp))) }
@@ -83,7 +83,8 @@ extension SessionStateMachine {
     /// is written after that operation.
     mutating func saveDelayed(_ job: SaveJob, _ failure: StorageError) {
         guard case .signedIn(var session) = state, session.isSaving(job) else { return }
-        install(&session, with: job, failure: failure)
+        let isNew = install(&session, with: job, failure: failure)
+        if isNew { makeRoom(for: &session, over: .unavailable(failure)) }
         session.saveFailure = failure
         session.saveFailures += 1
         session.saveRetry = job.id
@@ -98,6 +99,7 @@ extension SessionStateMachine {
         else { return job.hasBeenStored ? job : nil }
         var current = job
         current.hasBeenStored = session.hasBeenStored
+        current.replaceable = session.replaceable
         return current
     }
 
@@ -110,9 +112,13 @@ extension SessionStateMachine {
         dropDeletion(replacedBy: record)
     }
 
-    /// Drops the pending deletion of all other records: the new record has overwritten them.
+    /// Drops the pending deletion of other records: the new record has overwritten them.
     private mutating func dropDeletion(replacedBy record: StoredSession) {
-        if deletion?.scope == .allRecordsExcept(record.id) { deletion = nil }
+        switch deletion?.scope {
+        case .allRecordsExcept(record.id): deletion = nil
+        case .session(let id) where id != record.id: deletion = nil
+        default: break
+        }
     }
 
     /// Whether a deletion is no longer needed, because the record that it spares has overwritten the others.
@@ -122,7 +128,10 @@ extension SessionStateMachine {
     }
 
     /// Makes the job's tokens the current ones, after they were written or the write failed.
-    private mutating func install(_ session: inout ActiveSession, with job: SaveJob, failure: StorageError?) {
+    /// - Returns: Whether they are those of a sign-in.
+    private mutating func install(
+        _ session: inout ActiveSession, with job: SaveJob, failure: StorageError?
+    ) -> Bool {
         if session.saveFailure != nil, failure == nil { actions.append(.emit(.storeRecovered(job.record.stamp))) }
         let isNew = !session.isVisible
         session.record = job.record
@@ -132,10 +141,23 @@ extension SessionStateMachine {
         session.saveFailures = 0
         session.saveRetry = nil
         actions.append(.emit(isNew ? .signedIn(job.record.stamp) : .refreshSucceeded(job.record.stamp)))
-        // The store may still contain an earlier session, which would be restored after a restart.
-        if isNew, failure != nil { startDeletion(.allRecordsExcept(job.record.id)) }
         resume(session.waiters, .token(session.credential))
         session.waiters = []
+        return isNew
+    }
+
+    /// Starts deleting the record of an earlier session, which would be restored after a restart. A later sign-in, in
+    /// another process, must survive.
+    private mutating func makeRoom(for session: inout ActiveSession, over snapshot: StoreSnapshot) {
+        switch snapshot.reading {
+        case .empty:
+            session.replaceable = .only(nil)
+        case .found(let earlier):
+            session.replaceable = .only(earlier.id)
+            startDeletion(.session(earlier.id))
+        case .unavailable:
+            startDeletion(.allRecordsExcept(session.record.id))
+        }
     }
 
     /// The delay after a failed write is over.
@@ -146,7 +168,8 @@ extension SessionStateMachine {
         guard session.saveFailure != nil, session.saveRetry == nil else { return }
         if case .saving = session.phase { return }
         let job = SaveJob(
-            id: makeID(), record: session.record, deadlines: session.deadlines, hasBeenStored: session.hasBeenStored)
+            id: makeID(), record: session.record, deadlines: session.deadlines, hasBeenStored: session.hasBeenStored,
+            replaceable: session.replaceable)
         session.saveRetry = job.id
         actions.append(.save(job))
     }
@@ -160,7 +183,7 @@ extension SessionStateMachine {
         switch RecordComparison(snapshot.reading, with: job.record) {
         case .newer(let found):
             adopt(found, snapshot.deadlines, &session)
-        case .otherSession(let found) where session.hasBeenStored:
+        case .otherSession(let found) where session.yields(to: found):
             switchTo(found, snapshot.deadlines, from: session)
         case .otherSession:
             // This session was never written, so the record belongs to an earlier session whose deletion is already

@@ -21,7 +21,7 @@ extension SessionStateMachine {
     }
 
     /// The session of the signed-in user: its record, the refresh or write in progress, and the callers that wait.
-    struct ActiveSession: Hashable, Sendable {
+    struct ActiveSession: StoreClaimant, Hashable, Sendable {
         /// The current record. Its journal is set while the server may have spent the refresh token and the new tokens
         /// have not arrived.
         var record: StoredSession
@@ -41,6 +41,8 @@ extension SessionStateMachine {
         /// Whether the store has ever contained a record of this session. Only then does a missing record mean that
         /// another process signed out.
         var hasBeenStored = true
+        /// Which record the session may replace as long as it has not been stored.
+        var replaceable = Replaceable.anything
         /// The number of consecutive failed writes.
         var saveFailures = 0
         /// The retry of a failed write that is in progress.
@@ -54,6 +56,22 @@ extension SessionStateMachine {
         var hasServed = false
         /// When the last wasteful refreshes started, for ``SessionPolicy/refreshBudget``.
         var wastefulRefreshes: [Duration] = []
+    }
+
+    /// Which record a session may replace that has never been stored.
+    enum Replaceable: Hashable, Sendable {
+        /// What the store contained at the sign-in is not known.
+        case anything
+        /// The record that the store contained at the sign-in, if there was one. Any other record is that of a later
+        /// sign-in, in another process.
+        case only(SessionID?)
+
+        func contains(_ record: StoredSession) -> Bool {
+            switch self {
+            case .anything: true
+            case .only(let id): record.id == id
+            }
+        }
     }
 
     /// The step that the session's refresh or sign-in has reached.
@@ -79,11 +97,12 @@ extension SessionStateMachine {
     }
 
     /// One refresh of a record's tokens, including its replays.
-    struct RefreshJob: Hashable, Sendable {
+    struct RefreshJob: StoreClaimant, Hashable, Sendable {
         let id: JobID
         let record: StoredSession
         /// Whether the store has ever contained a record of this session.
         var hasBeenStored: Bool
+        var replaceable = Replaceable.anything
         /// When the refresh token was first sent.
         var firstSentAt: Duration?
         /// How often it was sent again after a lost response.
@@ -95,13 +114,20 @@ extension SessionStateMachine {
     }
 
     /// One attempt to write a record.
-    struct SaveJob: Hashable, Sendable {
+    struct SaveJob: StoreClaimant, Hashable, Sendable {
         let id: JobID
         let record: StoredSession
         let deadlines: TokenDeadlines?
         /// Whether the store has ever contained a record of this session. If not, this is a new sign-in, which
         /// overwrites any record. Otherwise a newer record of another process wins.
         var hasBeenStored: Bool
+        var replaceable = Replaceable.anything
+    }
+
+    /// A session, or a job of it, that compares itself with the record of another session.
+    protocol StoreClaimant {
+        var hasBeenStored: Bool { get }
+        var replaceable: Replaceable { get }
     }
 
     /// Which stored records a deletion covers.
@@ -215,5 +241,12 @@ extension SessionStateMachine.ActiveSession {
         hasServed = false
         backoff = nil
         failures = 0
+    }
+}
+
+extension SessionStateMachine.StoreClaimant {
+    /// Whether the record of another session counts more than this session.
+    func yields(to found: StoredSession) -> Bool {
+        hasBeenStored || !replaceable.contains(found)
     }
 }

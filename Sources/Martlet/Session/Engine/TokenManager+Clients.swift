@@ -63,3 +63,33 @@ extension TokenManager {
         return origin == baseURL.origin || trustedOrigins.contains(origin)
     }
 }
+
+// MARK: - The end of a session
+
+extension TokenManager {
+    /// Calls a closure once, when the session of a call has ended; at once if it already has.
+    /// - Returns: A closure that cancels this.
+    func onEnd(of owner: CallOwner, _ perform: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let id = core.withLock { core -> Int? in
+            guard core.machine.end(of: owner) == nil else { return nil }
+            let id = core.machine.makeID()
+            core.endings[id] = Ending(owner: owner, perform: perform)
+            return id
+        }
+        guard let id else {
+            perform()
+            return {}
+        }
+        return { [weak self] in _ = self?.core.withLock { $0.endings.removeValue(forKey: id) } }
+    }
+}
+
+extension TokenManager.Core {
+    /// Removes and returns what must be done because a session has ended.
+    mutating func takeEndings() -> [TokenManager.Ending] {
+        guard !endings.isEmpty else { return [] }
+        let due = endings.filter { machine.end(of: $0.value.owner) != nil }
+        for id in due.keys { endings[id] = nil }
+        return Array(due.values)
+    }
+}

@@ -65,7 +65,7 @@ import Testing
             machine.saveFinished(job, over: .init(reading: .found(ada)), failure: nil)
         }
         #expect(machine.deletion == nil)
-        #expect(machine.isObsolete(deletion))
+        #expect(Machine.deletionDecision(deletion)(.found(bob)) == .keep)
     }
 
     @Test("the expiry of a session that was never written does not restore the previous one") func expiredUnwritten() {

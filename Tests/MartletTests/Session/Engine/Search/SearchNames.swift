@@ -165,13 +165,17 @@ extension World.Ask {
 
 extension SessionStateMachine.RefreshJob {
     fileprivate func renamed(_ numbers: Numbering) -> Self {
-        Self(id: numbers[id], record: record, hasBeenStored: hasBeenStored, firstSentAt: firstSentAt, replays: replays)
+        Self(
+            id: numbers[id], record: record, hasBeenStored: hasBeenStored, replaceable: replaceable,
+            firstSentAt: firstSentAt, replays: replays)
     }
 }
 
 extension SessionStateMachine.SaveJob {
     fileprivate func renamed(_ numbers: Numbering) -> Self {
-        Self(id: numbers[id], record: record, deadlines: deadlines, hasBeenStored: hasBeenStored)
+        Self(
+            id: numbers[id], record: record, deadlines: deadlines, hasBeenStored: hasBeenStored,
+            replaceable: replaceable)
     }
 }
 

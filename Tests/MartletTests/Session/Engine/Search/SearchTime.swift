@@ -76,14 +76,16 @@ extension TokenDeadlines {
 extension SessionStateMachine.RefreshJob {
     fileprivate var ticked: Self {
         Self(
-            id: id, record: record.ticked, hasBeenStored: hasBeenStored,
+            id: id, record: record.ticked, hasBeenStored: hasBeenStored, replaceable: replaceable,
             firstSentAt: firstSentAt.map { max($0 - Time.tick, .zero - Time.tick) }, replays: replays)
     }
 }
 
 extension SessionStateMachine.SaveJob {
     fileprivate func ticked(_ policy: SessionPolicy) -> Self {
-        Self(id: id, record: record.ticked, deadlines: deadlines?.ticked(policy), hasBeenStored: hasBeenStored)
+        Self(
+            id: id, record: record.ticked, deadlines: deadlines?.ticked(policy), hasBeenStored: hasBeenStored,
+            replaceable: replaceable)
     }
 }
 

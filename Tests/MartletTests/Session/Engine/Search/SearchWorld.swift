@@ -82,6 +82,7 @@ struct World: Hashable {
             hasher.combine(session.isRejected)
             hasher.combine(session.saveFailure == nil)
             hasher.combine(session.hasBeenStored)
+            hasher.combine(session.replaceable)
             hasher.combine(session.backoff?.until)
             hasher.combine(session.wastefulRefreshes)
             hasher.combine(session.record.journal == nil)

@@ -1,0 +1,84 @@
+extension SessionStateMachine {
+    /// The state to publish; `nil` to keep the published one.
+    func visibleState(at now: Duration) -> SessionState? {
+        switch state {
+        case .notLoaded: .loading
+        // Keep the published state while the store is read again.
+        case .loading: nil
+        case .unavailable(let failure): failure.kind.isTransient ? .unavailable(failure) : .unreadable(failure)
+        case .signedOut: .signedOut
+        case .expired(let reason, _): .expired(reason)
+        case .signedIn(let session):
+            session.isVisible
+                ? .signedIn(
+                    SignedInSession(
+                        id: session.record.id, account: session.record.account,
+                        isStale: session.backoff != nil && !session.isUsable(at: now),
+                        saveFailure: session.saveFailure, replacedRecord: session.replacedRecord))
+                : nil
+        }
+    }
+
+    /// The token that ``TokenManager/freshCredential()`` returns without an event, and the time until which it may.
+    var cachedCredential: (credential: Credential, until: Duration?)? {
+        guard case .signedIn(let session) = state, session.isVisible, !session.isRejected else { return nil }
+        return (session.credential, session.record.bundle.refreshToken == nil ? nil : session.deadlines?.refreshAt)
+    }
+
+    /// The stamp of a token, if it is the current access token.
+    func stamp(of token: Secret) -> SessionStamp? {
+        guard case .signedIn(let session) = state, session.isVisible else { return nil }
+        return session.record.bundle.accessToken == token ? session.record.stamp : nil
+    }
+
+    /// The record of the current session: the newest one, even if it is still being saved.
+    var currentRecord: StoredSession? {
+        guard case .signedIn(let session) = state else { return nil }
+        if case .saving(let job) = session.phase { return job.record }
+        return session.record
+    }
+
+    /// The current token, if it has not expired, for a caller whose refresh has failed. That it was rejected by one
+    /// endpoint does not matter any more.
+    func usableCredential(for owner: CallOwner?, at now: Duration) -> Credential? {
+        guard case .signedIn(let session) = state, session.isUsable(at: now), owner.flatMap(mismatch) == nil else {
+            return nil
+        }
+        return session.credential
+    }
+
+    /// Whether a request signed with this token may still be sent: the token is current and has not been rejected.
+    func isUsable(_ stamp: SessionStamp) -> Bool {
+        guard case .signedIn(let session) = state, session.isVisible else { return false }
+        return session.record.stamp == stamp && !session.isRejected
+    }
+}
+
+// MARK: - The session that a call belongs to
+
+extension SessionStateMachine {
+    /// The owner of a call that is made now.
+    var callOwner: CallOwner {
+        let owner: CallOwner.Owner =
+            switch state {
+            case .notLoaded, .loading, .unavailable: .unknown
+            case .signedOut: .signedOut
+            case .expired: .expired
+            case .signedIn(let session): .session(session.record.id)
+            }
+        return CallOwner(epoch: epoch, owner: owner)
+    }
+
+    /// Why a call may not use the current session; `nil` if it belongs to it, or if its session is still to be read.
+    func mismatch(with owner: CallOwner) -> SessionError? {
+        guard owner.epoch != epoch else { return nil }
+        // A call that was made while no user was signed in continues without a session.
+        return owner.owner == .signedOut ? .signedOut : .sessionChanged
+    }
+
+    /// Why nothing more may be sent or received for a call; `nil` if its session continues.
+    func end(of owner: CallOwner) -> SessionError? {
+        if case .expired(let reason, _) = state, owner.session != nil, owner.epoch == epoch { return .expired(reason) }
+        return mismatch(with: owner)
+    }
+}
