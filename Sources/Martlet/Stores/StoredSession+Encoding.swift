@@ -55,9 +55,10 @@ extension StoredSession {
         self = session
     }
 
-    /// Whether bytes without a version may be the rest of a record. An object of valid JSON is another program's.
+    /// Whether bytes without a version may be the rest of a record, or an encrypted one. An object of valid JSON is
+    /// another program's.
     private static func mayBeDamaged(_ bytes: Data) -> Bool {
-        guard let first = bytes.first else { return true }
+        guard let first = bytes.first, !bytes.starts(with: Data("MARTLET\0".utf8)) else { return true }
         return first == UInt8(ascii: "{") && JSONValue(body: bytes) == nil
     }
 }

@@ -147,4 +147,24 @@ import Testing
         let transport = StubTransport { _ in .status(204) }
         try await client(transport) { $0.timeout = .seconds(Int64.max) }.send(Get("/a", .none))
     }
+
+    @Test("a new call does not pass the calls that wait for a slot") func fairness() async throws {
+        let limiter = ConcurrencyLimiter { _ in 1 }
+        let origin = try BaseURL("https://api.example.com").location.get().origin
+        #expect(try await !limiter.acquire(origin))
+        let order = Log()
+        let waiting = Task {
+            _ = try await limiter.acquire(origin)
+            order.add("waiting")
+            limiter.release(origin)
+        }
+        while limiter.waitingCount(for: origin) == 0 { await Task.yield() }
+        // The slot goes to the waiting call, even if it has not continued yet.
+        limiter.release(origin)
+        #expect(try await limiter.acquire(origin), "the new call queued")
+        order.add("new")
+        limiter.release(origin)
+        try await waiting.value
+        #expect(order.lines == ["waiting", "new"])
+    }
 }

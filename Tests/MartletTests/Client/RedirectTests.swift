@@ -30,6 +30,22 @@ import Testing
         #expect(transport.requests.first?.headers[.authorization] != nil)
     }
 
+    @Test(
+        "C31: a redirect that changes only the scheme or the port leads to another origin",
+        arguments: [
+            ("https://api.example.com", "https://api.example.com:8443/b"),
+            ("https://api.example.com:8443", "https://api.example.com/b"),
+            ("http://127.0.0.1:8080", "https://127.0.0.1:8080/b"),
+        ])
+    func otherPort(base: String, target: String) async throws {
+        let transport = StubTransport { $0.path == "/b" ? .status(204) : .status(307, headers: [.location: target]) }
+        let tokens = TokenManager(
+            baseURL: BaseURL(base), store: .inMemory, refresher: .json(path: "/auth/refresh"), transport: transport)
+        try await tokens.signIn(with: .fresh())
+        try await NetworkClient(tokens: tokens).send(Get("/a"))
+        #expect(transport.requests.map { $0.headers[.authorization] != nil } == [true, false])
+    }
+
     @Test("C31: a 401 from another origin does not start a refresh") func crossOrigin401() async throws {
         let app = try await App.signedIn()
         app.backend.beforeCall { request in

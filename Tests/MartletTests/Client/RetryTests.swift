@@ -22,6 +22,28 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
+    @Test("jitter shortens each delay to a random part of it") func jitter() async throws {
+        let time = ManualTimeSource()
+        let ranges = Locked<[ClosedRange<Double>]>([])
+        let transport = StubTransport { $0.number < 2 ? .status(503) : .status(204) }
+        let client = client(transport) {
+            $0.time = time
+            $0.retry = RetryPolicy(
+                firstDelay: .seconds(4),
+                random: { range in
+                    ranges.withLock { $0.append(range) }
+                    return 0.25
+                })
+        }
+        async let call: Void = client.send(Get("/a", .none))
+        await time.waitForSleepers(2)
+        time.advance(by: .milliseconds(999))
+        #expect(transport.requests.count == 1)
+        time.advance(by: .milliseconds(1))
+        try await call
+        #expect(ranges.withLock { $0 } == [0...1])
+    }
+
     @Test("methods that are not idempotent are not retried", arguments: [HTTPRequest.Method.post, .patch])
     func unsafeMethods(method: HTTPRequest.Method) async throws {
         let transport = StubTransport { _ in .status(503) }

@@ -100,4 +100,26 @@ import Testing
         app.backend.beforeRefresh(nil)
         #expect(await app.call().isSuccess)
     }
+
+    @Test("C06: a Retry-After of hours delays a refresh by no more than 15 minutes") func cappedRetryAfter()
+        async throws
+    {
+        let app = try await App.signedIn()
+        app.backend.invalidateAccessTokens()
+        app.backend.beforeRefresh { _ in .status(503, headers: [.retryAfter: "86400"]) }
+        #expect(await !app.call().isSuccess)
+        app.backend.beforeRefresh(nil)
+        app.time.advance(by: .seconds(899))
+        #expect(await !app.call().isSuccess)
+        app.time.advance(by: .seconds(1))
+        #expect(await app.call().isSuccess)
+    }
+
+    @Test("C08: a code that ends a session does so only with a 400 or 401", arguments: [403, 404, 429, 500, 503])
+    func terminalCode(status: Int) async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeRefresh { _ in .json(#"{"error":"invalid_grant"}"#, status: status) }
+        await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        #expect(app.tokens.state.isSignedIn)
+    }
 }

@@ -105,4 +105,14 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
         #expect(app.backend.rejections == 0)
     }
+
+    @Test("C43: a token that lives a day is refreshed one minute before its expiry, or up to a quarter earlier")
+    func cappedLeeway() {
+        let day = Duration.seconds(86400)
+        for (jitter, leeway) in [(0.0, Duration.seconds(60)), (1.0, .seconds(75))] {
+            let deadlines = TokenDeadlines(
+                obtainedAt: .zero, remaining: day, lifetime: day, policy: SessionPolicy(), jitter: jitter)
+            #expect(deadlines.refreshAt == day - leeway)
+        }
+    }
 }

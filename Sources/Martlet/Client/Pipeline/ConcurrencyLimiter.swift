@@ -43,6 +43,11 @@ final class ConcurrencyLimiter: Sendable {
         return try await Self.$hooks.withValue(Self.hooks + [running]) { try await hook() }
     }
 
+    /// The number of requests that wait for a slot.
+    func waitingCount(for origin: Origin) -> Int {
+        state.withLock { $0.queues[origin]?.waiting.count ?? 0 }
+    }
+
     /// Waits for a slot.
     /// - Parameter origin: The origin of the request; `nil` if the request needs no slot.
     /// - Returns: Whether the request had to queue.

@@ -176,7 +176,7 @@ struct PrivateFile {
             guard fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
             try write(bytes, to: descriptor)
             steps.reached(.written)
-            guard Disk.flush(descriptor) else { throw failure("write") }
+            guard steps.flush(descriptor) else { throw failure("write") }
             steps.reached(.flushed)
         } catch {
             unlink(temporary)
@@ -232,7 +232,7 @@ struct PrivateFile {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard descriptor >= 0 else { throw failure("write") }
         defer { close(descriptor) }
-        guard Disk.flush(descriptor) else { throw failure("write") }
+        guard steps.flush(descriptor) else { throw failure("write") }
     }
 
     private func failure(_ what: String) -> StorageError {

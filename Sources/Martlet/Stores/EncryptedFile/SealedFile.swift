@@ -51,7 +51,9 @@
                     "is not encrypted. It looks like a plain text session: read it with .file(path:) and write the "
                         + "session with .encryptedFile(path:key:) to encrypt it")
             }
-            guard bytes.isEmpty || bytes.starts(with: Self.magic.prefix(bytes.count)) else {
+            // One damaged byte does not make a file that of another program.
+            let matching = zip(header, Self.magic).count { $0 == $1 }
+            guard matching >= min(header.count, Self.magic.count) - 1 else {
                 throw StorageError(
                     .foreign, "\(path) (\(bytes.count) bytes) was not written by Martlet, so it is left alone")
             }

@@ -27,6 +27,9 @@ struct FileSteps: Sendable {
     /// Called after each step, on the thread that does the work.
     var reached: @Sendable (Step) -> Void = { _ in }
 
+    /// Flushes a file or a folder to the disk.
+    var flush: @Sendable (CInt) -> Bool = { Disk.flush($0) }
+
     /// Reports nothing.
     static let unobserved = FileSteps()
 }
