@@ -148,23 +148,29 @@ import Testing
         try await client(transport) { $0.timeout = .seconds(Int64.max) }.send(Get("/a", .none))
     }
 
-    @Test("a new call does not pass the calls that wait for a slot") func fairness() async throws {
-        let limiter = ConcurrencyLimiter { _ in 1 }
+    @Test("a new call does not pass the calls that wait for a slot, even if the limit has grown") func fairness()
+        async throws
+    {
+        let limit = Locked(1)
+        let limiter = ConcurrencyLimiter { _ in limit.withLock { $0 } }
         let origin = try BaseURL("https://api.example.com").location.get().origin
         #expect(try await !limiter.acquire(origin))
         let order = Log()
-        let waiting = Task {
-            _ = try await limiter.acquire(origin)
-            order.add("waiting")
-            limiter.release(origin)
+        func call(_ name: String) -> Task<Void, any Error> {
+            Task {
+                _ = try await limiter.acquire(origin)
+                order.add(name)
+                limiter.release(origin)
+            }
         }
-        while limiter.waitingCount(for: origin) == 0 { await Task.yield() }
-        // The slot goes to the waiting call, even if it has not continued yet.
+        var calls = [call("first")]
+        while limiter.waitingCount(for: origin) < 1 { await Task.yield() }
+        calls.append(call("second"))
+        while limiter.waitingCount(for: origin) < 2 { await Task.yield() }
+        limit.withLock { $0 = 2 }
+        calls.append(call("new"))
+        for call in calls { try await call.value }
+        #expect(order.lines == ["first", "second", "new"])
         limiter.release(origin)
-        #expect(try await limiter.acquire(origin), "the new call queued")
-        order.add("new")
-        limiter.release(origin)
-        try await waiting.value
-        #expect(order.lines == ["waiting", "new"])
     }
 }

@@ -8,6 +8,16 @@ final class ConcurrencyLimiter: Sendable {
         func hasSlot(within limit: Int?) -> Bool {
             limit.map { running < max($0, 1) } ?? true
         }
+
+        /// Gives slots to as many waiting requests as the limit allows.
+        mutating func admit(within limit: Int?) -> [CheckedContinuation<Bool, Never>] {
+            var admitted: [CheckedContinuation<Bool, Never>] = []
+            while hasSlot(within: limit), let first = waiting.popFirst() {
+                admitted.append(first.continuation)
+                running += 1
+            }
+            return admitted
+        }
     }
 
     /// The queues of all origins.
@@ -75,18 +85,16 @@ final class ConcurrencyLimiter: Sendable {
         }
         let hasSlot = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-                let hasSlot = state.withLock { state -> Bool? in
-                    if state.cancelledEarly.contains(id) { return false }
+                let admitted = state.withLock { state -> [CheckedContinuation<Bool, Never>]? in
+                    if state.cancelledEarly.contains(id) { return nil }
                     var queue = state.queues[origin] ?? Queue()
                     defer { state.queues[origin] = queue }
-                    guard !queue.hasSlot(within: limit) else {
-                        queue.running += 1
-                        return true
-                    }
                     queue.waiting.append((id, continuation))
-                    return nil
+                    // A slot may have become free, or the limit may have grown. The first in the queue gets it.
+                    return queue.admit(within: limit)
                 }
-                if let hasSlot { continuation.resume(returning: hasSlot) }
+                guard let admitted else { return continuation.resume(returning: false) }
+                for continuation in admitted { continuation.resume(returning: true) }
             }
         } onCancel: {
             let continuation = state.withLock { state -> CheckedContinuation<Bool, Never>? in
@@ -105,12 +113,8 @@ final class ConcurrencyLimiter: Sendable {
         let limit = limit(origin)
         let next = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
             guard var queue = state.queues[origin] else { return [] }
-            var next: [CheckedContinuation<Bool, Never>] = []
             queue.running -= 1
-            while queue.hasSlot(within: limit), let first = queue.waiting.popFirst() {
-                next.append(first.continuation)
-                queue.running += 1
-            }
+            let next = queue.admit(within: limit)
             state.queues[origin] = queue.running == 0 ? nil : queue
             return next
         }

@@ -21,7 +21,7 @@
             case let error as TransportError: error
             case let error as HTTPClientError: client(error)
             case let error as NIOConnectionError: connecting(error)
-            case let error as IOError: afterConnecting(system(error.errnoCode))
+            case let error as IOError: input(error)
             case let error as SocketAddressError: address(error)
             case let error as ChannelError: channel(error)
             case let error as HTTPParserError: parser(error)
@@ -84,12 +84,17 @@
             return .cannotConnect("the host has no usable address")
         }
 
-        /// The same reason for a connection that was established, over which a part of the request may have been sent.
-        private static func afterConnecting(_ reason: TransportError) -> TransportError {
-            switch reason {
-            case .offline: .connectionLost("the network went away")
-            case .cannotConnect(let why): .connectionLost(why)
-            default: reason
+        /// A network that goes away after connecting has the same codes as one that was never there. Only the text of the
+        /// error tells whether the system call was `connect`.
+        private static func input(_ error: IOError) -> TransportError {
+            let reason = system(error.errnoCode)
+            switch error.errnoCode {
+            case ENETUNREACH, ENETDOWN, EHOSTUNREACH, EHOSTDOWN:
+                let isConnecting =
+                    error.description.contains("connect(") || error.description.contains("connect failed")
+                return isConnecting ? reason : .connectionLost("the network went away")
+            default:
+                return reason
             }
         }
 

@@ -156,7 +156,7 @@ extension WorkerState {
             case .expired(.rotationLost): .rotationLost
             case .expired(let reason): .expired("\(reason)")
             case .loading: .other("loading")
-            case .unavailable(let failure): .other("unavailable: \(failure)")
+            case .unavailable(let failure), .unreadable(let failure): .other("unavailable: \(failure)")
             }
     }
 }
