@@ -69,7 +69,7 @@ smoke: ## Runs the demo, the fuzzer and the torture, a few seconds each.
 apple-check: ## Typechecks on Linux the code that only Apple's platforms compile, against declarations of their API.
 	@scripts/apple_check.py
 
-conformance: ## Runs the conformance cases C01 to C65 and prints a table of them (MARKDOWN=file writes it there too).
+conformance: ## Runs the conformance cases C01 to C82 and prints a table of them (MARKDOWN=file writes it there too).
 	@scripts/install-dependencies.sh
 	@scripts/conformance.py $(if $(MARKDOWN),--markdown "$(MARKDOWN)")
 

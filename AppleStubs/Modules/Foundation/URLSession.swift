@@ -33,6 +33,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 open class URLSessionTask: NSObject, @unchecked Sendable {
     open var taskIdentifier: Int { fatalError() }
     open var response: URLResponse? { fatalError() }
+    open var countOfBytesSent: Int64 { fatalError() }
     open func resume() { fatalError() }
     open func suspend() { fatalError() }
     open func cancel() { fatalError() }

@@ -107,7 +107,7 @@ public final class Accounts: Sendable {
         }
     }
 
-    /// Signs one account out, as ``TokenManager/signOut()`` does. If it is the current account, there is none
+    /// Signs one account out, as ``TokenManager/signOut(waitingForServer:)`` does. If it is the current account, there is none
     /// afterwards.
     /// - Throws: ``StorageError``, or another error of the store, if the current account could not be changed. The
     ///   account is signed out in any case.
