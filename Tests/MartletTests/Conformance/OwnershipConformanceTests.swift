@@ -66,19 +66,49 @@ import Testing
         #expect(bearers.lines == ["access-1"])
     }
 
+    @Test("C66: an event stream that was opened without a session goes on without one when a user signs in")
+    func anonymousStream() async throws {
+        let app = App()
+        await app.tokens.restore()
+        let bearers = Log()
+        app.backend.beforeCall { request in
+            bearers.add(request.bearer ?? "none")
+            return events("retry: 1\ndata: one\n\n")
+        }
+        var stream = app.client.serverSentEvents(from: Get("/news", .ifSignedIn)).makeAsyncIterator()
+        #expect(try await stream.next()?.data == "one")
+        let second = Task { [stream] in
+            var stream = stream
+            return try await stream.next()?.data
+        }
+        await app.time.waitForSleepers()
+        try await app.tokens.signIn(with: app.backend.issue())
+        app.time.advance(by: .seconds(5))
+        #expect(try await second.value == "one")
+        #expect(bearers.lines == ["none", "none"])
+    }
+
     /// Waits before each request until it is told to go on.
     private struct WaitingInterceptor: RequestInterceptor {
         let gate: Gate
+        var waitsInAdapt = false
 
         func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
-            await gate.pass()
+            if !waitsInAdapt { await gate.pass() }
+        }
+
+        func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            if waitsInAdapt { await gate.pass() }
         }
     }
 
-    @Test("C67: a call whose interceptor waits until another user has signed in is not sent")
-    func waitingInterceptor() async throws {
+    @Test(
+        "C67: a call whose interceptor waits until another user has signed in is not sent", arguments: [false, true])
+    func waitingInterceptor(inAdapt: Bool) async throws {
         let gate = Gate()
-        let app = try await App.signedIn { $0.interceptors = [WaitingInterceptor(gate: gate)] }
+        let app = try await App.signedIn {
+            $0.interceptors = [WaitingInterceptor(gate: gate, waitsInAdapt: inAdapt)]
+        }
         async let call = app.call()
         await gate.waitForArrivals()
         try await app.tokens.signIn(with: app.backend.issue())

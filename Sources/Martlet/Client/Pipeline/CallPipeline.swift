@@ -140,6 +140,8 @@ struct CallPipeline: Sendable {
             authorizer?.attachToken(to: &request, for: &call)
             var recipient = call.recipient
             try await holdingSlot { recipient = try await adapt(&request, from: unsigned, &call) }
+            // An interceptor may have waited while the session ended.
+            if !config.interceptors.isEmpty { try authorizer?.checkSession(of: call) }
             let origin = try origin(of: &request, adaptedFrom: &call, recipient)
             call.context.sent += 1
             isUnderWay = true

@@ -79,6 +79,7 @@ extension SessionStateMachine {
     /// Why nothing more may be sent or received for a call; `nil` if its session continues.
     func end(of owner: CallOwner) -> SessionError? {
         if case .expired(let reason, _) = state, owner.session != nil, owner.epoch == epoch { return .expired(reason) }
-        return mismatch(with: owner)
+        // What needs no session may go on when one starts.
+        return owner.owner == .signedOut ? nil : mismatch(with: owner)
     }
 }

@@ -77,9 +77,7 @@ extension TokenManager {
                 await self.updateRecord(SessionStateMachine.journalClearingDecision(of: record)) { _, _ in }
             }
         case .refresh(let job):
-            // Detached: no task-local of the caller that happens to start it may reach the refresher.
-            let task = Task.detached(priority: Task.currentPriority) { await self.performRefresh(job) }
-            return { self.refreshStarted(task) }
+            return { self.startRefresh(job) }
         case .retrySave(let wait): after(wait) { $0.saveRetryDue() }
         case .retryDelete(let id, let wait): after(wait) { $0.deleteRetryDue(id) }
         case .revoke(let bundle, let expiresAt):
@@ -95,8 +93,13 @@ extension TokenManager {
         return nil
     }
 
-    private func refreshStarted(_ task: Task<Void, Never>) {
-        core.withLock { $0.refresh = RunningRefresh(task: task, priority: Task.currentPriority) }
+    /// Starts a refresh in a detached task: no task-local of the caller that happens to start it may reach the refresher.
+    private func startRefresh(_ job: SessionStateMachine.RefreshJob) {
+        let priority = Task.currentPriority
+        core.withLock { core in
+            let task = Task.detached(priority: priority) { await self.performRefresh(job) }
+            core.refresh = RunningRefresh(task: task, priority: priority)
+        }
     }
 
     /// Raises the priority of the refresh in progress to that of a caller that waits for it.
