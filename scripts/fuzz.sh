@@ -10,7 +10,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-
 engine() {
     local duration=${1:-60} seed=${2:-} first=${3:-$((RANDOM * 1000000 + 1))}
     local fuzzer=Fuzzing/.build/release/martlet-fuzz digests core cores run runs=() status=0
@@ -55,8 +54,7 @@ faults() {
     shift || true
     export SWIFT_DETERMINISTIC_HASHING=1
     mkdir "$scratch/Fuzzing"
-    cp -R Package.swift Sources Tests "$scratch"
-    cp -R Fuzzing/Package.swift Fuzzing/Sources "$scratch/Fuzzing"
+    cp -R Package.swift Sources Tests "$scratch" && cp -R Fuzzing/Package.swift Fuzzing/Sources "$scratch/Fuzzing"
     # A fault may leave a variable unused.
     sed -i.bak '/treatAllWarnings/d' "$scratch/Package.swift" "$scratch/Fuzzing/Package.swift"
     if [[ -e Fuzzing/Package.resolved ]]; then cp Fuzzing/Package.resolved "$scratch/Fuzzing"; fi
