@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("a refresher that sends through the same limited client does not deadlock", .timeLimit(.minutes(1)))
+    @Test("a refresher that sends through the same limited client does not deadlock", .timeLimit(.minutes(10)))
     func refresherThroughLimitedClient() async throws {
         let holder = Locked<NetworkClient?>(nil)
         let transport = StubTransport { request in

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("C66: an open event stream ends with its session", .timeLimit(.minutes(1)), arguments: End.allCases)
+    @Test("C66: an open event stream ends with its session", .timeLimit(.minutes(10)), arguments: End.allCases)
     func openStream(end: End) async throws {
         let app = try await App.signedIn()
         app.backend.beforeCall { _ in events("data: one\n\n", thenWaits: true) }

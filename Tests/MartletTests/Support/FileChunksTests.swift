@@ -119,7 +119,7 @@ struct FileChunksTests {
         }
     }
 
-    @Test("a cancelled task stops reading and closes the file", .timeLimit(.minutes(1)))
+    @Test("a cancelled task stops reading and closes the file", .timeLimit(.minutes(10)))
     func cancellation() async throws {
         try await withFile(of: 3000) { path, _, _ in
             let task = Task {
@@ -137,7 +137,7 @@ struct FileChunksTests {
 
     @Test(
         "the file is closed at the end, after an error, and when the iterator is released early",
-        .enabled(if: hasProc, "needs /proc"), .timeLimit(.minutes(1)))
+        .enabled(if: hasProc, "needs /proc"), .timeLimit(.minutes(10)))
     func descriptors() async throws {
         try await withFile(of: 3000) { path, _, folder in
             var ending = FileChunks(path: path, chunkSize: 3000).makeAsyncIterator()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("File queue", .timeLimit(.minutes(1))) struct FileQueueTests {
+@Suite("File queue", .timeLimit(.minutes(10))) struct FileQueueTests {
     @Test("blocking file operations do not use the threads of the task pool") func ownThreads() async {
         let disk = DispatchSemaphore(value: 0)
         let count = 100

@@ -28,7 +28,7 @@ private final class Sink: Sendable {
     }
 }
 
-@Suite("Write-behind", .timeLimit(.minutes(1))) struct WriteBehindTests {
+@Suite("Write-behind", .timeLimit(.minutes(10))) struct WriteBehindTests {
     private let sink = Sink()
 
     @Test("the order is kept for pieces of any size") func order() async throws {

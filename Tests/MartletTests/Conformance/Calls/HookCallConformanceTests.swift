@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: calls from interceptors", .timeLimit(.minutes(1))) struct HookCallConformanceTests {
+@Suite("Conformance: calls from interceptors", .timeLimit(.minutes(10))) struct HookCallConformanceTests {
     @Test(
         "C80: an interceptor may call its own client, although its call holds the only request slot",
         arguments: Hook.allCases)

@@ -74,7 +74,7 @@ private final class StuckStubStore: TokenStore {
     }
 }
 
-@Suite("A store that does not respond", .timeLimit(.minutes(1))) struct StuckStoreTests {
+@Suite("A store that does not respond", .timeLimit(.minutes(10))) struct StuckStoreTests {
     private let store = StuckStubStore()
     private let time = ManualTimeSource()
 
