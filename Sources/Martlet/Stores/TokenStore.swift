@@ -55,7 +55,7 @@
 /// - ``lock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt
 ///   its result; without the lock two processes may use the same refresh token, and the server may revoke both
 ///   sessions.
-/// - ``changes()``: reports the changes of other processes. Without it a process notices them at its next refresh.
+/// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading

@@ -11,10 +11,10 @@ struct Authorization: Sendable {
     var firstCredential: Credential?
     /// The token for the next attempt.
     var credential: Credential?
-    /// Why the session had ended before a call was made that may go out without a token.
-    var expiry: ExpiryReason?
+    /// Why the session had expired, if the call goes out without a token for that reason.
+    var expiryReason: ExpiryReason?
     /// Whether the manager needs to know that the server accepted the token of this attempt.
-    var reportsService = false
+    var reportsAcceptance = false
     /// The estimated time to send the body, for which the token must last; `nil` if the token need not last that long.
     var transferTime: Duration?
     /// Whether the server rejected the token of the attempt that has just failed.

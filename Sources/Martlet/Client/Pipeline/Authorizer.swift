@@ -36,7 +36,7 @@ struct Authorizer: Sendable {
         case .failure(.signedOut) where call.authorization.requirement == .ifSignedIn:
             return
         case .failure(.expired(let reason)) where mayGoWithoutToken(call):
-            call.authorization.expiry = reason
+            call.authorization.expiryReason = reason
         case .failure(let error):
             throw error
         }
@@ -81,7 +81,7 @@ struct Authorizer: Sendable {
         guard let credential = call.authorization.credential else { return }
         call.authorization.credential = nil
         call.context.stamp = credential.stamp
-        call.authorization.reportsService = credential.isUnproven
+        call.authorization.reportsAcceptance = credential.isUnproven
         tokens.scheme.sign(&request.headerFields, with: credential.accessToken)
     }
 
@@ -98,11 +98,13 @@ struct Authorizer: Sendable {
     /// which must not go out with the same token.
     func validate(_ response: ServerResponse, for call: inout CallState) throws(NetworkError) {
         guard tokens.rejection.isRejected(response) else {
-            if call.authorization.reportsService, StatusCodes.successful.contains(response.status) { report(call) }
+            if call.authorization.reportsAcceptance, StatusCodes.successful.contains(response.status) { report(call) }
             return
         }
         guard let stamp = call.context.stamp else {
-            if let reason = call.authorization.expiry { throw .sessionExpired(call.context.call, reason, response) }
+            if let reason = call.authorization.expiryReason {
+                throw .sessionExpired(call.context.call, reason, response)
+            }
             return
         }
         guard !call.authorization.hasReplayed else { return }
@@ -135,7 +137,7 @@ struct Authorizer: Sendable {
             call.authorization.session = credential.stamp.session
             // The store has been read since the call was made.
             call.authorization.owner = call.authorization.owner.map {
-                CallOwner(epoch: $0.epoch, owner: .session(credential.stamp.session))
+                CallOwner(epoch: $0.epoch, situation: .session(credential.stamp.session))
             }
         }
         call.authorization.credential = credential
@@ -153,7 +155,7 @@ struct Authorizer: Sendable {
     }
 
     private func report(_ call: CallState) {
-        if let stamp = call.context.stamp { tokens.reportService(of: stamp) }
+        if let stamp = call.context.stamp { tokens.reportAcceptance(of: stamp) }
     }
 }
 

@@ -50,12 +50,12 @@ extension CallPipeline {
         return recipient
     }
 
-    /// Removes from a request that an interceptor has changed what its recipient must not get.
-    /// - Parameter isOpen: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an earlier
+    /// After an interceptor has changed a request: removes the header fields that the new recipient must not get.
+    /// - Parameter mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an earlier
     ///   hook of the same interceptor.
     private func confine(
         _ request: inout HTTPRequest, changedFrom before: HTTPRequest, by interceptor: Int,
-        _ recipient: inout Recipient, in call: CallState, _ isOpen: (HTTPField) -> Bool
+        _ recipient: inout Recipient, in call: CallState, _ mayReachThirdParty: (HTTPField) -> Bool
     ) {
         // Another spelling of the same origin is no other origin.
         if request.hasSameOrigin(as: before) || request.origin == before.origin {
@@ -75,7 +75,7 @@ extension CallPipeline {
         let token = call.context.stamp == nil ? nil : tokens?.scheme.token(in: before.headerFields)?.reveal()
         request.headerFields = request.headerFields.filtered { field in
             if before.headerFields.contains(field) {
-                return isOpen(field) && (own.contains(field.name) || !config.headers.contains(field))
+                return mayReachThirdParty(field) && (own.contains(field.name) || !config.headers.contains(field))
             }
             // The interceptor has added the field. It may have written the token in another form.
             return token.map { !field.value.contains($0) } ?? true

@@ -59,27 +59,27 @@ extension SessionStateMachine {
 extension SessionStateMachine {
     /// The owner of a call that is made now.
     var callOwner: CallOwner {
-        let owner: CallOwner.Owner =
+        let situation: CallOwner.Situation =
             switch state {
             case .notLoaded, .loading, .unavailable: .unknown
             case .signedOut: .signedOut
             case .expired: .expired
             case .signedIn(let session): .session(session.record.id)
             }
-        return CallOwner(epoch: epoch, owner: owner)
+        return CallOwner(epoch: epoch, situation: situation)
     }
 
-    /// Why a call may not use the current session; `nil` if it belongs to it, or if its session is still to be read.
+    /// Why a call may not use the current session; `nil` if it may, or if the store had not been read.
     func mismatch(with owner: CallOwner) -> SessionError? {
         guard owner.epoch != epoch else { return nil }
         // A call that was made while no user was signed in continues without a session.
-        return owner.owner == .signedOut ? .signedOut : .sessionChanged
+        return owner.situation == .signedOut ? .signedOut : .sessionChanged
     }
 
     /// Why nothing more may be sent or received for a call; `nil` if its session continues.
     func end(of owner: CallOwner) -> SessionError? {
         if case .expired(let reason, _) = state, owner.session != nil, owner.epoch == epoch { return .expired(reason) }
         // What needs no session may go on when one starts.
-        return owner.owner == .signedOut ? nil : mismatch(with: owner)
+        return owner.situation == .signedOut ? nil : mismatch(with: owner)
     }
 }

@@ -253,7 +253,7 @@ extension SessionStateMachine {
     ) -> Bool {
         switch reason {
         case .expired, .expiringSoon: false
-        case .rejected, .forced: session.deadlines.map { now < $0.halfLife } ?? !session.hasServed
+        case .rejected, .forced: session.deadlines.map { now < $0.halfLife } ?? !session.wasAccepted
         }
     }
 
@@ -262,9 +262,8 @@ extension SessionStateMachine {
         actions.append(.emit(.refreshBudgetExceeded(session.record.stamp)))
         let failure = RefreshError(
             .tooManyRefreshes, retryAfter: opensAt - now,
-            description:
-                "\(policy.refreshBudget) refreshes within \(policy.refreshWindow.inSeconds.shortText) s did not"
-                + " give a token that the server accepts")
+            description: "the session has used its budget of \(policy.refreshBudget) early refreshes within"
+                + " \(policy.refreshWindow.inSeconds.shortText) s")
         return .failure(.refreshFailed(failure))
     }
 }

@@ -53,7 +53,7 @@ extension SessionStateMachine {
         /// The number of consecutive failed refreshes.
         var failures = 0
         /// Whether the server has accepted the current token. Only tracked if its lifetime is unknown.
-        var hasServed = false
+        var wasAccepted = false
         /// When the last wasteful refreshes started, for ``SessionPolicy/refreshBudget``.
         var wastefulRefreshes: [Duration] = []
     }
@@ -124,7 +124,7 @@ extension SessionStateMachine {
         var replaceable = Replaceable.anything
     }
 
-    /// A session, or a job of it, that compares itself with the record of another session.
+    /// A session or one of its jobs, which may have to yield to the record of another session in the store.
     protocol StoreClaimant {
         var hasBeenStored: Bool { get }
         var replaceable: Replaceable { get }
@@ -219,7 +219,7 @@ extension SessionStateMachine {
 extension SessionStateMachine.ActiveSession {
     var credential: Credential {
         Credential(
-            stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: deadlines == nil && !hasServed)
+            stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: deadlines == nil && !wasAccepted)
     }
 
     func isUsable(at now: Duration) -> Bool {
@@ -238,7 +238,7 @@ extension SessionStateMachine.ActiveSession {
     mutating func resetForNewTokens() {
         phase = .settled
         isRejected = false
-        hasServed = false
+        wasAccepted = false
         backoff = nil
         failures = 0
     }

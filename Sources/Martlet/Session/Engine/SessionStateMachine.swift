@@ -170,9 +170,9 @@ extension SessionStateMachine {
     }
 
     /// The server has accepted a token whose lifetime is unknown.
-    mutating func tokenServed(_ stamp: SessionStamp) {
+    mutating func tokenAccepted(_ stamp: SessionStamp) {
         guard case .signedIn(var session) = state, session.record.stamp == stamp else { return }
-        session.hasServed = true
+        session.wasAccepted = true
         state = .signedIn(session)
     }
 

@@ -43,8 +43,8 @@ extension TokenManager {
     }
 
     /// Reports that the server accepted a token whose lifetime is unknown.
-    func reportService(of stamp: SessionStamp) {
-        transition { machine in machine.tokenServed(stamp) }
+    func reportAcceptance(of stamp: SessionStamp) {
+        transition { machine in machine.tokenAccepted(stamp) }
     }
 
     /// Whether a request signed with this token may still be sent.

@@ -193,7 +193,8 @@ extension TokenManager {
     ///
     /// It is optional: a call that needs a token does the same.
     /// - Returns: ``SessionState/signedIn(_:)`` (``SignedInSession/isStale`` if the token could not be refreshed now),
-    ///   ``SessionState/signedOut``, ``SessionState/expired(_:)``, or ``SessionState/unavailable(_:)``.
+    ///   ``SessionState/signedOut``, ``SessionState/expired(_:)``, ``SessionState/unavailable(_:)``, or
+    ///   ``SessionState/unreadable(_:)``.
     @discardableResult
     public func restore() async -> SessionState {
         _ = await credential()

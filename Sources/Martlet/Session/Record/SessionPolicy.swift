@@ -5,8 +5,9 @@ public struct SessionPolicy: Sendable, Hashable {
     /// The longest time for which a token counts as about to expire, without jitter, which adds up to a quarter. Default
     /// 60 s.
     public var maximumLeeway: Duration = .seconds(60)
-    /// How many wasteful refreshes one session may start within ``refreshWindow``. A refresh is wasteful if it replaces
-    /// a token that has neither lived half of its lifetime nor, if its lifetime is unknown, served a request. Default 5.
+    /// How many wasteful refreshes one session may start within ``refreshWindow``. A refresh is wasteful if the server
+    /// rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's lifetime. If
+    /// the lifetime is unknown, it is wasteful before the server has accepted the token. Default 5.
     public var refreshBudget: Int = 5
     /// The window of ``refreshBudget``. Default 30 s.
     public var refreshWindow: Duration = .seconds(30)

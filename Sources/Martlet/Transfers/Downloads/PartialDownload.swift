@@ -16,7 +16,7 @@ struct PartialDownload: Sendable {
 
     /// What identifies the complete file on the server.
     struct ResumeData: Codable, Hashable {
-        /// Identifies the endpoint and the account.
+        /// Identifies the endpoint, its header fields and the account.
         let resumeFingerprint: String
         /// The value for `If-Range`.
         let validator: String
