@@ -34,9 +34,10 @@ step() {
     set -e
     line=$(grep -E 'Test run with|Build complete' "$log" | tail -n 1) || line=$(tail -n 1 "$log")
     if ((status != 0)); then
-        grep -E 'error:|✘|Fatal error|recorded an issue' "$log" | tail -n 60 || true
         printf '\n%s\n' "The end of $log:"
-        tail -n 40 "$log"
+        tail -n 20 "$log"
+        printf '\n%s\n' "What failed:"
+        grep -E 'error:|✘|Fatal error|recorded an issue' "$log" | tail -n 40 || true
         printf '\n✗ %s failed (%s s)\n' "$name" "$((SECONDS - start))"
         exit 1
     fi
