@@ -63,7 +63,7 @@ public struct TokenStoreContract: Sendable {
             id: SessionID(), bundle: .fresh(1), estimatedExpiry: Date(timeIntervalSince1970: 1_790_000_000.25),
             lifetime: .seconds(3600), account: SessionAccount(userID: "7", isGuest: true),
             journal: RefreshJournal(
-                startedAt: Date(timeIntervalSince1970: 1_790_000_000), fingerprint: "f", isInherited: true))
+                startedAt: Date(timeIntervalSince1970: 1_790_000_000), fingerprint: "f"))
         let store = open()
         try await store.write(record)
         try await expect(.found(record), from: store, "after a write")

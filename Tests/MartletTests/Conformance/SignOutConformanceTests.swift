@@ -101,7 +101,7 @@ import Testing
         let second = try await App.signedIn(store: other)
         second.backend.beforeRefresh { _ in throw TransportError.offline }
         await #expect(throws: SessionError.self) { try await second.tokens.refresh() }
-        await second.tokens.storeQueue.flush()
+        await second.tokens.storePort.flush()
         #expect(await other.record?.journal == nil, "nothing was sent")
     }
 }

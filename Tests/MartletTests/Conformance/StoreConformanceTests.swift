@@ -13,16 +13,18 @@ import Testing
         while case let state? = await states.next() {
             if case .unavailable = state { break }
         }
-        for _ in 0..<5 {
-            await app.time.waitForSleepers()
-            app.time.advanceToNextSleeper()
+        let clock = Task {
+            while !Task.isCancelled {
+                app.time.advanceToNextSleeper()
+                await Task.yield()
+            }
         }
+        while store.operations.count < 5 { await Task.yield() }
         store.isLocked = false
-        await app.time.waitForSleepers()
-        app.time.advanceToNextSleeper()
         while case let state? = await states.next() {
             if state.isSignedIn { break }
         }
+        clock.cancel()
         #expect(app.tokens.state.isSignedIn)
     }
 

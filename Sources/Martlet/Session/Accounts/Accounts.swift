@@ -31,7 +31,7 @@ public final class Accounts: Sendable {
     private let makeManager: @Sendable (AccountID, any TokenStore) -> TokenManager
     private let state = Locked(State())
     /// Changes the current account one at a time, so that the last change wins.
-    private let changes = StoreQueue()
+    private let changes = SerialQueue()
     private let limits = TimeLimits(time: .system)
 
     /// Manages the accounts in a store.
@@ -136,7 +136,8 @@ public final class Accounts: Sendable {
         try Task.checkCancellation()
         let outcome = await limits.run(within: nil) { [self] in
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-                changes.enqueue { [self] in
+                changes.add { [self] turn in
+                    await turn()
                     do {
                         continuation.resume(returning: try await work(self))
                     } catch {

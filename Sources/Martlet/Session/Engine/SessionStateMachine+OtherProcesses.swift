@@ -1,95 +1,82 @@
+// MARK: - Changes by other processes
+
 extension SessionStateMachine {
-    /// What the machine did with a snapshot of the store.
-    enum SnapshotOutcome: Sendable {
-        /// The state was compared with it and adapted if necessary.
-        case reconciled
-        /// Ignored: a sign-in or sign-out happened while it was taken.
-        case outdated
-        /// Ignored: the store cannot be read, or a deletion is pending.
-        case unavailable
-    }
-
-    /// The store was read because another process may have changed the record.
-    /// - Parameter epoch: The epoch when the snapshot was taken.
-    @discardableResult
-    mutating func snapshotTaken(_ snapshot: StoreSnapshot, since epoch: Int) -> SnapshotOutcome {
-        guard epoch == self.epoch else { return .outdated }
-        if case .signedIn(var session) = state, case .found(let record) = snapshot.reading,
-            record.id == session.record.id
-        {
-            // A write that was reported as failed may have succeeded.
-            session.hasBeenStored = true
-            state = .signedIn(session)
-        }
-        if case .unavailable = snapshot.reading { return .unavailable }
-        guard deletion == nil else { return .unavailable }
-        reconcile(snapshot)
-        return .reconciled
-    }
-
     /// Adapts the state to what another process may have changed in the store.
     mutating func reconcile(_ snapshot: StoreSnapshot) {
-        switch state {
-        case .notLoaded, .loading:
+        switch identity {
+        case .unknown:
             break
-        case .unavailable:
-            // The store can be read again, for example because the device was unlocked.
-            state = .loading(waiters: [])
-            loaded(snapshot)
         case .signedOut, .expired:
             if case .found(let record) = snapshot.reading, record.id != lastEnded {
                 activate(record, snapshot.deadlines)
             }
         case .signedIn(var session):
             // The pending update compares the stored record itself.
-            switch session.phase {
-            case .saving, .confirmingExpiry: return
-            case .settled, .preparing, .sending: break
+            switch session.refresh {
+            case .storing, .confirmingExpiry: return
+            case .idle, .backingOff, .preparing, .sending: break
             }
-            switch RecordComparison(snapshot.reading, with: session.record) {
-            case .newer(let found): adopt(found, snapshot.deadlines, &session)
-            case .otherSession(let found):
-                if session.yields(to: found) { switchTo(found, snapshot.deadlines, from: session) }
-            case .gone: if session.hasBeenStored { signedOutElsewhere(session) }
-            case .same, .older, .unreadable: break
-            }
+            let verdict = session.verdict(on: snapshot.reading, for: session.record)
+            if follow(verdict, snapshot.deadlines, &session) { return }
+            guard case .ours(let found?) = verdict, found.hasTokens(of: session.record) else { return }
+            // A write that was reported as failed has succeeded.
+            markWritten(&session)
+            identity = .signedIn(session)
         }
     }
 
-    /// Uses the tokens that another process has stored for the same session.
-    mutating func adopt(_ record: StoredSession, _ deadlines: TokenDeadlines?, _ session: inout ActiveSession) {
-        session.record = record
-        session.deadlines = deadlines
-        session.resetForNewTokens()
-        session.saveFailure = nil
-        session.hasBeenStored = true
-        session.saveFailures = 0
-        session.saveRetry = nil
-        actions.append(.emit(.adopted(record.stamp)))
-        resume(session.waiters, .refreshedElsewhere(record.id))
-        session.waiters = []
-        state = .signedIn(session)
+    /// Follows another process that has refreshed the tokens, signed a user in, or signed out. New tokens that are still
+    /// being stored will never be used.
+    /// - Returns: Whether there was anything to follow.
+    mutating func follow(
+        _ verdict: StoreVerdict, _ deadlines: TokenDeadlines?, _ session: inout ActiveSession
+    ) -> Bool {
+        var unused: TokenBundle?
+        if case .storing(let next, _) = session.refresh { unused = next.bundle }
+        let stamp = session.record.stamp
+        switch verdict {
+        case .ours, .unreadable:
+            return false
+        case .newer(let found):
+            if unused != nil { emit(.refreshDiscarded(stamp, .superseded)) }
+            adopt(found, deadlines, &session)
+        case .otherSession(let found):
+            if let unused { discard(unused, of: stamp, because: .sessionChanged) }
+            // A session that has ended here is not restored.
+            if found.id == lastEnded { signedOutElsewhere(session) } else { activate(found, deadlines) }
+        case .gone:
+            if let unused { discard(unused, of: stamp, because: .signedOut) }
+            signedOutElsewhere(session)
+        }
+        return true
     }
 
-    /// Replaces the session with one that another process has started, unless that one has already ended here.
-    mutating func switchTo(_ record: StoredSession, _ deadlines: TokenDeadlines?, from session: ActiveSession) {
-        guard record.id != lastEnded else { return signedOutElsewhere(session) }
-        activate(record, deadlines)
+    /// Uses the tokens that another process has stored for the same session.
+    private mutating func adopt(_ record: StoredSession, _ deadlines: TokenDeadlines?, _ session: inout ActiveSession) {
+        session.install(record, deadlines)
+        markWritten(&session)
+        identity = .signedIn(session)
+        emit(.adopted(record.stamp))
+        resumeWaiters(.refreshedElsewhere(record.id))
     }
 
     /// Makes a session from the store the current one.
-    mutating func activate(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
-        epoch += 1
+    private mutating func activate(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
         endSession(.sessionChanged)
-        state = .signedIn(ActiveSession(record: record, deadlines: deadlines))
-        actions.append(.emit(.adopted(record.stamp)))
+        start(record, deadlines)
+        emit(.adopted(record.stamp))
+    }
+
+    /// Starts a session that the store contains.
+    mutating func start(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
+        lastGeneration = max(lastGeneration, record.generation)
+        identity = .signedIn(ActiveSession(record: record, deadlines: deadlines))
     }
 
     /// Another process has deleted the record.
     mutating func signedOutElsewhere(_ session: ActiveSession) {
-        epoch += 1
         endSession(.signedOut)
-        state = .signedOut
-        actions.append(.emit(.signedOutElsewhere(session.record.id)))
+        identity = .signedOut
+        emit(.signedOutElsewhere(session.record.id))
     }
 }

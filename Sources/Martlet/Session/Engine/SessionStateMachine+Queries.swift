@@ -1,47 +1,42 @@
 extension SessionStateMachine {
     /// The state to publish; `nil` to keep the published one.
     func visibleState(at now: Duration) -> SessionState? {
-        switch state {
-        case .notLoaded: .loading
-        // Keep the published state while the store is read again.
-        case .loading: nil
-        case .unavailable(let failure): failure.kind.isTransient ? .unavailable(failure) : .unreadable(failure)
+        switch identity {
+        case .unknown(nil): .loading
+        case .unknown(let failure?): failure.kind.isTransient ? .unavailable(failure) : .unreadable(failure)
         case .signedOut: .signedOut
         case .expired(let reason, _): .expired(reason)
-        case .signedIn(let session):
-            session.isVisible
-                ? .signedIn(
-                    SignedInSession(
-                        id: session.record.id, account: session.record.account,
-                        isStale: session.backoff != nil && !session.isUsable(at: now),
-                        saveFailure: session.saveFailure, replacedRecord: session.replacedRecord))
-                : nil
+        case .signedIn(let session) where session.isVisible:
+            .signedIn(
+                SignedInSession(
+                    id: session.record.id, account: session.record.account,
+                    isStale: session.lastFailure != nil && !session.isUsable(at: now),
+                    saveFailure: session.saveFailure, replacedRecord: session.replacedRecord))
+        case .signedIn: nil
         }
     }
 
     /// The token that ``TokenManager/freshCredential()`` returns without an event, and the time until which it may.
     var cachedCredential: (credential: Credential, until: Duration?)? {
-        guard case .signedIn(let session) = state, session.isVisible, !session.isRejected else { return nil }
+        guard let session, session.isVisible, !session.isRejected else { return nil }
         return (session.credential, session.record.bundle.refreshToken == nil ? nil : session.deadlines?.refreshAt)
     }
 
     /// The stamp of a token, if it is the current access token.
     func stamp(of token: Secret) -> SessionStamp? {
-        guard case .signedIn(let session) = state, session.isVisible else { return nil }
+        guard let session, session.isVisible else { return nil }
         return session.record.bundle.accessToken == token ? session.record.stamp : nil
     }
 
     /// The record of the current session: the newest one, even if it is still being saved.
     var currentRecord: StoredSession? {
-        guard case .signedIn(let session) = state else { return nil }
-        if case .saving(let job) = session.phase { return job.record }
-        return session.record
+        session?.newest.record
     }
 
     /// The current token, if it has not expired, for a caller whose refresh has failed. That it was rejected by one
     /// endpoint does not matter any more.
     func usableCredential(for owner: CallOwner?, at now: Duration) -> Credential? {
-        guard case .signedIn(let session) = state, session.isUsable(at: now), owner.flatMap(mismatch) == nil else {
+        guard let session, session.isUsable(at: now), owner.flatMap(mismatch) == nil else {
             return nil
         }
         return session.credential
@@ -49,7 +44,7 @@ extension SessionStateMachine {
 
     /// Whether a request signed with this token may still be sent: the token is current and has not been rejected.
     func isUsable(_ stamp: SessionStamp) -> Bool {
-        guard case .signedIn(let session) = state, session.isVisible else { return false }
+        guard let session, session.isVisible else { return false }
         return session.record.stamp == stamp && !session.isRejected
     }
 }
@@ -60,8 +55,8 @@ extension SessionStateMachine {
     /// The owner of a call that is made now.
     var callOwner: CallOwner {
         let situation: CallOwner.Situation =
-            switch state {
-            case .notLoaded, .loading, .unavailable: .unknown
+            switch identity {
+            case .unknown: .unknown
             case .signedOut: .signedOut
             case .expired: .expired
             case .signedIn(let session): .session(session.record.id)
@@ -78,7 +73,9 @@ extension SessionStateMachine {
 
     /// Why nothing more may be sent or received for a call; `nil` if its session continues.
     func end(of owner: CallOwner) -> SessionError? {
-        if case .expired(let reason, _) = state, owner.session != nil, owner.epoch == epoch { return .expired(reason) }
+        if case .expired(let reason, _) = identity, owner.session != nil, owner.epoch == epoch {
+            return .expired(reason)
+        }
         // What needs no session may go on when one starts.
         return owner.situation == .signedOut ? nil : mismatch(with: owner)
     }

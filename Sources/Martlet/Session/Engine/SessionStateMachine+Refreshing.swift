@@ -4,194 +4,6 @@
     internal import Foundation
 #endif
 
-// MARK: - The steps of a refresh
-
-extension SessionStateMachine {
-    /// The preparation of a refresh has finished.
-    /// - Parameters:
-    ///   - job: The refresh.
-    ///   - snapshot: What the store contained before the journal was written, or why it could not be read.
-    ///   - journal: The journal that the preparation tried to write into the record.
-    ///   - failure: Why it could not be written; `nil` if it was.
-    ///   - now: The uptime.
-    ///   - jitter: From 0 to 1, for the backoff.
-    /// - Returns: Whether to send the refresh token now.
-    mutating func refreshPrepared(
-        _ job: RefreshJob, over snapshot: StoreSnapshot, journal: RefreshJournal, failure: StorageError?,
-        at now: Duration, jitter: Double
-    ) -> Bool {
-        guard case .signedIn(var session) = state, case .preparing(var current) = session.phase, current.id == job.id
-        else {
-            refreshAbandoned(job)
-            return false
-        }
-        var found: StoredSession?
-        switch RecordComparison(snapshot.reading, with: job.record) {
-        case .newer(let record):
-            adopt(record, snapshot.deadlines, &session)
-            return false
-        case .otherSession(let record):
-            guard job.yields(to: record) else { break }
-            switchTo(record, snapshot.deadlines, from: session)
-            return false
-        case .gone:
-            guard job.hasBeenStored else { break }
-            signedOutElsewhere(session)
-            return false
-        case .unreadable(let error):
-            // Another process may have spent the token. A server that detects the reuse could end the session.
-            guard sharesStore else { break }
-            fail(&session, job, RefreshError(error), at: now, jitter: jitter)
-            return false
-        case .same(let record): found = record
-        case .older: break
-        }
-        if let failure {
-            actions.append(.emit(.storeFailed(.write, failure)))
-        }
-        // Writing the journal has also stored the record.
-        if failure == nil, snapshot.reading.wasReadable { session.hasBeenStored = true }
-        let doubts = [job.record.unresolvedJournal, found?.unresolvedJournal].compactMap(\.self)
-        // If both records have a journal, one about this token itself counts more than one inherited from its
-        // predecessor. Another process may have sent the token after this process read the record.
-        let earlier = doubts.first { !$0.isInherited } ?? doubts.first
-        session.record.journal = earlier?.markedAsSent ?? journal
-        current.firstSentAt = current.firstSentAt ?? now
-        current.mayHaveBeenSentBefore = earlier?.isInherited == false
-        session.phase = .sending(current, isInDoubt: earlier != nil)
-        state = .signedIn(session)
-        return true
-    }
-
-    /// The job with the current value of `hasBeenStored`; `nil` if the refresh is no longer needed. Asked when the job's
-    /// operation starts in the store queue.
-    func pending(_ job: RefreshJob) -> RefreshJob? {
-        guard case .signedIn(let session) = state, case .preparing(var current) = session.phase, current.id == job.id
-        else { return nil }
-        current.hasBeenStored = session.hasBeenStored
-        current.replaceable = session.replaceable
-        return current
-    }
-
-    /// A refresh became obsolete before it sent anything.
-    mutating func refreshAbandoned(_ job: RefreshJob) {
-        actions.append(.emit(.refreshDiscarded(job.stamp, discardReason(of: job))))
-    }
-
-    /// The refresher has returned or thrown.
-    /// - Returns: The job to run next, if a response was lost and the same token may be sent again.
-    mutating func refreshFinished(
-        _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
-    ) -> RefreshJob? {
-        guard case .signedIn(var session) = state, case .sending(var current, let isInDoubt) = session.phase,
-            current.id == job.id
-        else {
-            discard(outcome, of: job)
-            return nil
-        }
-        switch outcome {
-        case .success(let bundle, let lifetime, let estimatedExpiry):
-            // An earlier request with the same token may still reach the server, which then detects reuse.
-            let mayArriveTwice = current.mayHaveBeenSentBefore && policy.rotationGrace == .zero
-            startSaving(
-                &session, bundle, lifetime, estimatedExpiry: estimatedExpiry, marksInDoubt: mayArriveTwice, at: now,
-                jitter: jitter)
-        case .transient(let failure):
-            if failure.mayHaveSpentToken, let sentAt = current.firstSentAt, now - sentAt < policy.rotationGrace,
-                current.replays < policy.lostResponseReplays
-            {
-                current = RefreshJob(
-                    id: current.id, record: session.record, hasBeenStored: session.hasBeenStored,
-                    replaceable: session.replaceable, firstSentAt: sentAt, replays: current.replays + 1)
-                session.phase = .preparing(current)
-                state = .signedIn(session)
-                actions.append(.emit(.refreshReplayed(job.stamp, failure)))
-                return current
-            }
-            if !failure.mayHaveSpentToken, !isInDoubt {
-                session.record.journal = nil
-                actions.append(.clearJournal(session.record))
-            }
-            fail(&session, job, failure, at: now, jitter: jitter)
-        case .terminal(let reason):
-            session.phase = .confirmingExpiry(current, isInDoubt ? .rotationLost : reason)
-            state = .signedIn(session)
-            actions.append(.confirmExpiry(current))
-        }
-        return nil
-    }
-
-    /// A refresher returned tokens after its time limit. They are used, because the token that they replace is spent.
-    mutating func refreshFinishedLate(
-        _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
-    ) {
-        guard case .success(let bundle, let lifetime, let estimatedExpiry) = outcome else { return }
-        guard case .signedIn(var session) = state, session.record.stamp == job.stamp else {
-            return discard(outcome, of: job)
-        }
-        switch session.phase {
-        case .settled, .preparing, .sending:
-            // The lock has been released since, so another process may have sent the same token.
-            startSaving(
-                &session, bundle, lifetime, estimatedExpiry: estimatedExpiry, marksInDoubt: sharesStore, at: now,
-                jitter: jitter)
-        case .saving, .confirmingExpiry:
-            actions.append(.emit(.refreshDiscarded(job.stamp, .superseded)))
-        }
-    }
-
-    /// Starts writing a record with the new tokens. They are handed out after that.
-    private mutating func startSaving(
-        _ session: inout ActiveSession, _ bundle: TokenBundle, _ lifetime: TokenLifetime?, estimatedExpiry: Date?,
-        marksInDoubt: Bool, at now: Duration, jitter: Double
-    ) {
-        let journal = session.record.journal
-        var record = session.record
-        record.bundle = bundle
-        record.bundle.refreshToken = bundle.refreshToken ?? session.record.bundle.refreshToken
-        record.bundle.scope = bundle.scope ?? session.record.bundle.scope
-        record.rotation += 1
-        record.lifetime = lifetime?.total
-        record.estimatedExpiry = estimatedExpiry
-        record.journal = nil
-        if marksInDoubt, let journal { record = record.markingTokenInDoubt(since: journal.startedAt) }
-        let deadlines = lifetime.map {
-            TokenDeadlines(
-                obtainedAt: now, remaining: $0.remaining, lifetime: $0.total, policy: policy, jitter: jitter)
-        }
-        let job = SaveJob(
-            id: makeID(), record: record, deadlines: deadlines, hasBeenStored: session.hasBeenStored,
-            replaceable: session.replaceable)
-        session.phase = .saving(job)
-        state = .signedIn(session)
-        actions.append(.save(job))
-    }
-
-    /// Ends a refresh with a transient error: fails its waiters and starts the backoff.
-    private mutating func fail(
-        _ session: inout ActiveSession, _ job: RefreshJob, _ failure: RefreshError, at now: Duration,
-        jitter: Double
-    ) {
-        if !failure.neverReachedServer { session.failures += 1 }
-        let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: jitter)
-        session.phase = .settled
-        session.backoff = Backoff(until: now + wait, failure: failure)
-        // Until it expires, the token may still work at other endpoints, even if one has rejected it.
-        session.isRejected = false
-        actions.append(.emit(.refreshFailed(job.stamp, failure, backoff: wait)))
-        resume(session.waiters, .failure(.refreshFailed(failure)))
-        session.waiters = []
-        state = .signedIn(session)
-    }
-
-    /// Ends the session because the server no longer accepts its tokens.
-    mutating func expire(_ session: ActiveSession, because reason: ExpiryReason) {
-        endSession(.expired(reason))
-        state = .expired(reason, session.record.id)
-        actions.append(.emit(.expired(session.record.id, reason)))
-    }
-}
-
 // MARK: - Starting and joining
 
 extension SessionStateMachine {
@@ -200,50 +12,41 @@ extension SessionStateMachine {
         _ session: inout ActiveSession, for waiter: WaiterID, because reason: SessionEvent.RefreshReason,
         at now: Duration
     ) -> WaiterReply {
-        switch session.phase {
-        case .preparing(let job), .sending(let job, _), .confirmingExpiry(let job, _):
-            actions.append(.emit(.refreshJoined(job.stamp)))
-        case .saving:
-            if session.isVisible { actions.append(.emit(.refreshJoined(session.record.stamp))) }
-        case .settled:
-            if let backoff = session.backoff, now < backoff.until {
-                return .failure(.refreshFailed(backoff.failure))
-            }
-            guard hasBudget(&session, for: reason, at: now) else { return budgetExceeded(&session, at: now) }
-            start(&session, because: reason, at: now)
+        if session.isBusy {
+            if session.isVisible { emit(.refreshJoined(session.record.stamp)) }
+        } else if let error = startRefresh(&session, because: reason, at: now) {
+            if error.kind == .tooManyRefreshes { emit(.refreshBudgetExceeded(session.record.stamp)) }
+            return .failure(.refreshFailed(error))
         }
-        session.waiters.insert(waiter)
+        waiters.insert(waiter)
         return .wait
     }
 
-    /// Starts a refresh without a waiter, unless there is a backoff or no budget.
-    mutating func startBackgroundRefresh(
+    /// Starts a refresh, unless one is in progress.
+    /// - Returns: Why none can start now.
+    mutating func startRefresh(
         _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
-    ) {
-        guard case .settled = session.phase else { return }
-        if let backoff = session.backoff, now < backoff.until { return }
-        guard hasBudget(&session, for: reason, at: now) else { return }
-        start(&session, because: reason, at: now)
-    }
-
-    private mutating func start(
-        _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
-    ) {
-        let job = RefreshJob(
-            id: makeID(), record: session.record, hasBeenStored: session.hasBeenStored,
-            replaceable: session.replaceable)
-        if isWasteful(session, reason, at: now) { session.wastefulRefreshes.append(now) }
-        session.phase = .preparing(job)
-        actions.append(.emit(.refreshStarted(job.stamp, reason)))
-        actions.append(.refresh(job))
-    }
-
-    /// Whether the budget of ``SessionPolicy/refreshBudget`` allows another refresh now.
-    private func hasBudget(
-        _ session: inout ActiveSession, for reason: SessionEvent.RefreshReason, at now: Duration
-    ) -> Bool {
+    ) -> RefreshError? {
+        guard !session.isBusy else { return nil }
+        if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure {
+            return failure
+        }
         session.wastefulRefreshes.removeAll { $0 + policy.refreshWindow <= now }
-        return !isWasteful(session, reason, at: now) || session.wastefulRefreshes.count < policy.refreshBudget
+        if isWasteful(session, reason, at: now) {
+            guard session.wastefulRefreshes.count < policy.refreshBudget else {
+                let opensAt = (session.wastefulRefreshes.first ?? now) + policy.refreshWindow
+                return RefreshError(
+                    .tooManyRefreshes, retryAfter: opensAt - now,
+                    description: "the session has used its budget of \(policy.refreshBudget) early refreshes within"
+                        + " \(policy.refreshWindow.inSeconds.shortText) s")
+            }
+            session.wastefulRefreshes.append(now)
+        }
+        let job = RefreshJob(id: makeID(), record: session.record)
+        session.refresh = .preparing(job)
+        emit(.refreshStarted(job.stamp, reason))
+        actions.append(.refresh(job))
+        return nil
     }
 
     /// Whether a refresh would replace a token that has hardly been of use. A backend whose tokens live for seconds
@@ -256,26 +59,151 @@ extension SessionStateMachine {
         case .rejected, .forced: session.deadlines.map { now < $0.halfLife } ?? !session.wasAccepted
         }
     }
-
-    mutating func budgetExceeded(_ session: inout ActiveSession, at now: Duration) -> WaiterReply {
-        let opensAt = (session.wastefulRefreshes.first ?? now) + policy.refreshWindow
-        actions.append(.emit(.refreshBudgetExceeded(session.record.stamp)))
-        let failure = RefreshError(
-            .tooManyRefreshes, retryAfter: opensAt - now,
-            description: "the session has used its budget of \(policy.refreshBudget) early refreshes within"
-                + " \(policy.refreshWindow.inSeconds.shortText) s")
-        return .failure(.refreshFailed(failure))
-    }
 }
 
-// MARK: - Discarding late results
+// MARK: - The steps of a refresh
 
 extension SessionStateMachine {
-    private func discardReason(of job: RefreshJob) -> SessionEvent.DiscardReason {
-        switch state {
-        case .signedIn(let session): session.record.id == job.record.id ? .superseded : .sessionChanged
-        case .notLoaded, .loading, .unavailable, .signedOut, .expired: .signedOut
+    /// Writes the journal, which says that the refresh token is about to be sent.
+    func prepare(_ job: RefreshJob, over reading: StoreReading, _ sentAt: Date) -> StoreUpdate {
+        guard let session = preparing(job) else { return .keep }
+        let journal = RefreshJournal(of: session.record, sentAt: sentAt)
+        guard case .ours(let found) = session.verdict(on: reading, for: session.record) else { return .keep }
+        // Keep the earliest journal: the token's fate has been unknown since then.
+        var record = session.record
+        record.journal = found?.journal(of: record) ?? record.journal ?? journal
+        return .write(record)
+    }
+
+    private func preparing(_ job: RefreshJob) -> ActiveSession? {
+        guard case .signedIn(let session) = identity, case .preparing(let current) = session.refresh,
+            current.id == job.id
+        else { return nil }
+        return session
+    }
+
+    /// The store has answered the preparation of a refresh.
+    mutating func prepared(
+        _ job: RefreshJob, _ decision: StoreDecision?, over snapshot: StoreSnapshot, failure: StorageError?,
+        sentAt: Date,
+        at now: Duration, jitter: Double
+    ) -> Preparation {
+        guard var session = preparing(job) else {
+            emit(.refreshDiscarded(job.stamp, discardReason(of: job)))
+            return .stop
         }
+        if decision?.hasLostLock == true { return .startOver }
+        let verdict = session.verdict(on: snapshot.reading, for: session.record)
+        if follow(verdict, snapshot.deadlines, &session) { return .stop }
+        if case .unreadable(let error) = verdict, sharesStore {
+            // Another process may have spent the token. A server that detects the reuse could end the session.
+            fail(&session, job, RefreshError(error), at: now, jitter: jitter)
+            return .stop
+        }
+        if let failure {
+            emit(.storeFailed(.write, failure))
+        } else if case .write = decision?.update {
+            markWritten(&session)
+        }
+        var earlier = session.record.unresolvedJournal
+        // Another process may have sent the token after this one read the record.
+        if earlier == nil, case .ours(let found?) = verdict { earlier = found.journal(of: session.record) }
+        session.record.journal = earlier ?? RefreshJournal(of: session.record, sentAt: sentAt)
+        var job = job
+        job.firstSentAt = job.firstSentAt ?? now
+        session.refresh = .sending(job, isInDoubt: earlier != nil)
+        identity = .signedIn(session)
+        return .send
+    }
+
+    /// The lock was checked after the preparation.
+    mutating func lockChecked(_ job: RefreshJob, isHeld: Bool) -> Preparation {
+        guard case .signedIn(var session) = identity, case .sending(let current, _) = session.refresh,
+            current.id == job.id
+        else {
+            emit(.refreshDiscarded(job.stamp, discardReason(of: job)))
+            return .stop
+        }
+        guard !isHeld else { return .send }
+        session.refresh = .preparing(current)
+        identity = .signedIn(session)
+        return .startOver
+    }
+
+    /// The refresher has returned or thrown. New tokens are used even if they arrive after the time limit, because the
+    /// token that they replace is spent.
+    /// - Returns: The job to run next, if a response was lost and the same token may be sent again.
+    mutating func refreshFinished(
+        _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
+    ) -> RefreshJob? {
+        guard case .signedIn(var session) = identity, session.record.stamp == job.stamp else {
+            discard(outcome, of: job)
+            return nil
+        }
+        switch (outcome, session.refresh) {
+        case (.success, .storing), (.success, .confirmingExpiry):
+            discard(outcome, of: job)
+        case (.success(let bundle, let lifetime, let estimatedExpiry), _):
+            let deadlines = lifetime.map {
+                TokenDeadlines(
+                    obtainedAt: now, remaining: $0.remaining, lifetime: $0.total, policy: policy, jitter: jitter)
+            }
+            let next = session.record.renewed(with: bundle, lifetime: lifetime?.total, estimatedExpiry)
+            session.refresh = .storing(next, deadlines)
+            identity = .signedIn(session)
+            actions.append(.store(.write))
+        case (.transient(let failure), .sending(var current, let isInDoubt)) where current.id == job.id:
+            if failure.mayHaveSpentToken, let sentAt = current.firstSentAt, now - sentAt < policy.rotationGrace,
+                current.replays < policy.lostResponseReplays
+            {
+                current.replays += 1
+                session.refresh = .preparing(current)
+                identity = .signedIn(session)
+                emit(.refreshReplayed(job.stamp, failure))
+                return current
+            }
+            if !failure.mayHaveSpentToken, !isInDoubt {
+                session.record.journal = nil
+                actions.append(.store(.clearJournal(session.record)))
+            }
+            fail(&session, job, failure, at: now, jitter: jitter)
+        case (.terminal(let reason), .sending(let current, let isInDoubt)) where current.id == job.id:
+            session.refresh = .confirmingExpiry(isInDoubt ? .rotationLost : reason)
+            identity = .signedIn(session)
+            actions.append(.store(.confirmExpiry))
+        default:
+            discard(outcome, of: job)
+        }
+        return nil
+    }
+
+    /// Ends a refresh with a transient error: fails its waiters and starts the backoff.
+    private mutating func fail(
+        _ session: inout ActiveSession, _ job: RefreshJob, _ failure: RefreshError, at now: Duration,
+        jitter: Double
+    ) {
+        if !failure.neverReachedServer { session.failures += 1 }
+        let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: jitter)
+        session.refresh = .backingOff(until: now + wait)
+        session.lastFailure = failure
+        // Until it expires, the token may still work at other endpoints, even if one has rejected it.
+        session.isRejected = false
+        identity = .signedIn(session)
+        emit(.refreshFailed(job.stamp, failure, backoff: wait))
+        resumeWaiters(.failure(.refreshFailed(failure)))
+    }
+
+    /// Ends the session because the server no longer accepts its tokens.
+    mutating func expire(_ session: ActiveSession, because reason: ExpiryReason) {
+        lastEnded = session.record.id
+        identity = .expired(reason, session.record.id)
+        emit(.expired(session.record.id, reason))
+        resumeWaiters(.failure(.expired(reason)))
+    }
+
+    private func discardReason(of job: RefreshJob) -> SessionEvent.DiscardReason {
+        guard case .signedIn(let session) = identity else { return .signedOut }
+        return session.record.id == job.record.id ? .superseded : .sessionChanged
     }
 
     private mutating func discard(_ outcome: RefreshOutcome, of job: RefreshJob) {
@@ -285,7 +213,7 @@ extension SessionStateMachine {
         if reason != .superseded, case .success(let bundle, _, _) = outcome {
             discard(bundle, of: job.stamp, because: reason)
         } else {
-            actions.append(.emit(.refreshDiscarded(job.stamp, reason)))
+            emit(.refreshDiscarded(job.stamp, reason))
         }
     }
 
@@ -293,7 +221,22 @@ extension SessionStateMachine {
     mutating func discard(
         _ bundle: TokenBundle, of stamp: SessionStamp, because reason: SessionEvent.DiscardReason
     ) {
-        actions.append(.emit(.refreshDiscarded(stamp, reason)))
+        emit(.refreshDiscarded(stamp, reason))
         actions.append(.revoke(bundle, expiresAt: nil))
+    }
+}
+
+extension StoredSession {
+    /// The record of the next rotation. What the server does not repeat stays as it was.
+    fileprivate func renewed(with new: TokenBundle, lifetime: Duration?, _ estimatedExpiry: Date?) -> StoredSession {
+        var record = self
+        record.bundle = new
+        record.bundle.refreshToken = new.refreshToken ?? bundle.refreshToken
+        record.bundle.scope = new.scope ?? bundle.scope
+        record.rotation += 1
+        record.lifetime = lifetime
+        record.estimatedExpiry = estimatedExpiry
+        record.journal = nil
+        return record
     }
 }

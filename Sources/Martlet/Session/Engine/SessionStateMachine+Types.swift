@@ -7,168 +7,151 @@
 extension SessionStateMachine {
     /// Identifies a suspended caller.
     typealias WaiterID = Int
-    /// Identifies a job or a deletion, so that a result that arrives too late is recognized.
+    /// Identifies a refresh or a deletion.
     typealias JobID = Int
 
-    /// Whether there is a session, as far as this process knows.
-    enum State: Hashable, Sendable {
-        case notLoaded
-        case loading(waiters: Set<WaiterID>)
-        case unavailable(StorageError)
+    /// Who is signed in, as far as this process knows.
+    enum Identity: Hashable, Sendable {
+        /// The store has not been read, or could not be.
+        case unknown(StorageError?)
         case signedOut
         case signedIn(ActiveSession)
         case expired(ExpiryReason, SessionID)
     }
 
-    /// The session of the signed-in user: its record, the refresh or write in progress, and the callers that wait.
-    struct ActiveSession: StoreClaimant, Hashable, Sendable {
-        /// The current record. Its journal is set while the server may have spent the refresh token and the new tokens
-        /// have not arrived.
+    /// The session of the signed-in user.
+    struct ActiveSession: Hashable, Sendable {
+        /// The current record. Its journal is set while the fate of its refresh token is unknown.
         var record: StoredSession
         /// `nil` if the lifetime is unknown. Then only a rejection causes a refresh.
         var deadlines: TokenDeadlines?
-        var phase: Phase = .settled
-        var waiters: Set<WaiterID> = []
+        var refresh = Refresh.idle
+        var persistence = Persistence.written
+        var claim = Claim.stored
         /// Whether the server has rejected the current access token.
         var isRejected = false
-        /// Whether callers can see the session. A sign-in becomes visible after its record was written or the write
-        /// failed.
-        var isVisible = true
-        /// Why the store does not contain the newest tokens; `nil` if it does.
-        var saveFailure: StorageError?
-        /// Why the record that the sign-in replaced could not be read.
-        var replacedRecord: StorageError?
-        /// Whether the store has ever contained a record of this session. Only then does a missing record mean that
-        /// another process signed out.
-        var hasBeenStored = true
-        /// Which record the session may replace as long as it has not been stored.
-        var replaceable = Replaceable.anything
-        /// The number of consecutive failed writes.
-        var saveFailures = 0
-        /// The retry of a failed write that is in progress.
-        var saveRetry: JobID?
-        /// Whether the delay before the next retry is running. There is at most one.
-        var awaitsSaveRetry = false
-        var backoff: Backoff?
-        /// The number of consecutive failed refreshes.
-        var failures = 0
         /// Whether the server has accepted the current token. Only tracked if its lifetime is unknown.
         var wasAccepted = false
+        /// Why the last refresh failed.
+        var lastFailure: RefreshError?
+        /// The number of consecutive failed refreshes that reached the server.
+        var failures = 0
         /// When the last wasteful refreshes started, for ``SessionPolicy/refreshBudget``.
         var wastefulRefreshes: [Duration] = []
+        /// Why the record that the sign-in replaced could not be read.
+        var replacedRecord: StorageError?
     }
 
-    /// Which record a session may replace that has never been stored.
-    enum Replaceable: Hashable, Sendable {
-        /// What the store contained at the sign-in is not known.
-        case anything
-        /// The record that the store contained at the sign-in, if there was one. Any other record is that of a later
-        /// sign-in, in another process.
-        case only(SessionID?)
-
-        func contains(_ record: StoredSession) -> Bool {
-            switch self {
-            case .anything: true
-            case .only(let id): record.id == id
-            }
-        }
-    }
-
-    /// The step that the session's refresh or sign-in has reached.
-    enum Phase: Hashable, Sendable {
-        /// There is no refresh or sign-in in progress.
-        case settled
+    /// The step that the session's refresh has reached.
+    enum Refresh: Hashable, Sendable {
+        case idle
+        /// Until then no refresh starts, and callers that need one get the error of the last one.
+        case backingOff(until: Duration)
         /// The refresh waits for the lock, reads the store again and writes the journal.
         case preparing(RefreshJob)
-        /// The refresh token is being sent. `isInDoubt`: an earlier attempt may already have sent it, so a
-        /// rejection means ``ExpiryReason/rotationLost``.
+        /// The refresh token is being sent. `isInDoubt`: it may have been sent before, so a rejection means
+        /// ``ExpiryReason/rotationLost``.
         case sending(RefreshJob, isInDoubt: Bool)
         /// The record of a refresh or a sign-in is being written. Its tokens are handed out only after that, so that a
         /// crash cannot lose tokens that are in use.
-        case saving(SaveJob)
+        case storing(StoredSession, TokenDeadlines?)
         /// The server has rejected the refresh token. The session ends unless the store contains a newer record.
-        case confirmingExpiry(RefreshJob, ExpiryReason)
+        case confirmingExpiry(ExpiryReason)
     }
 
-    /// The pause after a failed refresh: until it ends, no refresh starts, and callers that need one get its error.
-    struct Backoff: Hashable, Sendable {
-        var until: Duration
-        var failure: RefreshError
+    /// Whether the store contains the session's newest tokens.
+    enum Persistence: Hashable, Sendable {
+        /// A sign-in whose record the store has not answered for. Callers do not see the session yet.
+        case unwritten
+        case written
+        /// The newest tokens could not be written. They are used from memory, and the write is repeated.
+        case behind(StorageError)
+    }
+
+    /// Which stored records of other sessions this session may replace.
+    enum Claim: Hashable, Sendable {
+        /// None. The store has contained this session, so any other record is newer, and if there is none, another
+        /// process has signed out.
+        case stored
+        /// Any: the user has just signed in.
+        case overAnything
+        /// The record that the store contained at the sign-in, if there was one. Any other record is that of a later
+        /// sign-in, in another process.
+        case over(SessionID?)
+        /// Those of earlier sign-ins. What the store contained at this one is not known.
+        case overEarlier
     }
 
     /// One refresh of a record's tokens, including its replays.
-    struct RefreshJob: StoreClaimant, Hashable, Sendable {
+    struct RefreshJob: Hashable, Sendable {
         let id: JobID
         let record: StoredSession
-        /// Whether the store has ever contained a record of this session.
-        var hasBeenStored: Bool
-        var replaceable = Replaceable.anything
         /// When the refresh token was first sent.
         var firstSentAt: Duration?
         /// How often it was sent again after a lost response.
         var replays = 0
-        /// Whether an earlier refresh, here or in another process, may have sent the same token and lost the response.
-        var mayHaveBeenSentBefore = false
 
         var stamp: SessionStamp { record.stamp }
     }
 
-    /// One attempt to write a record.
-    struct SaveJob: StoreClaimant, Hashable, Sendable {
-        let id: JobID
-        let record: StoredSession
-        let deadlines: TokenDeadlines?
-        /// Whether the store has ever contained a record of this session. If not, this is a new sign-in, which
-        /// overwrites any record. Otherwise a newer record of another process wins.
-        var hasBeenStored: Bool
-        var replaceable = Replaceable.anything
-    }
-
-    /// A session or one of its jobs, which may have to yield to the record of another session in the store.
-    protocol StoreClaimant {
-        var hasBeenStored: Bool { get }
-        var replaceable: Replaceable { get }
-    }
-
-    /// Which stored records a deletion covers.
+    /// The stored records that must go.
     enum DeletionScope: Hashable, Sendable {
-        case allRecords
+        /// Those of sign-ins before this generation, with one exception.
+        case earlier(than: Int, except: SessionID?)
         case session(SessionID)
-        case allRecordsExcept(SessionID)
         /// This record, whose token was rejected, or an older one of the same session, but not a newer one.
-        case rejectedOrOlder(StoredSession)
+        case upTo(StoredSession)
 
         func includes(_ record: StoredSession) -> Bool {
             switch self {
-            case .allRecords: return true
-            case .session(let id): return id == record.id
-            case .allRecordsExcept(let id): return id != record.id
-            case .rejectedOrOlder(let rejected):
-                switch RecordComparison(.found(record), with: rejected) {
-                case .same, .older: return true
-                case .newer, .otherSession, .gone, .unreadable: return false
-                }
+            case .earlier(let generation, let spared): record.generation < generation && record.id != spared
+            case .session(let id): id == record.id
+            case .upTo(let rejected): record.id == rejected.id && !record.isNewer(than: rejected)
             }
         }
     }
 
-    /// A deletion of stored records, which is retried until it succeeds.
+    /// A deletion of stored records, which is repeated until it succeeds.
     struct Deletion: Hashable, Sendable {
         let id: JobID
         let scope: DeletionScope
-        /// Whether to keep a record that cannot be read: it may belong to another session, or be newer.
-        let sparesUnreadable: Bool
-        var failures = 0
+        /// Whether the user has signed out. Only then is a record deleted that cannot be read: it may belong to another
+        /// session, or be newer.
+        let isSignOut: Bool
+        var hasFailed = false
     }
 
-    /// The result of reading the store, with the deadlines of the stored access token on this device's monotonic clock.
+    /// What the store is asked to do.
+    enum StoreTask: Hashable, Sendable {
+        /// Read the record, for the first time or because another process may have changed it.
+        case read
+        /// Write the newest record of the session.
+        case write
+        /// Write the journal of a refresh.
+        case prepare(RefreshJob)
+        /// Remove the journal from a record whose refresh token turned out to be unspent.
+        case clearJournal(StoredSession)
+        /// Delete the record whose refresh token the server has rejected.
+        case confirmExpiry
+        /// Delete the records of the pending deletion.
+        case delete
+    }
+
+    /// What the machine decided when the store offered its record, to interpret the answer.
+    struct StoreDecision: Hashable, Sendable {
+        var update: StoreUpdate
+        /// The record to be written; of a preparation only if it gets its first journal.
+        var subject: StoredSession?
+        /// The epoch of the decision. The answer to an earlier one is outdated.
+        let epoch: Int
+        /// Whether this process did not hold the lock, so that what was read may be outdated.
+        var hasLostLock = false
+    }
+
+    /// The content of the store, with the deadlines of the stored access token on this device's monotonic clock.
     struct StoreSnapshot: Hashable, Sendable {
         var reading: StoreReading
         var deadlines: TokenDeadlines?
-
-        static func unavailable(_ failure: StorageError) -> StoreSnapshot {
-            StoreSnapshot(reading: .unavailable(failure), deadlines: nil)
-        }
     }
 
     /// The machine's reply to a caller, at once or when it is resumed.
@@ -191,62 +174,87 @@ extension SessionStateMachine {
         case terminal(ExpiryReason)
     }
 
+    /// How a refresh continues after its preparation.
+    enum Preparation: Hashable, Sendable {
+        /// Send the refresh token now.
+        case send
+        /// The refresh is no longer needed, or must not send its token.
+        case stop
+        /// Acquire the lock again.
+        case startOver
+    }
+
     /// What ``TokenManager`` must do after an event.
     enum Action: Hashable, Sendable {
-        case load
-        /// Run one refresh: prepare it, send it, report the result.
+        /// Ask the store, and report its answer.
+        case store(StoreTask)
+        /// Call `storeRetryDue()` after a delay. `hasWork`: there is something to write or delete.
+        case retryStore(after: Duration, hasWork: Bool)
+        /// Run one refresh: acquire the lock, prepare, send, report the result.
         case refresh(RefreshJob)
-        case save(SaveJob)
-        /// Delete the job's record unless the store contains a newer one.
-        case confirmExpiry(RefreshJob)
-        case delete(Deletion)
-        /// Remove the journal from a record whose refresh token turned out to be unspent.
-        case clearJournal(StoredSession)
-        /// Call `saveRetryDue()` after a delay.
-        case retrySave(after: Duration)
-        /// Call `deleteRetryDue(_:)` after a delay.
-        case retryDelete(JobID, after: Duration)
         case resume([WaiterID], WaiterReply)
         /// Revoke tokens. `expiresAt`: the end of the access token's stated life; in the past if the server has rejected
         /// it.
         case revoke(TokenBundle, expiresAt: Duration?)
-        /// Call `readRetryDue()` after a delay.
-        case retryRead(after: Duration)
         case emit(SessionEvent)
     }
 }
 
 extension SessionStateMachine.ActiveSession {
+    /// Whether callers can see the session.
+    var isVisible: Bool { persistence != .unwritten }
+
+    /// Why the store does not contain the newest tokens; `nil` if it does.
+    var saveFailure: StorageError? {
+        if case .behind(let failure) = persistence { failure } else { nil }
+    }
+
+    var hasRefreshToken: Bool { record.bundle.refreshToken != nil }
+
     var credential: Credential {
         Credential(
             stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: deadlines == nil && !wasAccepted)
     }
 
+    /// Whether a refresh or a sign-in is in progress, which callers can wait for.
+    var isBusy: Bool {
+        switch refresh {
+        case .idle, .backingOff: false
+        case .preparing, .sending, .storing, .confirmingExpiry: true
+        }
+    }
+
+    /// Whether the record of a refresh or a sign-in is being written.
+    var isStoring: Bool {
+        if case .storing = refresh { true } else { false }
+    }
+
+    /// The newest record, even if it is still being written.
+    var newest: (record: StoredSession, deadlines: TokenDeadlines?) {
+        if case .storing(let record, let deadlines) = refresh { (record, deadlines) } else { (record, deadlines) }
+    }
+
+    /// The record that the store must be given; `nil` if it has it.
+    var unwritten: StoredSession? {
+        if case .storing(let record, _) = refresh { return record }
+        return persistence == .written ? nil : record
+    }
+
     func isUsable(at now: Duration) -> Bool {
         guard isVisible, !isRejected else { return false }
         // Without a refresh token there is no replacement for an expired token, so let the server judge it.
-        guard let deadlines, record.bundle.refreshToken != nil else { return true }
+        guard let deadlines, hasRefreshToken else { return true }
         return now < deadlines.expiresAt
     }
 
-    func isSaving(_ job: SessionStateMachine.SaveJob) -> Bool {
-        guard case .saving(let current) = phase else { return false }
-        return current.id == job.id
-    }
-
-    /// Forgets the rejection and the failures of the previous tokens.
-    mutating func resetForNewTokens() {
-        phase = .settled
+    /// Makes tokens the current ones, and forgets the rejection and the failures of the previous ones.
+    mutating func install(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
+        self.record = record
+        self.deadlines = deadlines
+        refresh = .idle
         isRejected = false
         wasAccepted = false
-        backoff = nil
+        lastFailure = nil
         failures = 0
-    }
-}
-
-extension SessionStateMachine.StoreClaimant {
-    /// Whether the record of another session counts more than this session.
-    func yields(to found: StoredSession) -> Bool {
-        hasBeenStored || !replaceable.contains(found)
     }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// The state machine of a session: an event goes in, actions come out. It has no clock, does no I/O and never suspends.
 ///
 /// ``TokenManager`` holds it under a lock, performs the actions and reports their results as further events. Because it
@@ -8,18 +14,24 @@ struct SessionStateMachine: Hashable, Sendable {
     let sharesStore: Bool
     /// Whether an unavailable store is read again without a caller. Not if reading prompts the user.
     let readsByItself: Bool
-    var state: State = .notLoaded
+    var identity = Identity.unknown(nil)
+    /// The callers that wait: for the store to be read, for the refresh or sign-in in progress, or for a sign-out.
+    var waiters: Set<WaiterID> = []
     /// The number of sign-ins and sign-outs so far, here or in another process. A step that started in an earlier epoch
     /// must not take effect.
     var epoch = 0
+    /// The highest generation of a sign-in or sign-out so far, here or in another process.
+    var lastGeneration = 0
     /// The session that ended here last. It is not restored even if the store still contains its record.
     var lastEnded: SessionID?
     /// A deletion that the store has not confirmed yet.
     var deletion: Deletion?
-    /// The number of consecutive reads that failed.
-    var readFailures = 0
-    /// Whether the delay before another read is running.
-    var awaitsReadRetry = false
+    /// Whether another process may have changed the record, but it could not be read.
+    var hasNews = false
+    /// The number of consecutive failures of the store.
+    var storeFailures = 0
+    /// Whether the delay before the store is asked again is running. There is at most one.
+    var awaitsStoreRetry = false
     var lastID = 0
     /// The actions of the current transition.
     var actions: [Action] = []
@@ -42,9 +54,20 @@ struct SessionStateMachine: Hashable, Sendable {
         return actions
     }
 
-    mutating func resume(_ waiters: Set<WaiterID>, _ reply: WaiterReply) {
+    /// The generation of a sign-in or sign-out now.
+    mutating func makeGeneration(at wallClock: Date) -> Int {
+        lastGeneration = max(lastGeneration + 1, Int(exactly: (wallClock.timeIntervalSince1970 * 1000).rounded()) ?? 0)
+        return lastGeneration
+    }
+
+    mutating func emit(_ event: SessionEvent) {
+        actions.append(.emit(event))
+    }
+
+    mutating func resumeWaiters(_ reply: WaiterReply) {
         guard !waiters.isEmpty else { return }
         actions.append(.resume(waiters.sorted(), reply))
+        waiters = []
     }
 }
 
@@ -52,117 +75,90 @@ struct SessionStateMachine: Hashable, Sendable {
 
 extension SessionStateMachine {
     /// A caller asks for a token.
-    /// - Parameter owner: The session that the caller's call belongs to; `nil` for any session.
+    /// - Parameters:
+    ///   - need: How long the token must last, for a long request such as a large upload.
+    ///   - owner: The session that the caller's call belongs to; `nil` for any session.
+    ///   - waiter: Identifies the caller.
+    ///   - now: The uptime.
     mutating func tokenRequested(
-        for owner: CallOwner? = nil, by waiter: WaiterID, at now: Duration
+        lasting need: Duration? = nil, for owner: CallOwner? = nil, by waiter: WaiterID, at now: Duration
     ) -> WaiterReply {
         if let error = owner.flatMap(mismatch) { return .failure(error) }
-        switch state {
-        case .notLoaded, .unavailable, .loading:
+        switch identity {
+        case .unknown:
             return loadRequested(by: waiter)
         case .signedOut:
             return .failure(.signedOut)
         case .expired(let reason, _):
             return .failure(.expired(reason))
         case .signedIn(var session):
-            defer { state = .signedIn(session) }
-            let isUsable = session.isUsable(at: now)
-            guard let deadlines = session.deadlines, session.record.bundle.refreshToken != nil else {
-                return isUsable
-                    ? .token(session.credential) : joinRefresh(&session, for: waiter, because: .rejected, at: now)
+            defer { identity = .signedIn(session) }
+            guard session.isUsable(at: now) else {
+                return joinRefresh(&session, for: waiter, because: session.isRejected ? .rejected : .expired, at: now)
             }
-            if isUsable {
-                if now >= deadlines.refreshAt { startBackgroundRefresh(&session, because: .expiringSoon, at: now) }
-                return .token(session.credential)
+            if let need, isTooShort(session, for: need, at: now) {
+                let reply = joinRefresh(&session, for: waiter, because: .expiringSoon, at: now)
+                // If no refresh can start now, the token that is still valid is better than none.
+                if reply == .wait { return reply }
+            } else if let deadlines = session.deadlines, session.hasRefreshToken, now >= deadlines.refreshAt {
+                _ = startRefresh(&session, because: .expiringSoon, at: now)
             }
-            return joinRefresh(&session, for: waiter, because: session.isRejected ? .rejected : .expired, at: now)
+            return .token(session.credential)
         }
     }
 
-    /// A caller asks for a token for a long request, such as a large upload.
-    ///
-    /// A token that would expire during the request is refreshed first, if a new one would last longer. If the
-    /// request needs more than 90% of a token's lifetime, the token is refreshed only in the second half of its lifetime.
-    mutating func tokenRequested(
-        lasting need: Duration, for owner: CallOwner? = nil, by waiter: WaiterID, at now: Duration
-    ) -> WaiterReply {
-        if let error = owner.flatMap(mismatch) { return .failure(error) }
-        guard case .signedIn(var session) = state, let deadlines = session.deadlines,
-            let lifetime = session.record.lifetime, session.record.bundle.refreshToken != nil,
-            session.isUsable(at: now),
-            deadlines.expiresAt - now < (need <= lifetime * 0.9 ? need : lifetime / 2),
-            // A new token would last hardly longer than a token that is still new.
-            deadlines.expiresAt - now < lifetime * 0.95
-        else { return tokenRequested(by: waiter, at: now) }
-        // If no refresh can start now, the token that is still valid is better than none.
-        if case .settled = session.phase, let backoff = session.backoff, now < backoff.until {
-            return .token(session.credential)
-        }
-        defer { state = .signedIn(session) }
-        return joinRefresh(&session, for: waiter, because: .expiringSoon, at: now)
+    /// Whether the token would expire during a long request, and a new one would last longer. If the request needs more
+    /// than 90% of a token's lifetime, the token is refreshed only in the second half of its lifetime.
+    private func isTooShort(_ session: ActiveSession, for need: Duration, at now: Duration) -> Bool {
+        guard let deadlines = session.deadlines, let lifetime = session.record.lifetime, session.hasRefreshToken
+        else { return false }
+        let remaining = deadlines.expiresAt - now
+        // A new token would last hardly longer than a token that is still new.
+        return remaining < (need <= lifetime * 0.9 ? need : lifetime / 2) && remaining < lifetime * 0.95
     }
 
     /// A caller that waited for a token of this session asks again. A token of another session must not be handed out.
     mutating func tokenRequested(for session: SessionID, by waiter: WaiterID, at now: Duration) -> WaiterReply {
-        if case .signedIn(let current) = state, current.record.id != session { return .failure(.sessionChanged) }
+        if case .signedIn(let current) = identity, current.record.id != session { return .failure(.sessionChanged) }
         return tokenRequested(by: waiter, at: now)
     }
 
-    /// A caller needs the store to be loaded, but no token.
+    /// A caller needs the store to be read, but no token.
     mutating func loadRequested(by waiter: WaiterID) -> WaiterReply {
-        switch state {
-        case .notLoaded, .unavailable:
-            state = .loading(waiters: [waiter])
-            actions.append(.load)
-            return .wait
-        case .loading(var waiters):
-            waiters.insert(waiter)
-            state = .loading(waiters: waiters)
-            return .wait
-        case .signedOut, .signedIn, .expired:
-            return .askAgain
-        }
-    }
-
-    /// The delay after a failed read is over.
-    mutating func readRetryDue() {
-        awaitsReadRetry = false
-        guard case .unavailable = state else { return }
-        state = .loading(waiters: [])
-        actions.append(.load)
+        guard case .unknown = identity else { return .askAgain }
+        if waiters.isEmpty { actions.append(.store(.read)) }
+        waiters.insert(waiter)
+        return .wait
     }
 
     /// The server rejected a request that was signed with this token. From now on, callers wait for the next token.
     mutating func tokenRejected(_ stamp: SessionStamp, at now: Duration) {
-        guard case .signedIn(var session) = state, session.isVisible, session.record.stamp == stamp,
-            session.record.bundle.refreshToken != nil
+        guard case .signedIn(var session) = identity, session.isVisible, session.record.stamp == stamp,
+            session.hasRefreshToken
         else { return }
-        if case .settled = session.phase {
-            startBackgroundRefresh(&session, because: .rejected, at: now)
-            // If no refresh can start now, the token stays in use: one endpoint that rejects it must not block the
-            // calls to all others.
-            if case .settled = session.phase { return }
-        }
+        // If no refresh can start now, the token stays in use: one endpoint that rejects it must not block the calls to
+        // all others.
+        if !session.isBusy, startRefresh(&session, because: .rejected, at: now) != nil { return }
         session.isRejected = true
-        state = .signedIn(session)
+        identity = .signedIn(session)
     }
 
     /// The server rejected a caller's request, and the caller asks for a token that replaces this one.
     mutating func tokenRejected(_ stamp: SessionStamp, reportedBy waiter: WaiterID, at now: Duration) -> WaiterReply {
-        switch state {
-        case .notLoaded, .loading, .unavailable, .signedOut:
+        switch identity {
+        case .unknown, .signedOut:
             return .failure(.sessionChanged)
         case .expired(let reason, let session):
             return .failure(session == stamp.session ? .expired(reason) : .sessionChanged)
         case .signedIn(var session):
             guard session.record.id == stamp.session else { return .failure(.sessionChanged) }
             if session.record.rotation > stamp.rotation { return tokenRequested(by: waiter, at: now) }
-            guard session.record.bundle.refreshToken != nil else {
+            guard session.hasRefreshToken else {
                 expire(session, because: .noRefreshToken)
-                startDeletion(.rejectedOrOlder(session.record), sparesUnreadable: true)
+                startDeletion(.upTo(session.record))
                 return .failure(.expired(.noRefreshToken))
             }
-            defer { state = .signedIn(session) }
+            defer { identity = .signedIn(session) }
             let reply = joinRefresh(&session, for: waiter, because: .rejected, at: now)
             if reply == .wait { session.isRejected = true }
             return reply
@@ -171,20 +167,20 @@ extension SessionStateMachine {
 
     /// The server has accepted a token whose lifetime is unknown.
     mutating func tokenAccepted(_ stamp: SessionStamp) {
-        guard case .signedIn(var session) = state, session.record.stamp == stamp else { return }
+        guard case .signedIn(var session) = identity, session.record.stamp == stamp else { return }
         session.wasAccepted = true
-        state = .signedIn(session)
+        identity = .signedIn(session)
     }
 
     /// The app forces a refresh, even if the token has not expired.
     mutating func refreshForced(by waiter: WaiterID, at now: Duration) -> WaiterReply {
-        guard case .signedIn(var session) = state, session.isVisible else {
+        guard case .signedIn(var session) = identity, session.isVisible else {
             return tokenRequested(by: waiter, at: now)
         }
-        guard session.record.bundle.refreshToken != nil else {
+        guard session.hasRefreshToken else {
             return .failure(.refreshFailed(RefreshError(.refresher, description: "there is no refresh token")))
         }
-        defer { state = .signedIn(session) }
+        defer { identity = .signedIn(session) }
         return joinRefresh(&session, for: waiter, because: .forced, at: now)
     }
 
@@ -198,69 +194,62 @@ extension SessionStateMachine {
             actions.append(.revoke(record.bundle, expiresAt: nil))
             return .failure(.sessionChanged)
         }
-        epoch += 1
         revokeCurrent()
         endSession(.sessionChanged)
         // The new record overwrites the one that was to be deleted.
         deletion = nil
-        let job = SaveJob(id: makeID(), record: record, deadlines: deadlines, hasBeenStored: false)
-        state = .signedIn(
+        identity = .signedIn(
             ActiveSession(
-                record: record, deadlines: deadlines, phase: .saving(job), waiters: [waiter], isVisible: false,
-                hasBeenStored: false))
-        actions.append(.save(job))
+                record: record, deadlines: deadlines, refresh: .storing(record, deadlines), persistence: .unwritten,
+                claim: .overAnything))
+        waiters.insert(waiter)
+        actions.append(.store(.write))
         return .wait
     }
 
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
-    mutating func signedOut() {
-        let record = currentRecord
-        var scope = DeletionScope.allRecords
-        // If the session's own record was never written, the store may still contain the record of an earlier session.
-        if case .signedIn(let session) = state, session.hasBeenStored { scope = .session(session.record.id) }
-        epoch += 1
+    mutating func signedOut(at wallClock: Date) {
+        let ended = session
         revokeCurrent()
         endSession(.signedOut)
-        state = .signedOut
-        startDeletion(scope)
-        actions.append(.emit(.signedOut(record?.id)))
+        identity = .signedOut
+        // If the session's own record was never written, the store may still contain that of an earlier session.
+        let isStored = ended?.claim == .stored
+        let scope = DeletionScope.earlier(than: makeGeneration(at: wallClock), except: nil)
+        startDeletion(isStored ? ended.map { .session($0.record.id) } ?? scope : scope, isSignOut: true)
+        emit(.signedOut(ended?.record.id))
+    }
+
+    /// A caller waits until the record was deleted or the deletion has failed, after a sign-out.
+    mutating func deletionAwaited(by waiter: WaiterID) -> WaiterReply {
+        guard case .signedOut = identity, let deletion, !deletion.hasFailed else { return .askAgain }
+        waiters.insert(waiter)
+        return .wait
     }
 
     /// Revokes the tokens of the session that ends because the user signs out or another user signs in.
     private mutating func revokeCurrent() {
-        guard case .signedIn(let session) = state, let record = currentRecord else { return }
-        var expiresAt = session.deadlines?.expiresAt
-        if case .saving(let job) = session.phase { expiresAt = job.deadlines?.expiresAt }
-        if session.isRejected { expiresAt = .zero }
-        actions.append(.revoke(record.bundle, expiresAt: expiresAt))
+        guard case .signedIn(let session) = identity else { return }
+        let (record, deadlines) = session.newest
+        actions.append(.revoke(record.bundle, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
     }
 
-    /// Resumes all waiters because the current state ends, and marks the session as ended if there is one.
+    /// Ends what the callers wait for, because the user who is signed in changes.
     mutating func endSession(_ error: SessionError) {
-        switch state {
-        case .loading(let waiters):
-            resume(waiters, .askAgain)
+        epoch += 1
+        switch identity {
         case .signedIn(let session):
             lastEnded = session.record.id
-            resume(session.waiters, .failure(error))
-        case .notLoaded, .unavailable, .signedOut, .expired:
+            resumeWaiters(.failure(error))
+        case .unknown:
+            resumeWaiters(.askAgain)
+        case .signedOut, .expired:
             break
         }
     }
 
     /// A waiter was cancelled. Returns `false` if it had already been resumed.
     mutating func waiterCancelled(_ waiter: WaiterID) -> Bool {
-        switch state {
-        case .loading(var waiters):
-            guard waiters.remove(waiter) != nil else { return false }
-            state = .loading(waiters: waiters)
-            return true
-        case .signedIn(var session):
-            guard session.waiters.remove(waiter) != nil else { return false }
-            state = .signedIn(session)
-            return true
-        case .notLoaded, .unavailable, .signedOut, .expired:
-            return false
-        }
+        waiters.remove(waiter) != nil
     }
 }

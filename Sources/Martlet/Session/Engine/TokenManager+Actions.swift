@@ -12,7 +12,7 @@ extension TokenManager {
         let now = time.uptime
         var woken: [(CheckedContinuation<SessionStateMachine.WaiterReply, Never>, SessionStateMachine.WaiterReply)] = []
         var listeners = Wakeups()
-        var clocks: [@Sendable () -> Void] = []
+        var unlocked: [@Sendable () -> Void] = []
         var endings: [TokenManager.Ending] = []
         let outcome = core.withLock { core in
             let outcome = event(&core)
@@ -21,7 +21,7 @@ extension TokenManager {
                 case .resume(let waiters, let reply):
                     woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, reply) }
                 case .emit(let event): listeners += core.events.send(event)
-                default: if let clock = start(action) { clocks.append(clock) }
+                default: if let step = start(action) { unlocked.append(step) }
                 }
             }
             core.cached = core.machine.cachedCredential
@@ -33,7 +33,7 @@ extension TokenManager {
             }
             return outcome
         }
-        for start in clocks { start() }
+        for step in unlocked { step() }
         listeners.wake()
         for (continuation, reply) in woken { continuation.resume(returning: reply) }
         for ending in endings { ending.perform() }
@@ -41,53 +41,23 @@ extension TokenManager {
     }
 
     /// Starts an action without waiting for it. The lock is held, so that actions start in the order of the events.
-    /// - Returns: A closure that starts the clock of the action's delay, to be called without the lock.
+    /// - Returns: What must be done without the lock, because it reads the clock, which may be the app's own code.
     private func start(_ action: SessionStateMachine.Action) -> (@Sendable () -> Void)? {
         switch action {
-        case .load:
-            return enqueueOnStore { isLate in
-                // The delay was reported as a failure, and the next caller triggers another read.
-                if !isLate { await self.load() }
-            } onDelay: { failure in
-                self.transition { machine in machine.loaded(.unavailable(failure)) }
-            }
-        case .save(let job):
-            return enqueueOnStore { _ in
-                await self.save(job)
-            } onDelay: { failure in
-                self.transition { machine in machine.saveDelayed(job, failure) }
-            }
-        case .confirmExpiry(let job):
-            return enqueueOnStore { isLate in
-                // The delay was reported as a failure, and a deletion of the record is pending instead.
-                if !isLate { await self.confirmExpiry(job) }
-            } onDelay: { failure in
-                self.transition { machine in
-                    machine.expiryCheckFinished(job, over: .unavailable(failure), failure: failure)
-                }
-            }
-        case .delete(let deletion):
-            return enqueueOnStore { _ in
-                await self.delete(deletion)
-            } onDelay: { failure in
-                self.transition { machine in machine.deletionDelayed(deletion.id, failure) }
-            }
-        case .clearJournal(let record):
-            storeQueue.enqueue {
-                await self.updateRecord(SessionStateMachine.journalClearingDecision(of: record)) { _, _ in }
+        case .store(let task):
+            submit(task)
+        case .retryStore(let wait, let hasWork):
+            // A session that is not stored yet must not be lost, even if the app has dropped the manager.
+            let owner = hasWork ? self : nil
+            Task { [weak self, time] in
+                guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
+                (owner ?? self)?.transition { machine in machine.storeRetryDue() }
             }
         case .refresh(let job):
             return { self.startRefresh(job) }
-        case .retrySave(let wait): after(wait) { $0.saveRetryDue() }
-        case .retryDelete(let id, let wait): after(wait) { $0.deleteRetryDue(id) }
         case .revoke(let bundle, let expiresAt):
             let task = Task { await self.revoke(bundle, expiringAt: expiresAt) }
             return { self.core.withLock { $0.revocation = task } }
-        case .retryRead(let wait):
-            Task { [weak self, time] in
-                guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
-                self?.transition { machine in machine.readRetryDue() }
-            }
         case .emit, .resume: break
         }
         return nil
@@ -97,7 +67,9 @@ extension TokenManager {
     private func startRefresh(_ job: SessionStateMachine.RefreshJob) {
         let priority = Task.currentPriority
         core.withLock { core in
-            let task = Task.detached(priority: priority) { await self.performRefresh(job) }
+            let task = Task.detached(priority: priority) { [previous = core.refresh?.task] in
+                await self.performRefresh(job, after: previous)
+            }
             core.refresh = RunningRefresh(task: task, priority: priority)
         }
     }
@@ -119,14 +91,6 @@ extension TokenManager {
     /// Publishes an event that does not come from the machine.
     func publish(_ event: SessionEvent) {
         core.withLock { $0.events.send(event) }.wake()
-    }
-
-    /// Sends an event to the machine after a delay.
-    private func after(_ wait: Duration, _ event: @escaping @Sendable (inout SessionStateMachine) -> Void) {
-        Task {
-            guard (try? await self.time.sleep(until: self.time.uptime + wait)) != nil else { return }
-            self.transition(event)
-        }
     }
 
     /// Revokes tokens, with a few retries at growing intervals: a user may sign out while offline.

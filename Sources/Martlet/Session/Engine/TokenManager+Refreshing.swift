@@ -7,74 +7,72 @@
 extension TokenManager {
     /// Runs one refresh, from acquiring the lock to writing the record. It runs in a task of its own, so the
     /// cancellation of a caller does not affect it.
-    func performRefresh(_ first: SessionStateMachine.RefreshJob) async {
+    /// - Parameter previous: The refresh before. It holds the lock until its result is written, and a second `acquire`
+    ///   could take the lock from this process itself when the lease ends.
+    func performRefresh(_ first: SessionStateMachine.RefreshJob, after previous: Task<Void, Never>?) async {
         var next: SessionStateMachine.RefreshJob? = first
         while let job = next {
-            let (lock, shouldSend) = await prepareRefresh(job)
-            defer { lock?.release() }
-            guard shouldSend else { return }
-            let result = await sendRefresh(job)
-            core.withLock { $0.refreshLock = lock }
-            next = finishRefresh(job, result)
-            // Write the result while holding the lock: the next process that acquires it must find the new record.
-            await storeQueue.flush()
-            core.withLock { $0.refreshLock = nil }
-            if let lock, !lock.isHeld { await markSuccessorInDoubt(of: job) }
-        }
-    }
-
-    /// The lock was lost during the refresh, so another process may have sent the same token, and a server that detects
-    /// the reuse may end the session. A rejection after this point reports `rotationLost`, not `refreshTokenRejected`.
-    private func markSuccessorInDoubt(of job: SessionStateMachine.RefreshJob) async {
-        let now = time.wallClock
-        storeQueue.enqueue {
-            await self.updateRecord(SessionStateMachine.inDoubtDecision(of: job, since: now)) { _, _ in }
-        }
-        await storeQueue.flush()
-    }
-
-    /// What follows from the preparation of a refresh.
-    private enum Preparation: Sendable {
-        /// Send the refresh token now.
-        case send
-        /// The refresh is no longer needed, or must not be sent.
-        case stop
-        /// The lock was lost, so what was read may be outdated.
-        case startOver
-    }
-
-    /// Acquires the lock, reads the store again and writes the journal.
-    /// - Returns: The lock, if the store has one, and whether to send the refresh token.
-    private func prepareRefresh(
-        _ job: SessionStateMachine.RefreshJob
-    ) async -> (lock: (any HeldStoreLock)?, shouldSend: Bool) {
-        while true {
             let lock: (any HeldStoreLock)?
             do throws(StorageError) {
-                try await waitForPreviousRefresh()
+                try await waitFor(previous)
                 lock = try await acquireLock()
             } catch {
                 publish(.storeFailed(.lock, error))
-                return (nil, decideWithoutStore(job, error) == .send)
+                _ = finishPreparation(of: job, nil, StorePort.Answer(error), sentAt: time.wallClock)
+                return
             }
-            switch await writeJournal(job, holding: lock) {
-            case .send: return (lock, true)
-            case .stop: return (lock, false)
-            case .startOver: lock?.release()
+            core.withLock { $0.refreshLock = lock }
+            switch await prepare(job, holding: lock) {
+            case .startOver: break
+            case .stop:
+                next = nil
+                // The journal may be written late, and is removed again while the lock is held.
+                await storePort.flush()
+            case .send:
+                next = finishRefresh(job, await sendRefresh(job))
             }
+            // Write the result while holding the lock: the next process that acquires it must find the new record.
+            await storePort.flush()
+            core.withLock { $0.refreshLock = nil }
+            lock?.release()
         }
     }
 
-    /// Waits until the previous refresh of this process has written its result. Until then that refresh holds the lock,
-    /// and a second `acquire` could take it from ourselves when its lease ends.
-    private func waitForPreviousRefresh() async throws(StorageError) {
-        guard core.withLock({ $0.refreshLock != nil }) else { return }
-        let failure: StorageError? = await inStoreQueue { deliver in
-            deliver(nil)
-        } onDelay: { failure in
-            failure
+    private func waitFor(_ previous: Task<Void, Never>?) async throws(StorageError) {
+        guard store.lock != nil, let previous else { return }
+        guard case .failure = await storeLimits.run(within: policy.storeTimeout, { await previous.value }) else {
+            return
         }
-        if let failure { throw failure }
+        throw StorageError(.unreachable, "the store has not written the result of the previous refresh yet")
+    }
+
+    /// Reads the store again and writes the journal, while holding the lock.
+    private func prepare(
+        _ job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
+    ) async -> SessionStateMachine.Preparation {
+        let sentAt = time.wallClock
+        let preparation = await withCheckedContinuation { continuation in
+            submit(.prepare(job)) { decision, answer in
+                continuation.resume(returning: self.finishPreparation(of: job, decision, answer, sentAt: sentAt))
+            }
+        }
+        guard preparation == .send, let lock else { return preparation }
+        // The process may have been stopped while it wrote, and then another one may have taken the lock over.
+        let isHeld = await lock.isStillHeld()
+        return transition { machine in machine.lockChecked(job, isHeld: isHeld) }
+    }
+
+    /// - Parameter decision: What was decided about the record; `nil` if the store did not offer it.
+    private func finishPreparation(
+        of job: SessionStateMachine.RefreshJob, _ decision: SessionStateMachine.StoreDecision?,
+        _ answer: StorePort.Answer, sentAt: Date
+    ) -> SessionStateMachine.Preparation {
+        let (now, jitter) = (time.uptime, random(in: 0...1))
+        let snapshot = snapshot(of: answer.reading)
+        return transition { machine in
+            machine.prepared(
+                job, decision, over: snapshot, failure: answer.failure, sentAt: sentAt, at: now, jitter: jitter)
+        }
     }
 
     /// - Returns: The lock; `nil` if the store has none or it failed, in which case the refresh continues without it.
@@ -99,83 +97,6 @@ extension TokenManager {
         }
     }
 
-    /// Reads the store again and writes the journal, while holding the lock.
-    private func writeJournal(
-        _ first: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
-    ) async -> Preparation {
-        await inStoreQueue { deliver in
-            guard let job = self.confirmPending(first) else { return deliver(.stop) }
-            let journal = self.journal(of: job)
-            let decide = SessionStateMachine.journalDecision(journal, for: job)
-            let isWrite = Locked(false)
-            let succeededLate = await self.updateRecord { reading in
-                let update = decide(reading)
-                isWrite.withLock { $0 = if case .write = update { true } else { false } }
-                return update
-            } then: { snapshot, failure in
-                deliver(self.decide(job, holding: lock, snapshot, journal, failure))
-            }
-            if succeededLate, isWrite.withLock({ $0 }) {
-                self.transition { machine in machine.savedLate(job.record) }
-            }
-        } onDelay: { failure in
-            self.decideWithoutStore(first, failure)
-        }
-    }
-
-    /// Runs an operation in the store queue.
-    /// - Parameters:
-    ///   - operation: Delivers the result once. It may continue after that; the next operation waits until it returns.
-    ///   - onDelay: Makes the result if an earlier operation blocks the store for too long. The operation then never
-    ///     runs.
-    private func inStoreQueue<Value: Sendable>(
-        _ operation: @escaping @Sendable (_ deliver: @escaping @Sendable (Value) -> Void) async -> Void,
-        onDelay: @escaping @Sendable (StorageError) -> Value
-    ) async -> Value {
-        await withCheckedContinuation { continuation in
-            let startTimer = enqueueOnStore { isLate in
-                if !isLate { await operation { continuation.resume(returning: $0) } }
-            } onDelay: { failure in
-                continuation.resume(returning: onDelay(failure))
-            }
-            startTimer()
-        }
-    }
-
-    /// The refresh is decided without a snapshot of the store, and the journal is not written.
-    private func decideWithoutStore(_ first: SessionStateMachine.RefreshJob, _ failure: StorageError) -> Preparation {
-        guard let job = confirmPending(first) else { return .stop }
-        return decide(job, holding: nil, .unavailable(failure), journal(of: job), failure)
-    }
-
-    /// The job as the machine knows it now; `nil` if the refresh is no longer needed.
-    private func confirmPending(_ first: SessionStateMachine.RefreshJob) -> SessionStateMachine.RefreshJob? {
-        if let job = core.withLock({ $0.machine.pending(first) }) { return job }
-        transition { machine in machine.refreshAbandoned(first) }
-        return nil
-    }
-
-    private func journal(of job: SessionStateMachine.RefreshJob) -> RefreshJournal {
-        let token = job.record.bundle.refreshToken ?? job.record.bundle.accessToken
-        return RefreshJournal(startedAt: time.wallClock, fingerprint: RefreshJournal.fingerprint(of: token))
-    }
-
-    /// Reports what the store contained to the machine, which decides whether the refresh token is sent.
-    private func decide(
-        _ job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?, _ snapshot: StoreSnapshot,
-        _ journal: RefreshJournal, _ failure: StorageError?
-    ) -> Preparation {
-        // If this process was stopped and lost the lock, its snapshot may be outdated: start over. Without a snapshot
-        // the lock is not checked, because it may be on the same disk that does not respond.
-        if snapshot.reading.wasReadable, let lock, !lock.isHeld { return .startOver }
-        let now = time.uptime
-        let jitter = random(in: 0...1)
-        let shouldSend = transition { machine in
-            machine.refreshPrepared(job, over: snapshot, journal: journal, failure: failure, at: now, jitter: jitter)
-        }
-        return shouldSend ? .send : .stop
-    }
-
     /// Runs the refresher within its time limit.
     private func sendRefresh(_ job: SessionStateMachine.RefreshJob) async -> Result<TokenBundle, any Error> {
         let refreshing = Self.refreshing.union([ObjectIdentifier(self)])
@@ -190,7 +111,7 @@ extension TokenManager {
                     exchange.cancel()
                 }
             } late: { bundle in
-                self.acceptLate(bundle, for: job)
+                _ = self.finishRefresh(job, .success(bundle))
             }
         }
     }
@@ -202,14 +123,6 @@ extension TokenManager {
         let now = time.uptime
         let jitter = random(in: 0...1)
         return transition { machine in machine.refreshFinished(job, outcome, at: now, jitter: jitter) }
-    }
-
-    /// Accepts tokens that arrived after the time limit: the refresh token that they replace is spent.
-    private func acceptLate(_ bundle: TokenBundle, for job: SessionStateMachine.RefreshJob) {
-        let outcome = SessionStateMachine.RefreshOutcome(.success(bundle), wallClock: time.wallClock)
-        let now = time.uptime
-        let jitter = random(in: 0...1)
-        transition { machine in machine.refreshFinishedLate(job, outcome, at: now, jitter: jitter) }
     }
 }
 

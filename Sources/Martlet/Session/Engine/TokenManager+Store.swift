@@ -4,185 +4,86 @@
     internal import Foundation
 #endif
 
-// These operations run in the store queue, one at a time.
 extension TokenManager {
-    typealias StoreSnapshot = SessionStateMachine.StoreSnapshot
+    typealias StoreTask = SessionStateMachine.StoreTask
+    typealias StoreDecision = SessionStateMachine.StoreDecision
 
-    func load() async {
-        await readRecord { snapshot in
-            self.transition { machine in machine.loaded(snapshot) }
-        }
-    }
-
-    func save(_ first: SessionStateMachine.SaveJob) async {
-        let (current, lock) = core.withLock { ($0.machine.pending(first), $0.refreshLock) }
-        guard let job = current else { return }
-        let now = time.wallClock
-        // Check the lock inside the update, when no other process can change the record. If it is lost by then, another
-        // process may have read the old record and sent the same refresh token, so the new tokens are in doubt.
-        let doubt: @Sendable () -> Date? = { if let lock, !lock.isHeld { now } else { nil } }
-        let succeededLate = await updateRecord(SessionStateMachine.saveDecision(job, inDoubtSince: doubt)) {
-            snapshot, failure in
-            self.transition { machine in machine.saveFinished(job, over: snapshot, failure: failure) }
-        }
-        if succeededLate { transition { machine in machine.savedLate(job.record) } }
-    }
-
-    func confirmExpiry(_ job: SessionStateMachine.RefreshJob) async {
-        await updateRecord(SessionStateMachine.expiryDecision(job)) { snapshot, failure in
-            self.transition { machine in machine.expiryCheckFinished(job, over: snapshot, failure: failure) }
-        }
-    }
-
-    func delete(_ deletion: SessionStateMachine.Deletion) async {
-        if core.withLock({ $0.machine.isObsolete(deletion) }) { return }
-        await updateRecord(SessionStateMachine.deletionDecision(deletion)) { snapshot, failure in
-            var failure = failure
-            if deletion.sparesUnreadable, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
-            self.transition { [failure] machine in
-                machine.deletionFinished(deletion.id, over: snapshot, failure: failure)
+    /// Asks the store and reports its answer to the machine.
+    func submit(_ task: StoreTask) {
+        submit(task) { decision, answer in
+            let snapshot = self.snapshot(of: answer.reading)
+            self.transition { machine in
+                machine.storeAnswered(
+                    task, decision ?? machine.undecided(task), over: snapshot, failure: answer.failure)
             }
         }
     }
 
-    /// Enqueues an operation that callers wait for. If earlier operations block the store for too long, `report` is
-    /// called with an error.
-    /// - Returns: A closure that starts the clock of the delay, to be called without a lock held.
-    func enqueueOnStore(
-        _ operation: @escaping @Sendable (_ isLate: Bool) async -> Void,
-        onDelay report: @escaping @Sendable (StorageError) -> Void
-    ) -> @Sendable () -> Void {
-        storeQueue.enqueue(within: policy.storeTimeout, by: storeLimits, operation) { [storeTimedOut] in
-            report(storeTimedOut)
-        }
-    }
-
-    /// Updates the record and reports what the store contained before, and the error if the update failed.
-    ///
-    /// An update that takes too long is reported as failed, so that callers do not wait forever. The next operation
-    /// still starts only when it has finished; otherwise an old record could overwrite a newer one.
-    /// - Returns: Whether the update succeeded after it had been reported as failed.
-    @discardableResult
-    func updateRecord(
-        _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate,
-        then report: @escaping @Sendable (StoreSnapshot, StorageError?) -> Void
-    ) async -> Bool {
-        let snapshot = Locked<StoreReading?>(nil)
-        let work = Task { [store] () -> StorageError? in
+    /// Asks the store. It never blocks, so it may be called with the lock held.
+    /// - Parameter report: Called once, with the last decision of the machine about the record, if the store asked for
+    ///   one, and the answer.
+    func submit(_ task: StoreTask, report: @escaping @Sendable (StoreDecision?, StorePort.Answer) -> Void) {
+        let last = Locked<StoreDecision?>(nil)
+        storePort.submit { isLate in
+            let undecided = self.core.withLock { core in
+                core.machine.needs(task, isLate: isLate) ? core.machine.undecided(task) : nil
+            }
+            guard let undecided else { return nil }
             // Watch before an update too: an app may sign in before anything reads the store.
-            watch()
-            do {
-                _ = try await store.update { reading in
-                    snapshot.withLock { $0 = reading }
-                    return decide(reading)
-                }
-                return nil
-            } catch {
-                return StorageError(wrapping: error)
+            self.watch()
+            if task == .read {
+                last.withLock { $0 = undecided }
+                return .read
             }
-        }
-        let result = await storeLimits.run(within: policy.storeTimeout) { await work.value }
-        let failure: StorageError? =
-            switch result {
-            case .success(let failure): failure
-            case .failure: storeTimedOut
+            return .update { reading in
+                let decision = self.decide(task, over: reading)
+                last.withLock { $0 = decision }
+                return decision.update
             }
-        let reading = snapshot.withLock { $0 } ?? .unavailable(failure ?? storeTimedOut)
-        report(StoreSnapshot(reading: reading, deadlines: deadlines(in: reading)), failure)
-        return await work.value == nil && failure != nil
-    }
-
-    /// Reads the record and reports it. A result that arrives after the time limit is passed to the machine as a
-    /// snapshot.
-    private func readRecord(
-        then report: @escaping @Sendable (StoreSnapshot) -> Void
-    ) async {
-        let work = Task { [store] in
-            watch()
-            return await store.read()
-        }
-        let result = await storeLimits.run(within: policy.storeTimeout) { await work.value }
-        let reading = (try? result.get()) ?? .unavailable(storeTimedOut)
-        let epoch = core.withLock { $0.machine.epoch }
-        report(StoreSnapshot(reading: reading, deadlines: deadlines(in: reading)))
-        let late = await work.value
-        // Use a late result too: a user may take longer to enter a passcode than the store's time limit.
-        if case .failure = result {
-            let snapshot = StoreSnapshot(reading: late, deadlines: deadlines(in: late))
-            transition { machine in machine.snapshotTaken(snapshot, since: epoch) }
+        } answer: { answer in
+            report(last.withLock { $0 }, answer)
+        } late: { answer in
+            guard let decision = last.withLock({ $0 }) else { return }
+            let snapshot = self.snapshot(of: answer.content)
+            self.transition { machine in machine.storeAnsweredLate(task, decision, snapshot) }
         }
     }
 
-    private var storeTimedOut: StorageError {
-        StorageError(.unreachable, "the store did not respond within \(policy.storeTimeout.inSeconds.shortText) s")
+    /// The machine's decision about the record, within the store's transaction: there the lock between processes can be
+    /// checked, because the thread of the store may block, and no other process can change the record.
+    private func decide(_ task: StoreTask, over reading: StoreReading) -> StoreDecision {
+        let lock = core.withLock { $0.refreshLock }
+        // A refresh whose lock cannot be acquired continues without one.
+        let hasLostLock = lock.map { !$0.isHeld } ?? (store.lock != nil && task == .write)
+        let now = time.wallClock
+        return core.withLock { $0.machine.decide(task, over: reading, hasLostLock: hasLostLock, at: now) }
     }
 
-    /// The deadlines of the token in a stored record, estimated from the wall clock: the uptime at which another
-    /// process or an earlier launch received the token is unknown.
-    func deadlines(in reading: StoreReading) -> TokenDeadlines? {
+    /// A record with the deadlines of its token, estimated from the wall clock: the uptime at which another process or an
+    /// earlier launch received the token is unknown.
+    func snapshot(of reading: StoreReading) -> SessionStateMachine.StoreSnapshot {
         guard case .found(let record) = reading, let lifetime = record.lifetime, TokenLifetime.isPlausible(lifetime),
             let left = record.estimatedExpiry.flatMap({ Duration(untrusted: $0.timeIntervalSince(time.wallClock)) })
-        else { return nil }
+        else { return SessionStateMachine.StoreSnapshot(reading: reading, deadlines: nil) }
         let remaining = min(max(left, .zero), lifetime)
-        return TokenDeadlines(
-            obtainedAt: time.uptime - (lifetime - remaining), remaining: lifetime, lifetime: lifetime, policy: policy,
-            jitter: random(in: 0...1))
+        return SessionStateMachine.StoreSnapshot(
+            reading: reading,
+            deadlines: TokenDeadlines(
+                obtainedAt: time.uptime - (lifetime - remaining), remaining: lifetime, lifetime: lifetime,
+                policy: policy, jitter: random(in: 0...1)))
     }
-}
 
-// MARK: - Changes by other processes
-
-extension TokenManager {
     /// Starts watching the store for changes by other processes, once.
     private func watch() {
-        // Only the store queue calls this, one operation at a time. The lock is not held, because the store is code of
+        // Only the store port calls this, one operation at a time. The lock is not held, because the store is code of
         // the app.
         guard core.withLock({ $0.watch == nil }), let changes = store.changes() else { return }
         let watch = Task { [weak self] in
             for await _ in changes {
                 guard let self else { return }
-                self.takeSnapshot()
+                self.submit(.read)
             }
         }
         core.withLock { $0.watch = watch }
-    }
-
-    /// Reads the store again, because another process may have changed it.
-    /// - Parameter failures: The number of consecutive snapshots that could not be used.
-    private func takeSnapshot(afterFailures failures: Int = 0) {
-        storeQueue.enqueue { await self.takeSnapshotNow(afterFailures: failures) }
-    }
-
-    private func takeSnapshotNow(afterFailures failures: Int) async {
-        let epoch = core.withLock { $0.machine.epoch }
-        await readRecord { snapshot in
-            // The store announces a change only once, so an unused snapshot must be repeated.
-            switch self.transition({ machine in machine.snapshotTaken(snapshot, since: epoch) }) {
-            case .reconciled: break
-            case .outdated: self.takeSnapshot()
-            case .unavailable: self.scheduleSnapshotRetry(afterFailures: failures + 1)
-            }
-        }
-    }
-
-    /// Takes another snapshot after a delay. Only one delay runs at a time.
-    private func scheduleSnapshotRetry(afterFailures failures: Int) {
-        let isFirst = core.withLock { core in
-            defer { core.awaitsSnapshot = true }
-            return !core.awaitsSnapshot
-        }
-        guard isFirst else { return }
-        let wait = policy.saveRetry(afterFailures: failures)
-        Task { [weak self, time] in
-            guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
-            self?.core.withLock { $0.awaitsSnapshot = false }
-            self?.takeSnapshot(afterFailures: failures)
-        }
-    }
-}
-
-extension StorageError {
-    init(wrapping error: any Error) {
-        self = error as? StorageError ?? StorageError(.unreachable, Redaction.redact(String(describing: error)))
     }
 }

@@ -39,7 +39,7 @@ public final class TokenManager: Sendable {
     let tokenEndpoint: TokenEndpointClient
     let limits: TimeLimits
     let storeLimits: TimeLimits
-    let storeQueue = StoreQueue()
+    let storePort: StorePort
     /// State that features of higher layers attach to the session.
     let attachments = Attachments()
     let core: Locked<Core>
@@ -66,12 +66,10 @@ public final class TokenManager: Sendable {
         var refresh: RunningRefresh?
         /// The last revocation.
         var revocation: Task<Void, Never>?
-        /// The lock of the refresh whose result is being written.
+        /// The lock of the refresh in progress, until its result is written.
         var refreshLock: (any HeldStoreLock)?
         /// Takes a snapshot of the store whenever another process may have changed it.
         var watch: Task<Void, Never>?
-        /// Whether the delay before another snapshot is running.
-        var awaitsSnapshot = false
         /// The streams that end with the session that they belong to.
         var endings: [Int: Ending] = [:]
 
@@ -150,6 +148,7 @@ public final class TokenManager: Sendable {
             headers: headers)
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
+        self.storePort = StorePort(store, timeout: policy.storeTimeout, time: time)
         self.core = Locked(
             Core(
                 machine: SessionStateMachine(
@@ -235,9 +234,11 @@ extension TokenManager {
         with bundle: TokenBundle, account: SessionAccount, since epoch: Int?
     ) async throws(SessionError) -> SignedInSession {
         let lifetime = TokenLifetime(of: bundle, wallClock: time.wallClock)
+        let now = time.wallClock
+        let generation = core.withLock { $0.machine.makeGeneration(at: now) }
         let record = StoredSession(
-            id: SessionID(), bundle: bundle.withoutServerDate,
-            estimatedExpiry: lifetime.map { time.wallClock.addingTimeInterval($0.remaining.inSeconds) },
+            id: SessionID(), generation: generation, bundle: bundle.withoutServerDate,
+            estimatedExpiry: lifetime.map { now.addingTimeInterval($0.remaining.inSeconds) },
             lifetime: lifetime?.total, account: account)
         let deadlines = lifetime.map { lifetime in
             TokenDeadlines(
@@ -262,10 +263,10 @@ extension TokenManager {
     public func signOut(waitingForServer limit: Duration = .zero) async {
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
-        transition { machine in machine.signedOut() }
+        let now = time.wallClock
+        transition { machine in machine.signedOut(at: now) }
         let revocation = core.withLock { $0.revocation }
-        // Do not wait for a store that never responds; the failure has been reported by then.
-        _ = await storeLimits.run(within: policy.storeTimeout * 2) { [storeQueue] in await storeQueue.flush() }
+        _ = await wait { machine, waiter, _ in machine.deletionAwaited(by: waiter) }
         if limit > .zero, let revocation { _ = await limits.run(within: limit) { await revocation.value } }
     }
 

@@ -10,6 +10,9 @@
 public struct StoredSession: Sendable, Hashable, Codable {
     /// Identifies the session.
     public package(set) var id: SessionID
+    /// Orders the sign-ins of all processes that share the record: a later one has a higher number, the time in
+    /// milliseconds unless the clock was set back. Older versions of Martlet wrote none.
+    private var signIn: Int?
     /// The number of refreshes since the sign-in.
     package var rotation: Int
     /// The tokens of this rotation.
@@ -21,12 +24,13 @@ public struct StoredSession: Sendable, Hashable, Codable {
     package var lifetime: Duration?
     /// The user that signed in.
     public package(set) var account: SessionAccount
-    /// Set while the fate of the record's refresh token is unknown, because it is being sent or because two processes
-    /// may have sent its predecessor.
+    /// Set while the fate of the record's refresh token is unknown: it was sent, or another process may have sent its
+    /// predecessor too, and there is no answer yet.
     package var journal: RefreshJournal?
 
     package init(
         id: SessionID,
+        generation: Int? = nil,
         rotation: Int = 0,
         bundle: TokenBundle,
         estimatedExpiry: Date? = nil,
@@ -35,6 +39,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
         journal: RefreshJournal? = nil
     ) {
         self.id = id
+        self.signIn = generation
         self.rotation = rotation
         self.bundle = bundle
         self.estimatedExpiry = estimatedExpiry
@@ -50,14 +55,8 @@ public struct StoredSession: Sendable, Hashable, Codable {
         return journal.fingerprint == RefreshJournal.fingerprint(of: token) ? journal : nil
     }
 
-    /// The same record with its refresh token marked as in doubt, because its predecessor may have been sent twice.
-    func markingTokenInDoubt(since date: Date) -> StoredSession {
-        guard let token = bundle.refreshToken else { return self }
-        var record = self
-        record.journal = RefreshJournal(
-            startedAt: date, fingerprint: RefreshJournal.fingerprint(of: token), isInherited: true)
-        return record
-    }
+    /// The place of this session's sign-in among those of all processes.
+    package var generation: Int { signIn ?? 0 }
 
     /// The session and rotation of the record's tokens.
     public var stamp: SessionStamp {
@@ -86,27 +85,17 @@ package struct RefreshJournal: Sendable, Hashable, Codable {
     package var startedAt: Date
     /// A short fingerprint of the refresh token that the journal belongs to.
     package var fingerprint: String
-    /// `true` if this token was not sent itself, and is in doubt only because its predecessor may have been sent twice: a
-    /// server that detects the reuse may end the session.
-    package var isInherited: Bool
 
-    package init(startedAt: Date, fingerprint: String, isInherited: Bool = false) {
+    package init(startedAt: Date, fingerprint: String) {
         self.startedAt = startedAt
         self.fingerprint = fingerprint
-        self.isInherited = isInherited
     }
 
-    package init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        startedAt = try values.decode(Date.self, forKey: .startedAt)
-        fingerprint = try values.decode(String.self, forKey: .fingerprint)
-        // Older records lack this field.
-        isInherited = try values.decodeIfPresent(Bool.self, forKey: .isInherited) ?? false
-    }
-
-    /// The same journal, not inherited, because the token itself is being sent.
-    var markedAsSent: RefreshJournal {
-        RefreshJournal(startedAt: startedAt, fingerprint: fingerprint)
+    /// The journal of a record whose refresh token is being sent.
+    init(of record: StoredSession, sentAt: Date) {
+        self.init(
+            startedAt: sentAt,
+            fingerprint: Self.fingerprint(of: record.bundle.refreshToken ?? record.bundle.accessToken))
     }
 
     /// Four bytes of FNV-1a: enough to tell two tokens apart, far too few to recover a token.

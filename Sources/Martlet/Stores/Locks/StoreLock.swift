@@ -17,6 +17,13 @@ public protocol HeldStoreLock: Sendable {
     /// Whether this process still holds the lock. It loses the lock to another process after the lease, and releases it
     /// when the system is about to suspend it.
     var isHeld: Bool { get }
+    /// Like ``isHeld``, without blocking the calling task. The default implementation calls ``isHeld``.
+    func isStillHeld() async -> Bool
     /// Releases the lock. Does nothing if it was lost or released before.
     func release()
+}
+
+extension HeldStoreLock {
+    /// Calls ``isHeld``.
+    public func isStillHeld() async -> Bool { isHeld }
 }

@@ -45,32 +45,6 @@ import Testing
     }
 
     @Test(
-        "if its refresh token is rejected or the response is lost, the other process's tokens are in doubt",
-        arguments: [true, false])
-    func stoppedBeforeSending(isRejected: Bool) async throws {
-        let store = SharedStore()
-        let app = try await App.signedIn(store: store)
-        app.backend.invalidateAccessTokens()
-        app.backend.beforeRefresh { _ in
-            // Another process refreshes the tokens while this one is stopped.
-            store.isLockLost = true
-            guard var record = try await store.record else { return nil }
-            record.bundle = app.backend.issue()
-            record.rotation += 1
-            record.journal = nil
-            try await store.write(record)
-            if !isRejected { throw TransportError.connectionLost("reset by peer") }
-            return nil
-        }
-        _ = await app.call()
-        // The journal is written after the callers have been resumed.
-        while try await store.record?.journal == nil { await Task.yield() }
-        let record = try #require(await store.record)
-        #expect(record.rotation == 1 && record.unresolvedJournal != nil)
-        #expect(app.tokens.state.isSignedIn)
-    }
-
-    @Test(
         "tokens that arrive after the time limit are in doubt, because the lock was released")
     func lateTokens() async throws {
         let (store, time, gate) = (SharedStore(), ManualTimeSource(), Gate())

@@ -23,29 +23,24 @@ import Testing
         machine.signedIn(StoredSession(id: SessionID(), bundle: .fresh()), deadlines: nil, by: 1)
         let failure = StorageError(.unreachable, "full")
         var timers = 0
-        func take() -> (save: SessionStateMachine.SaveJob?, refresh: SessionStateMachine.RefreshJob?) {
-            var found: (save: SessionStateMachine.SaveJob?, refresh: SessionStateMachine.RefreshJob?)
+        func take() -> SessionStateMachine.RefreshJob? {
+            var refresh: SessionStateMachine.RefreshJob?
             for action in machine.takeActions() {
-                if case .save(let job) = action { found.save = job }
-                if case .refresh(let job) = action { found.refresh = job }
-                if case .retrySave = action { timers += 1 }
+                if case .refresh(let job) = action { refresh = job }
+                if case .retryStore = action { timers += 1 }
             }
-            return found
+            return refresh
         }
-        let nothing = SessionStateMachine.StoreSnapshot(reading: .empty)
-        let journal = RefreshJournal(startedAt: Date(timeIntervalSince1970: 0), fingerprint: "")
-        if let save = take().save { machine.saveFinished(save, over: nothing, failure: failure) }
+        machine.answer(.write, .empty, failure: failure)
         for number in 0..<20 {
-            _ = machine.refreshForced(by: 100 + number, at: .seconds(100 * number))
-            if let job = take().refresh {
-                let now = Duration.seconds(100 * number)
-                let isToBeSent = machine.refreshPrepared(
-                    job, over: nothing, journal: journal, failure: failure, at: now, jitter: 0)
-                #expect(isToBeSent)
+            let now = Duration.seconds(100 * number)
+            _ = machine.refreshForced(by: 100 + number, at: now)
+            if let job = take() {
+                #expect(machine.answer(preparing: job, .empty, failure: failure, at: now) == .send)
                 _ = machine.refreshFinished(
                     job, .success(.fresh(number), nil, estimatedExpiry: nil), at: now, jitter: 0)
             }
-            if let save = take().save { machine.saveFinished(save, over: nothing, failure: failure) }
+            machine.answer(.write, .empty, failure: failure)
             _ = take()
         }
         #expect(timers == 1)

@@ -19,7 +19,7 @@ import Testing
         let events = app.tokens.events
         store.gate.open()
         #expect(await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
-        await app.tokens.storeQueue.flush()
+        await app.tokens.storePort.flush()
         #expect(await store.read() == .empty)
         await #expect(throws: SessionError.signedOut) { try await refresh.value }
         #expect(app.backend.refreshCalls == 0)
@@ -38,7 +38,7 @@ import Testing
         let events = app.tokens.events
         store.gate.open()
         #expect(await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
-        await app.tokens.storeQueue.flush()
+        await app.tokens.storePort.flush()
         guard case .found(let record) = await store.read() else {
             Issue.record("the record was deleted")
             return
@@ -160,7 +160,7 @@ import Testing
             let reads = store.reads.withLock { $0 }
             store.reportChange()
             while store.reads.withLock({ $0 }) == reads { await Task.yield() }
-            await app.tokens.storeQueue.flush()
+            await app.tokens.storePort.flush()
             await app.time.waitForSleepers()
         }
         // Each scheduled retry would run as long as the record is unreadable.

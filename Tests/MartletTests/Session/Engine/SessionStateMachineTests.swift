@@ -8,8 +8,8 @@ import Testing
         var machine = SessionStateMachine(policy: SessionPolicy())
         #expect(machine.tokenRequested(by: 1, at: .zero) == .wait)
         #expect(machine.tokenRequested(by: 2, at: .zero) == .wait)
-        #expect(machine.takeActions() == [.load])
-        machine.loaded(.init(reading: .empty))
+        #expect(machine.takeActions() == [.store(.read)])
+        machine.answer(.read, .empty)
         #expect(machine.takeActions() == [.emit(.restored(nil)), .resume([1, 2], .askAgain)])
         #expect(machine.tokenRequested(by: 3, at: .zero) == .failure(.signedOut))
     }
@@ -18,11 +18,11 @@ import Testing
         var machine = SessionStateMachine(policy: SessionPolicy())
         let record = StoredSession(id: SessionID(), bundle: .pair(1))
         machine.signedIn(record, deadlines: nil, by: 1)
-        let job = saveJob(in: machine.takeActions())
+        #expect(machine.takeActions().contains(.store(.write)))
         #expect(machine.visibleState(at: .zero) == nil)
         #expect(machine.cachedCredential == nil)
         #expect(machine.tokenRequested(by: 2, at: .zero) == .wait)
-        store(job, &machine)
+        #expect(machine.answer(.write, .empty) == .write(record))
         #expect(machine.takeActions().contains(.resume([1, 2], .token(credential(record)))))
         #expect(machine.visibleState(at: .zero)?.isSignedIn == true)
     }
@@ -34,10 +34,8 @@ import Testing
         let actions = machine.takeActions()
         #expect(!actions.contains { if case .resume = $0 { true } else { false } })
         #expect(machine.tokenRequested(by: 8, at: .zero) == .wait)
-        store(saveJob(in: actions), &machine)
-        var next = record
-        next.rotation = 1
-        next.bundle = .pair(2)
+        machine.answer(.write, .found(record))
+        let next = record.renewed(rotation: 1, .pair(2))
         #expect(machine.takeActions().contains(.resume([7, 8], .token(credential(next)))))
     }
 
@@ -55,7 +53,7 @@ import Testing
         var (machine, record) = signedIn()
         let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
         _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
-        store(saveJob(in: machine.takeActions()), &machine)
+        machine.answer(.write, .found(record))
         _ = machine.takeActions()
         guard case .token(let credential) = machine.tokenRejected(record.stamp, reportedBy: 2, at: .zero) else {
             Issue.record("the newer token was not handed out")
@@ -68,7 +66,7 @@ import Testing
     @Test("a refresh result that arrives after a sign-out is discarded and revoked") func lateResult() {
         var (machine, record) = signedIn()
         let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
-        machine.signedOut()
+        machine.signedOut(at: SessionStateMachine.wallClock)
         #expect(machine.takeActions().contains(.resume([1], .failure(.signedOut))))
         _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
         #expect(
@@ -85,7 +83,7 @@ import Testing
         machine.signedIn(other, deadlines: nil, by: 2)
         let actions = machine.takeActions()
         #expect(actions.contains(.resume([1], .failure(.sessionChanged))))
-        store(saveJob(in: actions), &machine)
+        machine.answer(.write, .found(record))
         _ = machine.refreshFinished(
             job, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
         #expect(machine.currentRecord == other)
@@ -131,8 +129,9 @@ import Testing
         #expect(
             machine.takeActions() == [
                 .emit(.expired(record.id, .noRefreshToken)),
-                .delete(.init(id: 1, scope: .rejectedOrOlder(record), sparesUnreadable: true)),
+                .store(.delete),
             ])
+        #expect(machine.answer(.delete, .found(record)) == .delete)
     }
 
     @Test(
@@ -154,7 +153,7 @@ import Testing
         #expect(wasWaiting && !isWaitingStill)
         let reason = ExpiryReason.refreshTokenRejected(code: nil)
         _ = machine.refreshFinished(job, .terminal(reason), at: .zero, jitter: 0)
-        machine.expiryCheckFinished(job, over: .init(reading: .found(record)), failure: nil)
+        #expect(machine.answer(.confirmExpiry, .found(record)) == .delete)
         #expect(machine.takeActions().contains(.resume([2], .failure(.expired(reason)))))
         let isTwoWaitingStill = machine.waiterCancelled(2)
         #expect(!isTwoWaitingStill)
@@ -164,39 +163,30 @@ import Testing
         var (machine, record) = signedIn()
         let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
         _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
-        var save = saveJob(in: machine.takeActions())
         for expected in [1, 2, 4] {
-            machine.saveFinished(
-                save, over: .init(reading: .found(record)), failure: StorageError(.unreachable, "full"))
-            #expect(machine.takeActions().contains(.retrySave(after: .seconds(expected))))
-            machine.saveRetryDue()
-            save = saveJob(in: machine.takeActions())
+            machine.answer(.write, .found(record), failure: StorageError(.unreachable, "full"))
+            #expect(machine.takeActions().contains(.retryStore(after: .seconds(expected), hasWork: true)))
+            machine.storeRetryDue()
+            #expect(machine.takeActions() == [.store(.write)])
         }
-        store(save, &machine)
+        machine.answer(.write, .found(record))
         #expect(machine.takeActions() == [.emit(.storeRecovered(SessionStamp(session: record.id, rotation: 1)))])
     }
 
-    @Test("tokens obtained with a refresh token that may have been sent before are in doubt")
-    func tokensInDoubt() {
-        for (grace, isInDoubt) in [(Duration.zero, true), (.seconds(60), false)] {
-            var (machine, record) = signedIn(grace: grace, isInterrupted: true)
-            let rotated = rotate(&machine, record, waiter: 1)
-            #expect(rotated.journal?.isInherited == (isInDoubt ? true : nil))
-            #expect((rotated.unresolvedJournal != nil) == isInDoubt)
-            // The next tokens are obtained with a refresh token that is sent once, so they are not in doubt.
-            #expect(rotate(&machine, rotated, waiter: 2).journal == nil)
-        }
+    @Test("a token that may have been sent before is in doubt until the server answers") func tokenInDoubt() {
+        var (machine, record) = signedIn(isInterrupted: true)
+        #expect(record.unresolvedJournal != nil)
+        #expect(rotate(&machine, record, waiter: 1).journal == nil)
     }
 
-    @Test("if a token may have been sent twice, a later rejection is reported as rotationLost")
+    @Test("the rejection of a token that may have been sent before is reported as rotationLost")
     func rejectionInDoubt() {
         var (machine, record) = signedIn(isInterrupted: true)
-        let rotated = rotate(&machine, record, waiter: 1)
-        let job = sentJob(in: reject(&machine, rotated, waiter: 2), &machine)
+        let job = sentJob(in: reject(&machine, record, waiter: 2), &machine)
         _ = machine.refreshFinished(
             job, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
-        machine.expiryCheckFinished(job, over: .init(reading: .found(rotated)), failure: nil)
-        #expect(machine.state == .expired(.rotationLost, record.id))
+        machine.answer(.confirmExpiry, .found(record))
+        #expect(machine.identity == .expired(.rotationLost, record.id))
     }
 
     // MARK: - Setup
@@ -207,10 +197,9 @@ import Testing
         let job = sentJob(in: reject(&machine, record, waiter: waiter, at: now), &machine, at: now)
         _ = machine.refreshFinished(
             job, .success(.pair(record.rotation + 2), nil, estimatedExpiry: nil), at: now, jitter: 0)
-        let save = saveJob(in: machine.takeActions())
-        store(save, &machine)
+        guard case .write(let next) = machine.answer(.write, .found(record)) else { return record }
         _ = machine.takeActions()
-        return save.record
+        return next
     }
 
     private func signedIn(
@@ -219,13 +208,9 @@ import Testing
     ) -> (SessionStateMachine, StoredSession) {
         var policy = SessionPolicy()
         policy.rotationGrace = grace
-        var machine = SessionStateMachine(policy: policy)
         var record = StoredSession(id: SessionID(), bundle: bundle)
-        if isInterrupted { record.journal = journal(of: record) }
-        _ = machine.tokenRequested(by: 0, at: .zero)
-        machine.loaded(.init(reading: .found(record), deadlines: deadlines))
-        _ = machine.takeActions()
-        return (machine, record)
+        if isInterrupted { record.journal = RefreshJournal(of: record, sentAt: SessionStateMachine.wallClock) }
+        return (.restored(record, deadlines: deadlines, policy: policy), record)
     }
 
     private func reject(
@@ -244,35 +229,11 @@ import Testing
         in actions: [SessionStateMachine.Action], _ machine: inout SessionStateMachine, at now: Duration = .zero
     ) -> SessionStateMachine.RefreshJob {
         for case .refresh(let job) in actions {
-            let isToBeSent = machine.refreshPrepared(
-                job, over: .init(reading: .found(job.record)), journal: journal(of: job.record), failure: nil,
-                at: now, jitter: 0)
-            #expect(isToBeSent)
+            #expect(machine.answer(preparing: job, .found(job.record), at: now) == .send)
             return job
         }
         Issue.record("no refresh was started")
-        return SessionStateMachine.RefreshJob(
-            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), hasBeenStored: true)
-    }
-
-    private func journal(of record: StoredSession) -> RefreshJournal {
-        RefreshJournal(
-            startedAt: Date(timeIntervalSince1970: 0),
-            fingerprint: RefreshJournal.fingerprint(of: record.bundle.refreshToken ?? "none"))
-    }
-
-    private func saveJob(in actions: [SessionStateMachine.Action]) -> SessionStateMachine.SaveJob {
-        for case .save(let job) in actions { return job }
-        Issue.record("nothing was saved")
-        return SessionStateMachine.SaveJob(
-            id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)), deadlines: nil, hasBeenStored: true)
-    }
-
-    /// Reports that the record was written over an older one.
-    private func store(_ job: SessionStateMachine.SaveJob, _ machine: inout SessionStateMachine) {
-        var older = job.record
-        older.rotation -= 1
-        machine.saveFinished(job, over: .init(reading: .found(older)), failure: nil)
+        return SessionStateMachine.RefreshJob(id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)))
     }
 }
 

@@ -42,100 +42,72 @@ import Testing
         while await states.next() != .signedOut {}
     }
 
-    @Test(
-        "a snapshot is outdated after a sign-out, and not used while a deletion is pending") func outdated()
-    {
+    @Test("a reading is not used if a sign-out came first, nor while a deletion is pending") func outdated() {
         var machine = signedIn()
-        let epoch = machine.epoch
-        #expect(machine.snapshotTaken(.init(reading: .unavailable(failure)), since: epoch) == .unavailable)
-        machine.signedOut()
-        #expect(machine.snapshotTaken(.init(reading: .empty), since: epoch) == .outdated)
-        #expect(machine.snapshotTaken(.init(reading: .empty), since: machine.epoch) == .unavailable)
-        machine.deletionFinished(machine.deletion?.id ?? 0, failure: nil)
-        #expect(machine.snapshotTaken(.init(reading: .empty), since: machine.epoch) == .reconciled)
+        let record = StoredSession(id: SessionID(), bundle: .fresh(2))
+        let early = machine.undecided(.read)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        machine.storeAnswered(.read, early, over: .init(reading: .found(record)), failure: nil)
+        #expect(machine.identity == .signedOut)
+        machine.answer(.read, .found(record))
+        #expect(machine.identity == .signedOut)
+        machine.answer(.delete, .found(record))
+        #expect(machine.currentRecord == record)
     }
 
     @Test("signing out of a session that was never stored deletes the previous record too") func deletesAllRecords() {
         var machine = signedIn()
         machine.signedIn(StoredSession(id: SessionID(), bundle: .fresh(2)), deadlines: nil, by: 1)
-        machine.signedOut()
-        #expect(machine.deletion?.scope == .allRecords)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        #expect(machine.answer(.delete, .found(StoredSession(id: SessionID(), bundle: .fresh(1)))) == .delete)
     }
 
     @Test("a retried write does not restore a session that another process has ended") func lateWrite() throws {
-        var (machine, job) = unsaved()
+        var (machine, record) = unsaved()
         // The first write did reach the disk, and another process has signed out since.
-        machine.savedLate(job.record)
-        machine.saveRetryDue()
-        let retry = try #require(machine.takeActions().compactMap(\.save).last)
-        #expect(machine.pending(retry)?.hasBeenStored == true)
-        #expect(machine.snapshotTaken(.init(reading: .empty), since: machine.epoch) == .reconciled)
+        machine.storeAnsweredLate(.write, machine.undecided(.write), .init(reading: .found(record)))
+        #expect(!machine.needs(.write))
+        machine.answer(.read, .empty)
         #expect(machine.visibleState(at: .zero) == .signedOut)
-        #expect(machine.pending(job) == nil)
     }
 
-    @Test(
-        "a pending deletion becomes obsolete when the record it makes room for is written late") func obsoleteDeletion()
-        throws
-    {
-        var (machine, job) = unsaved()
-        let deletion = try #require(machine.deletion)
-        #expect(!machine.isObsolete(deletion))
-        machine.savedLate(job.record)
-        #expect(machine.isObsolete(deletion))
+    @Test("a pending deletion ends when the record that it makes room for is written") func obsoleteDeletion() throws {
+        var (machine, record) = unsaved()
+        #expect(machine.needs(.delete))
+        machine.storeRetryDue()
+        #expect(machine.answer(.write, .found(record)) == .write(record))
+        #expect(!machine.needs(.delete))
     }
 
     @Test("a session counts as stored after the journal of its refresh is written") func journalStores() throws {
-        var (machine, job) = unsaved()
+        var (machine, record) = unsaved()
         _ = machine.refreshForced(by: 9, at: .zero)
-        let refresh = try #require(machine.takeActions().compactMap(\.refresh).last)
-        #expect(!refresh.hasBeenStored)
-        let journal = RefreshJournal(startedAt: .distantPast, fingerprint: "00000000")
-        let isToBeSent = machine.refreshPrepared(
-            refresh, over: .init(reading: .empty), journal: journal, failure: nil, at: .zero, jitter: 0)
-        #expect(isToBeSent)
-        guard case .signedIn(let session) = machine.state else {
-            Issue.record("the session has ended")
-            return
-        }
-        #expect(session.hasBeenStored && session.record.id == job.record.id)
+        let started = machine.takeRefresh()
+        let refresh = try #require(started)
+        #expect(machine.answer(preparing: refresh, .empty) == .send)
+        #expect(machine.session?.claim == .stored && machine.session?.record.id == record.id)
     }
 
-    @Test("a retried write of a record keeps the journal of a refresh in progress") func retryKeepsJournal() {
-        var stored = StoredSession(id: SessionID(), bundle: .fresh(1))
-        let job = SessionStateMachine.SaveJob(id: 1, record: stored, deadlines: nil, hasBeenStored: true)
-        stored.journal = RefreshJournal(startedAt: .distantPast, fingerprint: "00000000")
-        #expect(SessionStateMachine.saveDecision(job)(.found(stored)) == .write(stored))
+    @Test("a retried write of a record keeps another process's journal") func retryKeepsJournal() {
+        var (machine, record) = unsaved()
+        record.journal = RefreshJournal(
+            startedAt: .distantPast, fingerprint: RefreshJournal.fingerprint(of: record.bundle.refreshToken ?? ""))
+        #expect(machine.answer(.write, .found(record)) == .write(record))
     }
 
     private let failure = StorageError(.unreachable, "full")
 
     private func signedIn() -> SessionStateMachine {
-        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
-        _ = machine.loadRequested(by: 100)
-        machine.loaded(.init(reading: .found(StoredSession(id: SessionID(), bundle: .fresh(1)))))
-        _ = machine.takeActions()
-        return machine
+        .restored(StoredSession(id: SessionID(), bundle: .fresh(1)), sharesStore: true)
     }
 
     /// A machine after a sign-in whose write was reported as failed.
-    private func unsaved() -> (SessionStateMachine, SessionStateMachine.SaveJob) {
+    private func unsaved() -> (SessionStateMachine, StoredSession) {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
         let record = StoredSession(id: SessionID(), bundle: .fresh(1))
         machine.signedIn(record, deadlines: nil, by: 1)
-        let job = SessionStateMachine.SaveJob(id: machine.lastID, record: record, deadlines: nil, hasBeenStored: false)
-        machine.saveFinished(job, over: .init(reading: .unavailable(failure)), failure: failure)
+        machine.answer(.write, .unavailable(failure), failure: failure)
         _ = machine.takeActions()
-        return (machine, job)
-    }
-}
-
-extension SessionStateMachine.Action {
-    fileprivate var save: SessionStateMachine.SaveJob? {
-        if case .save(let job) = self { job } else { nil }
-    }
-
-    fileprivate var refresh: SessionStateMachine.RefreshJob? {
-        if case .refresh(let job) = self { job } else { nil }
+        return (machine, record)
     }
 }

@@ -11,111 +11,93 @@ import Testing
     private let failure = StorageError(.unreachable, "full")
 
     @Test("signing out of a session that was never written deletes the previous record") func signOutUnwritten() {
-        var machine = restored(ada)
+        var machine = Machine.restored(ada, sharesStore: true)
         machine.signedIn(bob, deadlines: nil, by: 1)
-        _ = machine.takeActions()
-        machine.signedOut()
-        let deletion = machine.deletion
-        #expect(deletion?.scope.includes(ada) == true)
-        #expect(deletion.map { Machine.deletionDecision($0)(.found(ada)) } == .delete)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        #expect(machine.answer(.delete, .found(ada)) == .delete)
     }
 
-    @Test("a refresh that waited for the lock is dropped if its session has ended") func lateJournal() {
+    @Test("a refresh that waited for the lock is dropped if its session has ended") func lateJournal() throws {
         var machine = unwritten(bob, over: ada)
-        _ = machine.tokenRejected(bob.stamp, reportedBy: 2, at: .zero)
-        for case .refresh(let job) in machine.takeActions() {
-            machine.signedOut()
-            #expect(machine.pending(job) == nil)
-        }
+        machine.tokenRejected(bob.stamp, at: .zero)
+        let started = machine.takeRefresh()
+        let job = try #require(started)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        #expect(machine.answer(preparing: job, .found(ada)) == .stop)
+        #expect(
+            machine.decide(.prepare(job), over: .found(ada), hasLostLock: false, at: Machine.wallClock).update == .keep)
     }
 
     @Test("a retried write is dropped if a newer record has been adopted") func lateRetry() {
         var machine = unwritten(bob, over: ada)
-        machine.saveRetryDue()
-        var newer = bob
-        newer.rotation = 1
-        newer.bundle = .pair("bob-1")
-        for case .save(let job) in machine.takeActions() {
-            machine.deletion = nil
-            machine.snapshotTaken(.init(reading: .found(newer)), since: machine.epoch)
-            #expect(machine.currentRecord == newer)
-            #expect(machine.pending(job) == nil)
-        }
+        machine.answer(.delete, .found(ada))
+        let newer = bob.renewed(rotation: 1, .pair("bob-1"))
+        machine.answer(.read, .found(newer))
+        #expect(machine.currentRecord == newer)
+        #expect(!machine.needs(.write))
     }
 
     @Test("a retried write of a new session keeps another process's newer record") func retryOverNewer() {
         var machine = unwritten(bob, over: ada)
-        machine.saveRetryDue()
         // The first write did succeed.
-        var newer = bob
-        newer.rotation = 1
-        newer.bundle = .pair("bob-1")
-        for case .save(let job) in machine.takeActions() {
-            #expect(Machine.saveDecision(job)(.found(newer)) == .keep)
-            machine.saveFinished(job, over: .init(reading: .found(newer)), failure: nil)
-        }
+        let newer = bob.renewed(rotation: 1, .pair("bob-1"))
+        #expect(machine.answer(.write, .found(newer)) == .keep)
         #expect(machine.currentRecord == newer)
     }
 
-    @Test("a pending deletion is dropped when its record has been overwritten") func obsoleteDeletion() throws {
+    @Test("a pending deletion is dropped when its record has been overwritten") func obsoleteDeletion() {
         var machine = unwritten(bob, over: ada)
-        let deletion = try #require(machine.deletion)
-        machine.saveRetryDue()
-        for case .save(let job) in machine.takeActions() {
-            machine.saveFinished(job, over: .init(reading: .found(ada)), failure: nil)
-        }
-        #expect(machine.deletion == nil)
-        #expect(Machine.deletionDecision(deletion)(.found(bob)) == .keep)
+        #expect(machine.needs(.delete))
+        machine.answer(.write, .found(ada))
+        #expect(!machine.needs(.delete))
     }
 
-    @Test("the expiry of a session that was never written does not restore the previous one") func expiredUnwritten() {
+    @Test("the expiry of a session that was never written does not restore the previous one") func expiredUnwritten()
+        throws
+    {
         var machine = unwritten(bob, over: ada)
         machine.lastEnded = nil
-        let job = Machine.RefreshJob(id: 90, record: bob, hasBeenStored: false)
-        guard case .signedIn(var session) = machine.state else { return }
-        session.phase = .confirmingExpiry(job, .refreshTokenRejected(code: nil))
-        machine.state = .signedIn(session)
-        machine.expiryCheckFinished(job, over: .init(reading: .found(ada)), failure: nil)
-        #expect(machine.state == .expired(.refreshTokenRejected(code: nil), bob.id))
-        #expect(machine.deletion?.scope.includes(ada) == true)
+        machine.tokenRejected(bob.stamp, at: .zero)
+        let started = machine.takeRefresh()
+        let job = try #require(started)
+        #expect(machine.answer(preparing: job, .found(ada), failure: failure) == .send)
+        let reason = ExpiryReason.refreshTokenRejected(code: nil)
+        _ = machine.refreshFinished(job, .terminal(reason), at: .zero, jitter: 0)
+        #expect(machine.answer(.confirmExpiry, .found(ada)) == .keep)
+        #expect(machine.identity == .expired(reason, bob.id))
+        #expect(machine.answer(.delete, .found(ada)) == .delete)
     }
 
     @Test("a sign-in by another process during a deletion is noticed after the deletion")
     func changeWhileDeleting() {
-        var machine = restored(ada)
-        machine.signedOut()
-        #expect(machine.snapshotTaken(.init(reading: .found(bob)), since: machine.epoch) == .unavailable)
-        #expect(machine.state == .signedOut)
-        machine.deletionFinished(machine.deletion?.id ?? 0, over: .init(reading: .found(bob)), failure: nil)
-        #expect(machine.snapshotTaken(.init(reading: .found(bob)), since: machine.epoch) == .reconciled)
+        var machine = Machine.restored(ada, sharesStore: true)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        machine.answer(.read, .found(bob))
+        #expect(machine.identity == .signedOut)
+        #expect(machine.answer(.delete, .found(bob)) == .keep)
         #expect(machine.currentRecord == bob)
     }
 
-    @Test("a record that a deletion did not cover is adopted when the deletion is done") func keptByDeletion() {
-        var machine = restored(ada)
-        machine.signedOut()
-        machine.deletionFinished(machine.deletion?.id ?? 0, over: .init(reading: .found(bob)), failure: nil)
-        #expect(machine.deletion == nil)
-        #expect(machine.currentRecord == bob)
+    @Test("a late write of a sign-in that was never stored is undone by the sign-out that followed") func lateSignIn() {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        machine.signedIn(ada, deadlines: nil, by: 1)
+        let decision = machine.decide(.write, over: .empty, hasLostLock: false, at: Machine.wallClock)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        machine.answer(.delete, .unavailable(failure), failure: failure)
+        machine.storeAnsweredLate(.write, decision, .init(reading: .found(ada)))
+        #expect(machine.needs(.delete, isLate: true))
+        #expect(machine.answer(.delete, .found(ada)) == .delete)
+        #expect(machine.identity == .signedOut)
     }
 
     // MARK: - Setup
 
-    private func restored(_ record: StoredSession) -> Machine {
-        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
-        _ = machine.loadRequested(by: 0)
-        machine.loaded(.init(reading: .found(record)))
-        _ = machine.takeActions()
-        return machine
-    }
-
     /// A machine signed in over another session whose store failed to write the new record.
     private func unwritten(_ record: StoredSession, over former: StoredSession) -> Machine {
-        var machine = restored(former)
+        var machine = Machine.restored(former, sharesStore: true)
         machine.signedIn(record, deadlines: nil, by: 1)
-        for case .save(let job) in machine.takeActions() {
-            machine.saveFinished(job, over: .init(reading: .found(former)), failure: failure)
-        }
+        machine.answer(.write, .found(former), failure: failure)
         _ = machine.takeActions()
         return machine
     }

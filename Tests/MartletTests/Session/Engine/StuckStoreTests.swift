@@ -112,7 +112,7 @@ private final class StuckStubStore: TokenStore {
         let events = tokens.events
         gate.open()
         _ = await events.first { if case .restored = $0 { true } else { false } }
-        await tokens.storeQueue.flush()
+        await tokens.storePort.flush()
         #expect(store.reads.withLock { $0 } == 1)
     }
 
@@ -129,7 +129,7 @@ private final class StuckStubStore: TokenStore {
         // The failure has been reported by now.
         _ = await events.first { if case .storeFailed(.delete, _) = $0 { true } else { false } }
         gate.open()
-        await tokens.storeQueue.flush()
+        await tokens.storePort.flush()
         #expect(await store.read() == .empty)
     }
 
@@ -194,7 +194,7 @@ private final class StuckStubStore: TokenStore {
         await #expect(throws: SessionError.self) { try await second.value }
         #expect(store.acquired.withLock { $0 } == 1)
         hanging.open()
-        await tokens.storeQueue.flush()
+        await tokens.storePort.flush()
         #expect(await store.read() != .empty)
     }
 

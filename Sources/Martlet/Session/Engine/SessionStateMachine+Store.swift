@@ -1,0 +1,98 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// What the machine does with the record while the store offers it, so that no other process can change it.
+extension SessionStateMachine {
+    /// Whether a task is still needed. Asked when its turn comes.
+    /// - Parameter isLate: Whether it was reported as failed before.
+    func needs(_ task: StoreTask, isLate: Bool = false) -> Bool {
+        switch task {
+        case .read, .prepare: !isLate
+        case .clearJournal: true
+        case .write: session?.unwritten != nil
+        case .confirmExpiry: session.map { if case .confirmingExpiry = $0.refresh { true } else { false } } ?? false
+        case .delete: deletion != nil
+        }
+    }
+
+    /// What a task does with the record that the store contains. Each decision compares the two, because another process
+    /// may have been faster.
+    /// - Parameters:
+    ///   - task: The task.
+    ///   - reading: The content of the store.
+    ///   - hasLostLock: Whether this process does not hold the lock between processes.
+    ///   - wallClock: The time, for a journal.
+    func decide(
+        _ task: StoreTask, over reading: StoreReading, hasLostLock: Bool, at wallClock: Date
+    ) -> StoreDecision {
+        var decision = undecided(task)
+        decision.hasLostLock = hasLostLock
+        switch task {
+        case .read: break
+        case .prepare(let job):
+            guard !hasLostLock else { break }
+            decision.update = prepare(job, over: reading, wallClock)
+            if case .write(let record) = decision.update, !reading.hasJournal { decision.subject = record }
+        case .write:
+            guard let session, var record = decision.subject else { break }
+            if hasLostLock, session.isVisible, session.isStoring {
+                // Another process may have read the old record and sent the same refresh token.
+                record.journal = RefreshJournal(of: record, sentAt: wallClock)
+                decision.subject = record
+            }
+            decision.update = write(record, over: reading, for: session)
+        case .clearJournal(let record):
+            if case .found(var found) = reading, found.hasTokens(of: record), found.journal != nil {
+                found.journal = nil
+                decision.update = .write(found)
+            }
+        case .confirmExpiry:
+            guard case .found(var found) = reading, let record = session?.record, found.id == record.id else { break }
+            if found.isNewer(than: record) {
+                guard hasLostLock else { break }
+                // Both processes have sent the same token. A server that detects the reuse may end the session.
+                found.journal = found.journal ?? RefreshJournal(of: found, sentAt: wallClock)
+                decision.update = .write(found)
+            } else {
+                decision.update = .delete
+            }
+        case .delete:
+            switch reading {
+            case .found(let record): if deletion?.scope.includes(record) == true { decision.update = .delete }
+            case .empty: break
+            case .unavailable: if deletion?.isSignOut == true { decision.update = .delete }
+            }
+        }
+        return decision
+    }
+
+    /// The decision about a record that the store has not offered.
+    func undecided(_ task: StoreTask) -> StoreDecision {
+        StoreDecision(update: .keep, subject: task == .write ? session?.unwritten : nil, epoch: epoch)
+    }
+
+    private func write(_ record: StoredSession, over reading: StoreReading, for session: ActiveSession) -> StoreUpdate {
+        switch session.verdict(on: reading, for: record) {
+        case .ours(let found):
+            var record = record
+            // Another process may have written a journal since the first attempt of this write.
+            record.journal = record.journal ?? found?.journal(of: record)
+            return .write(record)
+        case .unreadable: return session.claim == .stored ? .keep : .write(record)
+        case .newer, .otherSession, .gone: return .keep
+        }
+    }
+
+    var session: ActiveSession? {
+        if case .signedIn(let session) = identity { session } else { nil }
+    }
+}
+
+extension StoreReading {
+    fileprivate var hasJournal: Bool {
+        if case .found(let record) = self { record.journal != nil } else { false }
+    }
+}

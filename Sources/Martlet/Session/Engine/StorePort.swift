@@ -1,0 +1,112 @@
+/// The one way to a ``TokenStore``: operations run one at a time, in order, and each one is answered once, within the
+/// time limit.
+///
+/// The order matters: a write that was asked for before a sign-out must run before the deletion, never after it. An
+/// operation without an answer in time is reported as failed. It still keeps its turn until it ends, because an old
+/// record could otherwise overwrite a newer one, and what it did is reported later.
+final class StorePort: Sendable {
+    /// What an operation does.
+    enum Access: Sendable {
+        case read
+        case update(@Sendable (StoreReading) -> StoreUpdate)
+    }
+
+    /// The answer to an operation.
+    struct Answer: Hashable, Sendable {
+        /// What the store contained before the operation.
+        var reading: StoreReading
+        /// Why an update failed, or why there was no answer in time.
+        var failure: StorageError?
+        /// What the store contains now, as far as it is known.
+        var content: StoreReading
+
+        init(_ failure: StorageError, reading: StoreReading? = nil) {
+            self.reading = reading ?? .unavailable(failure)
+            self.failure = failure
+            content = .unavailable(failure)
+        }
+
+        init(_ reading: StoreReading, _ update: StoreUpdate = .keep) {
+            self.reading = reading
+            self.content =
+                switch update {
+                case .keep: reading
+                case .write(let record): .found(record)
+                case .delete: .empty
+                }
+        }
+    }
+
+    private let store: any TokenStore
+    private let timeout: Duration
+    private let limits: TimeLimits
+    private let queue = SerialQueue()
+
+    init(_ store: any TokenStore, timeout: Duration, time: any TimeSource) {
+        self.store = store
+        self.timeout = timeout
+        self.limits = TimeLimits(time: time, keepsSleeper: false)
+    }
+
+    /// Adds an operation. It never blocks, so it may be called with a lock held.
+    /// - Parameters:
+    ///   - access: Called when the turn of the operation comes, with whether it was reported as failed; `nil` if there is
+    ///     nothing left to do. Then nothing more is reported.
+    ///   - answer: Called once, before the next operation starts or when the time limit expires.
+    ///   - late: Called with the answer of an operation that was reported as failed and has ended now.
+    func submit(
+        _ access: @escaping @Sendable (_ isLate: Bool) -> Access?, answer: @escaping @Sendable (Answer) -> Void,
+        late: @escaping @Sendable (Answer) -> Void
+    ) {
+        queue.add { [self] turn in
+            let isAnswered = Locked(false)
+            @Sendable func answersFirst() -> Bool {
+                isAnswered.withLock { isAnswered in
+                    defer { isAnswered = true }
+                    return !isAnswered
+                }
+            }
+            let stopTimer = limits.schedule(after: timeout) { [timeout] in
+                guard answersFirst() else { return }
+                let limit = timeout.inSeconds.shortText
+                answer(Answer(StorageError(.unreachable, "the store did not respond within \(limit) s")))
+            }
+            await turn()
+            guard let access = access(isAnswered.withLock { $0 }) else { return stopTimer() }
+            let result = await perform(access)
+            stopTimer()
+            if answersFirst() { answer(result) } else { late(result) }
+        }
+    }
+
+    /// Returns when all operations that were added before have ended, however long they take.
+    func flush() async {
+        await queue.flush()
+    }
+
+    private func perform(_ access: Access) async -> Answer {
+        guard case .update(let decide) = access else { return Answer(await store.read()) }
+        // A store may start its transaction over, and ask again.
+        let last = Locked<(reading: StoreReading, update: StoreUpdate)?>(nil)
+        do {
+            _ = try await store.update { reading in
+                let update = decide(reading)
+                last.withLock { $0 = (reading, update) }
+                return update
+            }
+            guard let last = last.withLock({ $0 }) else { return Answer(.unavailable(.noDecision)) }
+            return Answer(last.reading, last.update)
+        } catch {
+            let failure = StorageError(wrapping: error)
+            return Answer(failure, reading: last.withLock { $0?.reading })
+        }
+    }
+}
+
+extension StorageError {
+    init(wrapping error: any Error) {
+        self = error as? StorageError ?? StorageError(.unreachable, Redaction.redact(String(describing: error)))
+    }
+
+    fileprivate static let noDecision = StorageError(.unreachable, "the store's update did not ask what to write")
+}

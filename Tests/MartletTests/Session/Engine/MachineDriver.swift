@@ -1,0 +1,54 @@
+import Foundation
+
+@testable import Martlet
+
+/// Plays the shell for a machine in a test.
+extension SessionStateMachine {
+    static let wallClock = Date(timeIntervalSince1970: 1_790_000_000)
+
+    /// A machine that has read a record.
+    static func restored(
+        _ record: StoredSession, deadlines: TokenDeadlines? = nil, policy: SessionPolicy = SessionPolicy(),
+        sharesStore: Bool = false
+    ) -> SessionStateMachine {
+        var machine = SessionStateMachine(policy: policy, sharesStore: sharesStore)
+        _ = machine.loadRequested(by: 0)
+        machine.answer(.read, .found(record), deadlines: deadlines)
+        _ = machine.takeActions()
+        return machine
+    }
+
+    /// Answers a task as a store with this content does.
+    /// - Returns: What the machine has decided.
+    @discardableResult
+    mutating func answer(
+        _ task: StoreTask, _ reading: StoreReading, deadlines: TokenDeadlines? = nil, failure: StorageError? = nil
+    ) -> StoreUpdate {
+        let decision = decide(task, over: reading, hasLostLock: false, at: Self.wallClock)
+        storeAnswered(task, decision, over: .init(reading: reading, deadlines: deadlines), failure: failure)
+        return decision.update
+    }
+
+    /// Answers the preparation of a refresh as a store with this content does.
+    mutating func answer(
+        preparing job: RefreshJob, _ reading: StoreReading, failure: StorageError? = nil, at now: Duration = .zero
+    ) -> Preparation {
+        let decision = decide(.prepare(job), over: reading, hasLostLock: false, at: Self.wallClock)
+        return prepared(
+            job, decision, over: .init(reading: reading), failure: failure, sentAt: Self.wallClock, at: now, jitter: 0)
+    }
+
+    /// The refresh that the machine has started.
+    mutating func takeRefresh() -> RefreshJob? {
+        takeActions().compactMap { if case .refresh(let job) = $0 { job } else { nil } }.last
+    }
+}
+
+extension StoredSession {
+    func renewed(rotation: Int, _ bundle: TokenBundle) -> StoredSession {
+        var record = self
+        record.rotation = rotation
+        record.bundle = bundle
+        return record
+    }
+}
