@@ -118,16 +118,18 @@ extension SessionStateMachine {
 
     /// The lock was checked after the preparation.
     mutating func lockChecked(_ job: RefreshJob, isHeld: Bool) -> Preparation {
-        guard case .signedIn(var session) = identity, case .sending(let current, _) = session.refresh,
-            current.id == job.id
-        else {
+        guard isSending(job), var session else {
             emit(.refreshDiscarded(job.stamp, discardReason(of: job)))
             return .stop
         }
         guard !isHeld else { return .send }
-        session.refresh = .preparing(current)
+        session.refresh = .preparing(job)
         identity = .signedIn(session)
         return .startOver
+    }
+
+    func isSending(_ job: RefreshJob) -> Bool {
+        if case .sending(let current, _)? = session?.refresh { current.id == job.id } else { false }
     }
 
     /// The refresher has returned or thrown. New tokens are used even if they arrive after the time limit, because the

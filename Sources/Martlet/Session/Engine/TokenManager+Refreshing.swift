@@ -103,7 +103,11 @@ extension TokenManager {
         return await Self.$refreshing.withValue(refreshing) {
             await limits.deliver(within: policy.attemptTimeout) { [refresher, tokenEndpoint] in
                 // A task that can be escalated: the one around it is not awaited, so no priority reaches it.
-                let exchange = Task { try await refresher.refresh(job.record.bundle, over: tokenEndpoint) }
+                let exchange = Task {
+                    // The tokens of an earlier attempt may have arrived meanwhile.
+                    guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
+                    return try await refresher.refresh(job.record.bundle, over: tokenEndpoint)
+                }
                 self.core.withLock { $0.refresh?.exchange = exchange }
                 return try await withTaskCancellationHandler {
                     try await exchange.value
