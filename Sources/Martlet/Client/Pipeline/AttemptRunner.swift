@@ -50,15 +50,18 @@ struct AttemptRunner: Sendable {
         let pass = call.monitor?.pass ?? 0
         // Capture the attempt number now: an attempt abandoned before it starts would read its successor's.
         let attempt = receiver.attempt
+        // Not the call itself: it has the receiver, which keeps the body until the caller takes it. A caller that was
+        // cancelled never does.
+        let (context, monitor, owner) = (call.context, call.monitor, call.authorization.owner)
         return try await limits.run(withoutProgressFor: limit(of: call)) { progress in
             let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
             try await receiver.receive(
                 IncomingResponse(
-                    attempt: attempt, head: response.head, body: counted, context: call.context,
+                    attempt: attempt, head: response.head, body: counted, context: context,
                     progress: { count in
                         progress.report()
-                        call.monitor?.receive(count, in: pass)
-                    }, finish: { call.monitor?.finish() }, slot: slot, owner: call.authorization.owner))
+                        monitor?.receive(count, in: pass)
+                    }, finish: { monitor?.finish() }, slot: slot, owner: owner))
             return count.withLock { $0 }
         }.get()
     }

@@ -70,4 +70,24 @@ import Testing
         first = nil
         #expect(try await second.value == 3500)
     }
+
+    @Test("a call that is cancelled before it returns its stream releases its slot", .timeLimit(.minutes(10)))
+    func cancelledBeforeReturn() async throws {
+        struct Cancelling: RequestInterceptor {
+            func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {
+                if context.endpoint.path == "/film" { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+        }
+        let server = DownloadServer(Data(count: 3500))
+        let client = client(server.transport) {
+            $0.maximumConcurrentRequests = 1
+            $0.interceptors = [Cancelling()]
+        }
+        let stream = Task { await error { _ = try await client.stream(Get("/film", .none)) } }
+        guard case .cancelled = await stream.value else {
+            Issue.record("the stream should be cancelled")
+            return
+        }
+        _ = try await client.data(for: Get("/other", .none))
+    }
 }
