@@ -46,6 +46,26 @@ import Testing
         #expect(transport.requests.map { $0.headers[.authorization] != nil } == [true, false])
     }
 
+    @Test("a redirect is not followed after the session of the call has ended") func afterSignOut() async throws {
+        let holder = Locked<TokenManager?>(nil)
+        let transport = StubTransport { request in
+            guard request.path == "/a" else { return .status(204) }
+            await holder.withLock { $0 }?.signOut()
+            return .status(307, headers: [.location: "/b"])
+        }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport)
+        holder.withLock { $0 = tokens }
+        try await tokens.signIn(with: .fresh())
+        let failure = await error { try await NetworkClient(tokens: tokens).send(Get("/a")) }
+        guard case .sessionChanged = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(transport.requests.map(\.path) == ["/a"])
+    }
+
     @Test("C31: a 401 from another origin does not start a refresh") func crossOrigin401() async throws {
         let app = try await App.signedIn()
         app.backend.beforeCall { request in

@@ -32,11 +32,12 @@ struct AttemptRunner: Sendable {
     }
 
     func run(
-        _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?
+        _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
+        checkSession: @escaping @Sendable () throws -> Void
     ) async throws -> Outcome {
         let generation = call.monitor?.generation ?? 0
         return try await limits.run(withoutProgressFor: limit(of: call)) { progress in
-            try await exchange(request, call, from: origin, observation, progress, generation)
+            try await exchange(request, call, from: origin, observation, progress, generation, checkSession)
         }.get()
     }
 
@@ -72,7 +73,7 @@ struct AttemptRunner: Sendable {
 
     private func exchange(
         _ original: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
-        _ progress: ProgressSignal, _ generation: Int
+        _ progress: ProgressSignal, _ generation: Int, _ checkSession: @Sendable () throws -> Void
     ) async throws -> Outcome {
         let (body, context) = (call.body, call.context)
         var generation = generation
@@ -116,6 +117,8 @@ struct AttemptRunner: Sendable {
             _ = try? await response.body.collect(upTo: 16 << 10)
             // After a cancellation or a timeout the next attempt may already be under way.
             try Task.checkCancellation()
+            // The session of the call may have ended since the previous request.
+            try checkSession()
             leftOrigin = leftOrigin || redirect.leavesOrigin
             observation?.attemptWillRedirect(
                 context, redirect.request, to: "\(redirect.origin)\(redirect.request.path ?? "")")

@@ -46,7 +46,7 @@ struct Authorizer: Sendable {
     /// - Returns: `false` if the call must wait for a new token.
     func revalidateToken(for call: inout CallState) throws(SessionError) -> Bool {
         guard let credential = call.authorization.credential, !tokens.isUsable(credential.stamp) else { return true }
-        try checkSession(of: call)
+        try checkSession(of: call.authorization)
         call.authorization.credential = nil
         guard let newer = tokens.freshCredential(for: call.authorization.owner) else { return false }
         try assign(newer, to: &call)
@@ -60,12 +60,12 @@ struct Authorizer: Sendable {
         if case .success(let newer) = await requestToken(for: call), newer.stamp.session == credential.stamp.session {
             call.authorization.credential = newer
         }
-        try checkSession(of: call)
+        try checkSession(of: call.authorization)
     }
 
     /// Fails if the session that the call belongs to has ended.
-    func checkSession(of call: CallState) throws(SessionError) {
-        if let owner = call.authorization.owner, let error = tokens.end(of: owner) { throw error }
+    func checkSession(of authorization: Authorization) throws(SessionError) {
+        if let owner = authorization.owner, let error = tokens.end(of: owner) { throw error }
     }
 
     /// Takes a token for a call that a refresher makes during a refresh. Such a call must not wait for the result of

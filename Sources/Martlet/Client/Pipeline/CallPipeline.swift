@@ -141,13 +141,15 @@ struct CallPipeline: Sendable {
             var recipient = call.recipient
             try await holdingSlot { recipient = try await adapt(&request, from: unsigned, &call) }
             // An interceptor may have waited while the session ended.
-            if !config.interceptors.isEmpty { try authorizer?.checkSession(of: call) }
+            if !config.interceptors.isEmpty { try authorizer?.checkSession(of: call.authorization) }
             let origin = try origin(of: &request, adaptedFrom: &call, recipient)
             call.context.sent += 1
             isUnderWay = true
             call.monitor?.start(attempt: call.context.attempt)
             observation?.attemptWillStart(call.context, request)
-            let outcome = try await attemptRunner.run(request, call, from: origin, observation)
+            let outcome = try await attemptRunner.run(request, call, from: origin, observation) {
+                [authorizer, authorization = call.authorization] in try authorizer?.checkSession(of: authorization)
+            }
             // A request redirected to another origin carries no token, so its response cannot reject the token.
             if outcome.leftOrigin { call.context.stamp = nil }
             if let body = outcome.body, let receiver = call.receiver {
