@@ -26,6 +26,12 @@ struct TortureCommand: AsyncParsableCommand {
     @Option(help: "The mode to run: \(ModeChoice.allNames).")
     var mode = ModeChoice.all
 
+    @Option(help: "The store to run over: \(StoreChoice.allNames). With several, the rounds are divided among them.")
+    var store = StoreChoice.all
+
+    @Option(help: "How many seconds the run may take at most. A mode then ends early.")
+    var seconds: Int?
+
     @Option(help: "How many processes share the session, from 2 to 8. Each round uses 2 or more of them.")
     var processes = 8
 
@@ -41,6 +47,10 @@ struct TortureCommand: AsyncParsableCommand {
     func validate() throws {
         guard rounds >= 1 else { throw ValidationError("--rounds must be 1 or more.") }
         guard (2...8).contains(processes) else { throw ValidationError("--processes must be from 2 to 8.") }
+        guard seconds.map({ $0 >= 1 }) ?? true else { throw ValidationError("--seconds must be 1 or more.") }
+        guard store != .secretService || Keyring.isInstalled else {
+            throw ValidationError("--store secret-service needs \(Keyring.packages).")
+        }
         guard (200...10_000).contains(lease) else { throw ValidationError("--lease must be from 200 to 10000.") }
     }
 
@@ -49,7 +59,14 @@ struct TortureCommand: AsyncParsableCommand {
         var settings = TortureSettings(
             rounds: rounds, seed: seed, processes: processes, lease: .milliseconds(lease))
         settings.hidesLock = withoutLock
-        let torture = Torture(settings: settings, modes: mode.modes, console: Console(allowsColor: !noColor))
+        settings.stores = store.stores
+        settings.limit = seconds.map { .seconds($0) }
+        let console = Console(allowsColor: !noColor)
+        if store == .all, !Keyring.isInstalled {
+            settings.stores.removeAll { $0 == .secretService }
+            console.line(console.paint("Without the Secret Service, which needs \(Keyring.packages).", .note))
+        }
+        let torture = Torture(settings: settings, modes: mode.modes, console: console)
         let passed = try await runUntilInterrupted { await torture.run() }
         if !passed { throw ExitCode.failure }
     }
@@ -66,5 +83,19 @@ enum ModeChoice: String, CaseIterable, ExpressibleByArgument {
 
     var modes: [TortureMode] {
         TortureMode(rawValue: rawValue).map { [$0] } ?? TortureMode.allCases
+    }
+}
+
+/// The value of `--store`: one store, or all of them.
+enum StoreChoice: String, CaseIterable, ExpressibleByArgument {
+    case file
+    case encrypted
+    case secretService = "secret-service"
+    case all
+
+    static var allNames: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+    var stores: [TortureStore] {
+        TortureStore(rawValue: rawValue).map { [$0] } ?? TortureStore.allCases
     }
 }

@@ -4,6 +4,8 @@ public struct RequestMoment: Sendable, Hashable {
     public enum Stage: Sendable, Hashable {
         /// The request has arrived and has not been handled.
         case arrived
+        /// The request has presented a used refresh token, and its session was revoked.
+        case reuseDetected
         /// The request was handled and its effects are kept. Nothing of the response has been sent.
         case handled(status: Int)
         /// The response has been sent.

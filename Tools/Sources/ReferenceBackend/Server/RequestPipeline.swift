@@ -127,7 +127,9 @@ struct RequestPipeline: Sendable {
 
     private func handle(_ resolved: ResolvedRequest) async throws -> Reply {
         do {
-            return try await resolved.run()
+            return try await Sessions.$onReuse.withValue({ notify(.reuseDetected, resolved) }) {
+                try await resolved.run()
+            }
         } catch let error as APIError {
             return resolved.isManagement
                 ? .json(["message": .string(error.message)], status: error.status)

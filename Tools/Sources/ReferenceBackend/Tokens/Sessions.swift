@@ -9,6 +9,9 @@ struct Sessions: Sendable {
     let accessTokens: AccessTokens
     let logger: Logger
 
+    /// Called when a used refresh token has ended its session, in the task of the request that presented it.
+    @TaskLocal static var onReuse: (@Sendable () -> Void)?
+
     /// Creates a session for a user.
     func open(for user: UserRecord) async throws -> SessionGrant {
         let familyID = RandomBytes.identifier()
@@ -63,6 +66,7 @@ struct Sessions: Sendable {
         state.count { $0.reuseDetected += 1 }
         logger.notice("A used refresh token was sent again; its session is revoked.")
         try await revoke(.family(record.familyID), refusingAccess: true)
+        Self.onReuse?()
         throw APIError.refreshRefused
     }
 

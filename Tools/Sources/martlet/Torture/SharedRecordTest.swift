@@ -6,24 +6,26 @@ internal import ReferenceBackend
 /// Several worker processes that use one stored session against one backend; runs some of the rounds of a mode.
 struct SharedRecordTest {
     let mode: TortureMode
+    let store: TortureStore
     let settings: TortureSettings
     let progress: TortureProgress
     let backend: ReferenceBackend
-    private let folder: URL
+    private let folder: String
     let injector: WorkerFaultInjector
     let watch: RecordWatch
     var pool: WorkerPool
     /// The id of the session under test; empty if a worker has to sign in first.
     var session = ""
-    /// The number of reuse detections before this round.
-    var reuseDetections = 0
+    /// The faults of the round before.
+    var earlierFaults: [RefreshHistory.Fault] = []
     var violations = 0
 
     private static let credentials = (email: "ada@example.com", password: "a swift never lands")
 
     /// Runs rounds with a server, workers and a temporary folder, and removes them afterwards.
     static func run(
-        _ rounds: [Int], mode: TortureMode, settings: TortureSettings, progress: TortureProgress
+        _ rounds: [Int], mode: TortureMode, over store: TortureStore, settings: TortureSettings,
+        progress: TortureProgress
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "martlet-torture-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -34,8 +36,8 @@ struct SharedRecordTest {
         configuration.onRequest = { injector.requestReached($0) }
         try await ReferenceBackend.withRunning(configuration) { backend in
             var test = SharedRecordTest(
-                mode: mode, settings: settings, progress: progress, backend: backend, folder: folder, injector: injector
-            )
+                mode: mode, store: store, settings: settings, progress: progress, backend: backend, folder: folder.path,
+                injector: injector)
             let watching = test.watch.start()
             defer { watching.cancel() }
             do {
@@ -49,21 +51,22 @@ struct SharedRecordTest {
     }
 
     private init(
-        mode: TortureMode, settings: TortureSettings, progress: TortureProgress, backend: ReferenceBackend, folder: URL,
-        injector: WorkerFaultInjector
+        mode: TortureMode, store: TortureStore, settings: TortureSettings, progress: TortureProgress,
+        backend: ReferenceBackend, folder: String, injector: WorkerFaultInjector
     ) {
         self.mode = mode
+        self.store = store
         self.settings = settings
         self.progress = progress
         self.backend = backend
         self.folder = folder
         self.injector = injector
-        let record = folder.appending(path: "record/session.json").path
-        watch = RecordWatch(path: record) { injector.recordChanged($0) }
+        watch = RecordWatch(store, in: folder) { injector.recordChanged($0) }
         pool = WorkerPool(timeout: settings.timeout, onStart: { injector.started($0) }) {
             [url = backend.baseURL] name in
             WorkerConfiguration(
-                name: name, baseURL: url, record: record, lease: mode.lease(settings.lease), grace: mode.grace,
+                name: name, baseURL: url, store: store, folder: folder, lease: mode.lease(settings.lease),
+                grace: mode.grace,
                 timeout: settings.timeout, hidesLock: settings.hidesLock)
         }
     }
@@ -99,7 +102,7 @@ struct SharedRecordTest {
             if session.isEmpty { try await signIn(round, using: &random) }
             try await run(round, using: &random)
             try Task.checkCancellation()
-            progress.roundEnded()
+            progress.roundEnded(over: store)
         }
         try await signOut()
     }
@@ -144,14 +147,14 @@ struct SharedRecordTest {
         await injector.finishRound()
         try Task.checkCancellation()
         let violations = violations
-        await judge(round, outcomes, isSignOut: action == .signOut)
+        await judge(round, outcomes, action)
         // The violations of one round must not cause violations in the next one.
         if self.violations > violations { try await reset() }
     }
 
     private mutating func reset() async throws {
         await pool.killAll()
-        if !session.isEmpty { try FileManager.default.removeItem(at: folder.appending(path: "record")) }
+        try await store.reset(in: folder)
         _ = await watch.readNow()
         _ = watch.takeFindings()
         session = ""
@@ -169,10 +172,9 @@ struct SharedRecordTest {
         guard case .report = outcomes[0].outcome else {
             return violation(\.deadlocks, "\(worker.name) did not sign out: \(outcomes[0].outcome)", in: nil)
         }
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "record").path)
-        let leftovers = files.filter { $0.hasSuffix(".tmp") || $0 == "session.json" }
+        let leftovers = try await store.leftovers(in: folder)
         if !leftovers.isEmpty {
-            violation(\.otherViolations, "files left behind after the last sign-out: \(leftovers.sorted())", in: nil)
+            violation(\.otherViolations, "left behind after the last sign-out: \(leftovers)", in: nil)
         }
     }
 }

@@ -4,14 +4,27 @@ struct Torture: Sendable {
     let modes: [TortureMode]
     let console: Console
 
-    /// Runs all rounds of all modes.
+    /// Runs all rounds of all modes, with a keyring if a store needs one.
     /// - Returns: Whether no rule was violated.
     func run() async -> Bool {
+        guard settings.stores.contains(.secretService) else { return await runModes() }
+        do {
+            return try await Keyring.withRunning { await runModes() }
+        } catch is CancellationError {
+            console.line("Interrupted before the first round.")
+        } catch {
+            console.line(console.paint("✗ The keyring did not start: \(error)", .bad))
+        }
+        return false
+    }
+
+    private func runModes() async -> Bool {
         console.line(
             console.paint("Martlet: 2 to \(settings.processes) processes share one session", .title))
         console.line(
             "\(settings.rounds.grouped) rounds in each mode (\(modes.map(\.rawValue).joined(separator: ", "))),"
-                + " seed \(settings.seed), lease \(settings.lease.readable)")
+                + " seed \(settings.seed), lease \(settings.lease.readable),"
+                + " over \(settings.stores.map(\.rawValue).joined(separator: ", "))")
         var results: [(mode: TortureMode, figures: TortureFigures)] = []
         for mode in modes where !Task.isCancelled {
             results.append((mode, await run(mode)))
@@ -32,17 +45,20 @@ struct Torture: Sendable {
     }
 
     private func run(_ mode: TortureMode) async -> TortureFigures {
-        let progress = TortureProgress(mode, rounds: settings.rounds, console: console)
+        let progress = TortureProgress(
+            mode, rounds: settings.rounds, limit: settings.limit.map { $0 / modes.count }, console: console)
         await withTaskGroup { group in
-            for number in 1...settings.parallelTests {
-                let rounds = Array(stride(from: number, through: settings.rounds, by: settings.parallelTests))
+            for (index, store) in settings.stores.enumerated() {
+                let rounds = Array(stride(from: index + 1, through: settings.rounds, by: settings.stores.count))
                 group.addTask {
                     do {
-                        try await SharedRecordTest.run(rounds, mode: mode, settings: settings, progress: progress)
+                        try await SharedRecordTest.run(
+                            rounds, mode: mode, over: store, settings: settings, progress: progress)
                     } catch is CancellationError {
                     } catch is TortureAborted {
                     } catch {
-                        progress.violation(\.otherViolations, "the test could not continue: \(error)", in: nil)
+                        progress.violation(
+                            \.otherViolations, "the test could not continue: \(error)", in: nil, over: store)
                     }
                 }
             }
@@ -62,8 +78,9 @@ struct Torture: Sendable {
         }
         console.line(console.paint("✗ \(violations.count) violations. The first: \(violations[0])", .bad))
         let mode = modes.count == 1 ? modes[0].rawValue : "all"
+        let store = settings.stores.count == 1 ? " --store \(settings.stores[0].rawValue)" : ""
         console.line(
-            "Reproduce with: martlet torture --mode \(mode) --rounds \(settings.rounds)"
+            "Reproduce with: martlet torture --mode \(mode)\(store) --rounds \(settings.rounds)"
                 + " --processes \(settings.processes) --seed \(settings.seed)")
         return false
     }

@@ -12,7 +12,14 @@ struct TortureFigures: Sendable {
     var stops = 0
     var faultsDuringRefresh = 0
     var reads = 0
+    /// The rounds over each store.
+    var roundsOver: [TortureStore: Int] = [:]
+    /// Used refresh tokens that the server received.
     var reuseDetections = 0
+    /// Those of ``reuseDetections`` that match a recorded kill or stop.
+    var explainedReuses = 0
+    /// The others, and all of them in a mode that may lose no session.
+    var unexplainedReuses = 0
     var tornRecords = 0
     /// Ended sessions that reappeared, and records that returned to earlier tokens.
     var regressions = 0
@@ -20,6 +27,10 @@ struct TortureFigures: Sendable {
     var rotationsLost = 0
     /// Those of ``rotationsLost`` that are explained by a fault before the request was sent.
     var lateSends = 0
+    /// Workers with calls that failed for another reason than the end of the session or a stop of theirs.
+    var unexplainedFailures = 0
+    /// Rounds with more refreshes than the round and its faults needed.
+    var excessRefreshes = 0
     var deadlocks = 0
     /// Violations of any other kind.
     var otherViolations = 0
@@ -30,15 +41,20 @@ struct TortureFigures: Sendable {
     /// The table of the modes that were run, one column each.
     static func table(_ modes: [(mode: TortureMode, figures: TortureFigures)]) -> [String] {
         let rows: [(String, (TortureFigures) -> Int)] = [
-            ("rounds", \.rounds), ("processes started", \.processes), ("calls", \.calls),
+            ("rounds", \.rounds), ("  over encrypted files", { $0.roundsOver[.encrypted] ?? 0 }),
+            ("  over the Secret Service", { $0.roundsOver[.secretService] ?? 0 }), ("processes started", \.processes),
+            ("calls", \.calls),
             ("  of which failed", \.failedCalls), ("refreshes sent", \.refreshes),
             ("  replayed within the grace", \.replays),
             ("adoptions", \.adoptions), ("requested sign-outs", \.signOuts), ("kills", \.kills), ("stops", \.stops),
             ("  during a refresh", \.faultsDuringRefresh), ("reads of the record", \.reads),
-            ("reuse detections", \.reuseDetections), ("torn records", \.tornRecords),
+            ("reuse detections", \.reuseDetections), ("  matched to a kill or stop", \.explainedReuses),
+            ("  unexplained", \.unexplainedReuses), ("torn records", \.tornRecords),
             ("record regressions", \.regressions), ("unexpected sign-outs", \.unexpectedSignOuts),
             ("rotationLost, explained", \.rotationsLost), ("  by a fault before sending", \.lateSends),
-            ("deadlocks", \.deadlocks), ("other violations", \.otherViolations),
+            ("unexplained failed calls", \.unexplainedFailures),
+            ("rounds with excess refreshes", \.excessRefreshes), ("deadlocks", \.deadlocks),
+            ("other violations", \.otherViolations),
         ]
         let width = 12
         let names = rows.map(\.0.count).max() ?? 0

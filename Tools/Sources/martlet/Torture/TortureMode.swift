@@ -34,6 +34,9 @@ struct TortureSettings: Sendable {
     /// How long a worker may take to report before it counts as hung.
     var timeout = Duration.seconds(60)
     var hidesLock = false
-    /// How many records are tested in parallel: while one test waits for a stopped process, another one continues.
-    var parallelTests = 2
+    /// The stores that share the rounds. Each has a record of its own, and they are tested in parallel: while one test
+    /// waits for a stopped process, another one continues.
+    var stores = TortureStore.allCases
+    /// After this time the modes end, each after its share; `nil` for no limit.
+    var limit: Duration?
 }

@@ -4,6 +4,7 @@ internal import NIOConcurrencyHelpers
 final class TortureProgress: Sendable {
     private let mode: TortureMode
     private let rounds: Int
+    private let limit: Duration?
     private let console: Console
     private let start = ContinuousClock.now
     private let state = NIOLockedValueBox(TortureFigures())
@@ -11,16 +12,19 @@ final class TortureProgress: Sendable {
     /// The number of violations after which the mode ends early.
     private static let limit = 20
 
-    init(_ mode: TortureMode, rounds: Int, console: Console) {
+    /// - Parameter limit: How long the mode may take.
+    init(_ mode: TortureMode, rounds: Int, limit: Duration?, console: Console) {
         self.mode = mode
         self.rounds = rounds
+        self.limit = limit
         self.console = console
     }
 
     var figures: TortureFigures { state.withLockedValue { $0 } }
 
     var hasSeenEnough: Bool {
-        state.withLockedValue { $0.violations.count >= Self.limit || $0.deadlocks > 0 }
+        if let limit, start.duration(to: .now) > limit { return true }
+        return state.withLockedValue { $0.violations.count >= Self.limit || $0.deadlocks > 0 }
     }
 
     func add(_ change: (inout TortureFigures) -> Void) {
@@ -28,8 +32,11 @@ final class TortureProgress: Sendable {
     }
 
     /// Counts and prints a violation.
-    func violation(_ count: WritableKeyPath<TortureFigures, Int>, _ text: String, in round: Int?) {
-        let line = "\(mode.rawValue), \(round.map { "round \($0)" } ?? "at the end"): \(text)"
+    func violation(
+        _ count: WritableKeyPath<TortureFigures, Int>, _ text: String, in round: Int?, over store: TortureStore?
+    ) {
+        let place = [mode.rawValue, store?.rawValue, round.map { "round \($0)" } ?? "at the end"]
+        let line = "\(place.compactMap(\.self).joined(separator: ", ")): \(text)"
         state.withLockedValue { figures in
             figures[keyPath: count] += 1
             figures.violations.append(line)
@@ -37,9 +44,10 @@ final class TortureProgress: Sendable {
         console.line("\(console.paint("✗", .bad)) \(line)")
     }
 
-    func roundEnded() {
+    func roundEnded(over store: TortureStore) {
         let figures = state.withLockedValue { figures in
             figures.rounds += 1
+            figures.roundsOver[store, default: 0] += 1
             return figures
         }
         // Print after 10 rounds too, as an early sign of progress.

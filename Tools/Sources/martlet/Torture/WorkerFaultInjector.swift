@@ -80,6 +80,14 @@ final class WorkerFaultInjector: Sendable {
         state.withLockedValue { $0.history.sessionBegan() }
     }
 
+    /// Returns the history with the round that ends now, and begins the next round.
+    func endRound() -> RefreshHistory {
+        state.withLockedValue { state in
+            defer { state.history.roundBegan() }
+            return state.history
+        }
+    }
+
     func stored(rotation: Int) {
         state.withLockedValue { $0.history.stored(rotation: rotation) }
     }
@@ -146,6 +154,8 @@ final class WorkerFaultInjector: Sendable {
                 let ordinal = state.ordinals.count
                 state.ordinals[moment.id] = ordinal
                 inject(worker, &state) { $0 == .arrival(refresh: ordinal) }
+            case .reuseDetected:
+                state.history.reuseDetected(id: moment.id)
             case .handled(let status):
                 state.history.handled(id: moment.id, status: status, at: now)
                 guard let ordinal = state.ordinals[moment.id] else { return }

@@ -9,7 +9,7 @@ struct TortureWorker: Sendable {
     private let tally = NIOLockedValueBox(CallTally())
     private let lastEvents = NIOLockedValueBox<[String]>([])
     private let configuration: WorkerConfiguration
-    private let file: AnyTokenStore
+    private let store: AnyTokenStore
 
     init(_ configuration: WorkerConfiguration) {
         self.configuration = configuration
@@ -21,10 +21,11 @@ struct TortureWorker: Sendable {
         policy.firstBackoff = .milliseconds(20)
         policy.maximumBackoff = .milliseconds(100)
         policy.firstSaveRetry = .milliseconds(50)
-        file = .file(path: configuration.record)
+        store = configuration.store.open(in: configuration.folder)
         let name: HTTPFields = [.userAgent: configuration.name.userAgent]
         tokens = TokenManager(
-            baseURL: BaseURL(configuration.baseURL), store: configuration.hidesLock ? LocklessStore(base: file) : file,
+            baseURL: BaseURL(configuration.baseURL),
+            store: configuration.hidesLock ? LocklessStore(base: store) : store,
             refresher: .json(path: "/auth/refresh"), revoker: .json(path: "/auth/logout"), policy: policy,
             headers: name)
         var config = NetworkConfig()
@@ -114,8 +115,8 @@ struct TortureWorker: Sendable {
     private func waitForSession(_ session: String) async {
         await withTaskGroup { group in
             group.addTask { _ = await waitForState { $0 == .signedIn(session: session) } }
-            group.addTask { [file] in
-                while !Task.isCancelled, case .found(let record) = await file.read(), record.id.rawValue == session {
+            group.addTask { [store] in
+                while !Task.isCancelled, case .found(let record) = await store.read(), record.id.rawValue == session {
                     try? await Task.sleep(for: .milliseconds(50))
                 }
             }
@@ -182,18 +183,10 @@ extension NetworkError {
         case .sessionExpired: CallFailure.sessionExpired
         case .signInRequired: CallFailure.signInRequired
         case .sessionChanged: CallFailure.sessionChanged
-        case .refreshFailed(_, let failure, _): "refresh failed: \(failure.kind)"
-        case .api(_, let error): "refused with \(error.response.status)"
-        case .unauthorized(_, let response): "refused with \(response.status)"
+        case .refreshFailed(_, let failure, _): CallFailure.refresh(failure.kind)
+        case .api(_, let error): CallFailure.refused(error.response.status)
+        case .unauthorized(_, let response): CallFailure.refused(response.status)
         default: "\(self)"
         }
     }
-}
-
-/// The kinds of failures that mean the end of a session.
-enum CallFailure {
-    static let sessionExpired = "session expired"
-    static let signInRequired = "sign-in required"
-    static let sessionChanged = "session changed"
-    static let all: Set<String> = [sessionExpired, signInRequired, sessionChanged]
 }

@@ -1,3 +1,5 @@
+internal import Martlet
+
 // The messages between the torture test and its workers: one JSON value a line, over the worker's standard input and
 // output.
 
@@ -29,7 +31,9 @@ struct WorkerName: Sendable, Hashable, Codable, CustomStringConvertible {
 struct WorkerConfiguration: Sendable, Codable {
     let name: WorkerName
     let baseURL: String
-    let record: String
+    let store: TortureStore
+    /// The folder of the store.
+    let folder: String
     let lease: Duration
     let grace: Duration
     /// The time limit for one instruction.
@@ -99,4 +103,19 @@ enum WorkerState: Sendable, Hashable, Codable, CustomStringConvertible {
         case .other(let text): text
         }
     }
+}
+
+/// The names of the kinds of failed calls.
+enum CallFailure {
+    static let sessionExpired = "session expired"
+    static let signInRequired = "sign-in required"
+    static let sessionChanged = "session changed"
+    /// Those that mean the end of a session.
+    static let ends: Set<String> = [sessionExpired, signInRequired, sessionChanged]
+
+    static let refreshTimedOut = refresh(.timedOut)
+    static let rejected = refused(401)
+
+    static func refresh(_ kind: RefreshError.Kind) -> String { "refresh failed: \(kind)" }
+    static func refused(_ status: Int) -> String { "refused with \(status)" }
 }

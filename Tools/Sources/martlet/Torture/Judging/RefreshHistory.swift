@@ -40,10 +40,22 @@ struct RefreshHistory: Sendable {
         case faultBeforeSending(Fault)
     }
 
+    /// A refresh whose token the server refused, and the grants whose tokens were not on the disk then.
+    private struct Refusal {
+        let id: String
+        let unwritten: [Refresh]
+    }
+
     private(set) var refreshes: [Refresh] = []
     private(set) var faults: [Fault] = []
-    /// The refresh that the server refused, and the grant that had not been stored by then.
-    private var refusal: (refused: Refresh, unwritten: Refresh?)?
+    /// The first refusal after the last grant.
+    private var refusal: Refusal?
+    /// The refusals of used tokens.
+    private var reuses: [Refusal] = []
+    /// How many refreshes, faults and reuses of this session belong to earlier rounds.
+    private var earlier = (refreshes: 0, faults: 0, reuses: 0)
+    /// Whether there were grants at the beginning of the round whose tokens were not on the disk.
+    private(set) var roundBeganUnwritten = false
     /// The highest rotation that was seen on the disk.
     private(set) var storedRotation = 0
 
@@ -51,9 +63,27 @@ struct RefreshHistory: Sendable {
         self = RefreshHistory()
     }
 
+    /// The next round begins.
+    mutating func roundBegan() {
+        earlier = (refreshes.count, faults.count, reuses.count)
+        roundBeganUnwritten = refreshes.contains { $0.storedRotation == storedRotation && $0.status != 401 }
+    }
+
+    /// The refreshes and faults of this round.
+    var refreshesOfRound: ArraySlice<Refresh> { refreshes[earlier.refreshes...] }
+    var faultsOfRound: ArraySlice<Fault> { faults[earlier.faults...] }
+
     mutating func arrived(id: String, from worker: WorkerName, at now: Duration) {
         refreshes.append(Refresh(id: id, worker: worker, arrivedAt: now, storedRotation: storedRotation))
     }
+
+    /// The server recognized the token of a refresh as a used one.
+    mutating func reuseDetected(id: String) {
+        reuses.append(Refusal(id: id, unwritten: unwrittenGrants))
+    }
+
+    /// Whether the server has revoked the session because of a used token.
+    var wasReused: Bool { !reuses.isEmpty }
 
     mutating func handled(id: String, status: Int, at now: Duration) {
         guard let index = refreshes.firstIndex(where: { $0.id == id }) else { return }
@@ -62,7 +92,7 @@ struct RefreshHistory: Sendable {
         // A late refusal can belong to the previous session's token. A grant after it proves that this session is
         // alive.
         if status == 200 { refusal = nil }
-        if status == 401, refusal == nil { refusal = (refreshes[index], unwrittenGrant) }
+        if status == 401, refusal == nil { refusal = Refusal(id: id, unwritten: unwrittenGrants) }
     }
 
     mutating func stored(rotation: Int) {
@@ -86,23 +116,43 @@ struct RefreshHistory: Sendable {
         faults[index].until = now
     }
 
-    /// The granted refresh whose tokens are not on the disk. Without a grace period, each grant is one rotation.
-    private var unwrittenGrant: Refresh? {
-        let granted = refreshes.filter { $0.status == 200 }
-        return granted.count > storedRotation ? granted[storedRotation] : nil
+    /// The granted refreshes whose tokens are not on the disk. Without a grace period, each grant is one rotation.
+    private var unwrittenGrants: [Refresh] {
+        Array(refreshes.filter { $0.status == 200 }.dropFirst(storedRotation))
     }
 
     /// How long the tokens had been granted but not stored when another worker sent the old token.
     var delay: Duration? {
-        guard let refusal, let unwritten = refusal.unwritten else { return nil }
-        return refusal.refused.arrivedAt - unwritten.arrivedAt
+        guard let refusal, let unwritten = refusal.unwritten.first, let refused = refresh(refusal.id) else {
+            return nil
+        }
+        return refused.arrivedAt - unwritten.arrivedAt
     }
 
     /// The fault that explains the lost session, or `nil` if none does.
     func explanation() -> Explanation? {
-        guard let refusal else { return nil }
+        refusal.flatMap { explanation(of: $0, by: faults) }
+    }
+
+    /// The reuse detections of this round, each with the fault that explains it. A fault explains one of them at most.
+    func reusesOfRound() -> [(refresh: Refresh?, explanation: Explanation?)] {
+        var unused = faults
+        let all = reuses.map { reuse in
+            let explanation = explanation(of: reuse, by: unused)
+            if let explanation { unused.removeAll { $0 == explanation.fault } }
+            return (refresh(reuse.id), explanation)
+        }
+        return Array(all[earlier.reuses...])
+    }
+
+    private func refresh(_ id: String) -> Refresh? {
+        refreshes.first { $0.id == id }
+    }
+
+    private func explanation(of refusal: Refusal, by faults: [Fault]) -> Explanation? {
+        guard let refused = refresh(refusal.id) else { return nil }
         // If the client died, the server may not have recorded the end of its request.
-        let suspects = refusal.unwritten.map { [$0] } ?? refreshes.filter { $0.status == nil }
+        let suspects = refusal.unwritten.isEmpty ? refreshes.filter { $0.status == nil } : refusal.unwritten
         for suspect in suspects {
             let fault = faults.first { fault in
                 // A dead or stopped process sends nothing, so the request was sent before it arrived.
@@ -112,11 +162,20 @@ struct RefreshHistory: Sendable {
             if let fault { return .faultBeforeWrite(fault) }
         }
         let fault = faults.last { fault in
-            guard fault.worker == refusal.refused.worker, let until = fault.until,
-                let handledAt = refusal.refused.handledAt
-            else { return false }
-            return until <= handledAt && refusal.refused.arrivedAt - until < .seconds(1)
+            guard fault.worker == refused.worker, let until = fault.until, let handledAt = refused.handledAt else {
+                return false
+            }
+            return until <= handledAt && refused.arrivedAt - until < .seconds(1)
         }
         return fault.map { .faultBeforeSending($0) }
+    }
+}
+
+extension RefreshHistory.Explanation {
+    /// The fault that caused the loss.
+    var fault: RefreshHistory.Fault {
+        switch self {
+        case .faultBeforeWrite(let fault), .faultBeforeSending(let fault): fault
+        }
     }
 }

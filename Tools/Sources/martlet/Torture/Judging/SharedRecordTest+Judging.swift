@@ -1,0 +1,83 @@
+internal import Martlet
+internal import ReferenceBackend
+
+extension SharedRecordTest {
+    /// Collects what is known about a round after its workers have reported, and judges it.
+    mutating func judge(
+        _ round: Int, _ outcomes: [(name: WorkerName, outcome: WorkerPool.Outcome)],
+        _ action: WorkerInstruction.Action?
+    ) async {
+        let stored = await watch.readNow()?.rawValue
+        report(hung: outcomes.hung, in: round)
+        var evidence = RoundEvidence(
+            mode: mode, session: session, action: action, stored: stored, history: injector.history,
+            earlierFaults: earlierFaults, lease: settings.lease)
+        for (name, outcome) in outcomes {
+            guard case .report(.called(let tally)) = outcome else { continue }
+            if tally.session == session { injector.stored(rotation: tally.rotation) }
+            evidence.tallies.append((name, tally))
+        }
+        judgeRecord(round)
+        if evidence.hasEnded {
+            let ends = await pool.ask(pool.workers.filter(\.isAlive)) { _ in .awaitEnd(session: session) }
+            report(hung: ends.hung, in: round)
+            for (name, outcome) in ends {
+                guard case .report(.ended(let state)) = outcome else { continue }
+                evidence.finalStates.append((name, state))
+            }
+        }
+        evidence.history = injector.endRound()
+        earlierFaults = Array(evidence.history.faultsOfRound)
+        for broken in evidence.violations() { violation(broken.count, broken.text, in: round) }
+        progress.add { $0.add(evidence) }
+        if evidence.hasEnded { session = "" }
+    }
+
+    mutating func violation(_ count: WritableKeyPath<TortureFigures, Int>, _ text: String, in round: Int?) {
+        violations += 1
+        progress.violation(count, text, in: round, over: store)
+    }
+
+    mutating func report(hung: [WorkerName], in round: Int) {
+        for name in hung {
+            violation(\.deadlocks, "worker \(name) hung: no report within \(settings.timeout)", in: round)
+        }
+    }
+
+    private mutating func judgeRecord(_ round: Int) {
+        let findings = watch.takeFindings()
+        progress.add { $0.reads += findings.reads }
+        for text in findings.torn { violation(\.tornRecords, text, in: round) }
+        for text in findings.regressions { violation(\.regressions, text, in: round) }
+    }
+}
+
+extension [(name: WorkerName, outcome: WorkerPool.Outcome)] {
+    /// The workers that did not report in time.
+    fileprivate var hung: [WorkerName] {
+        filter { if case .hung = $0.outcome { true } else { false } }.map(\.name)
+    }
+}
+
+extension TortureFigures {
+    fileprivate mutating func add(_ evidence: RoundEvidence) {
+        for (_, tally) in evidence.tallies { add(tally) }
+        let reuses = evidence.history.reusesOfRound()
+        reuseDetections += reuses.count
+        explainedReuses += reuses.count { $0.explanation != nil }
+        guard evidence.hasEnded else { return }
+        if evidence.isSignOut { signOuts += 1 }
+        guard case .explained(let explanation) = evidence.loss else { return }
+        rotationsLost += 1
+        if case .faultBeforeSending = explanation { lateSends += 1 }
+    }
+
+    private mutating func add(_ tally: CallTally) {
+        calls += tally.successes + tally.failures.values.reduce(0, +)
+        failedCalls += tally.failures.values.reduce(0, +)
+        adoptions += tally.adoptions
+        replays += tally.replays
+        for (reason, count) in tally.failures { reasons["call: \(reason)", default: 0] += count }
+        for (reason, count) in tally.storeFailures { reasons["store: \(reason)", default: 0] += count }
+    }
+}
