@@ -3,13 +3,12 @@ import HTTPTypes
 import Martlet
 import Testing
 
-/// The behavior that every transport has on every platform. Serialized, because some tests measure the memory of the
-/// process.
+/// The behavior that every transport has on every platform. Serialized, because some tests send hundreds of megabytes.
 @Suite("Transport contract", .serialized, .timeLimit(.minutes(2)))
 enum TransportContract {}
 
 /// The transports under test, with their known limits on this platform.
-enum TransportKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+enum TransportKind: String, CaseIterable, Sendable, Codable, CustomTestStringConvertible {
     case asyncHTTPClient
     case urlSession
 

@@ -78,7 +78,8 @@ enum StoreUnderTest: Int, CaseIterable, Sendable {
     }
 }
 
-/// A deliberately unsafe store that overwrites its record in place.
+/// A deliberately unsafe store that overwrites its record in place, in two halves. It pauses between them, so that on
+/// any machine some kills hit a write.
 private struct InPlaceStore: TokenStore {
     let path: String
 
@@ -92,8 +93,14 @@ private struct InPlaceStore: TokenStore {
     }
 
     func write(_ session: StoredSession) async throws {
-        try session.encoded().write(to: URL(filePath: path))
+        let bytes = try session.encoded()
+        try bytes.prefix(bytes.count / 2).write(to: URL(filePath: path))
         chmod(path, 0o600)
+        try await Task.sleep(for: .milliseconds(1))
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.seekToEnd()
+        try file.write(contentsOf: bytes.dropFirst(bytes.count / 2))
+        try file.close()
     }
 
     func delete() async throws {
