@@ -13,8 +13,14 @@ struct TortureCommand: AsyncParsableCommand {
             them while the server accepts no used token. In "harsh", a session may be lost, but only if a process was \
             killed or stopped between sending a refresh and durably storing its result.
 
+            The rounds of a mode are divided among the stores: a plain file, an encrypted file, and a keyring with a \
+            session bus of its own. After each round it is judged whether the record is intact, why calls failed, how \
+            many refreshes were sent, in which state the processes are after a sign-out or a loss, and whether each \
+            used refresh token that the server received matches a recorded kill or stop.
+
             Exits with 0 only if no rule was violated. The same seed plans the same rounds and faults, but the system \
-            schedules the processes, so a failure may need several runs to reproduce.
+            schedules the processes, so a failure may need several runs to reproduce. A process that is slow because \
+            the machine is busy looks like a stopped one: then use a longer lease.
             """)
 
     @Option(help: "How many rounds to run in each mode.")

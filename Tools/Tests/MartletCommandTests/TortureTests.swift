@@ -5,26 +5,49 @@ import Testing
 
 @testable import MartletCommand
 
-// Serialized and with a long lease, so that a process on a busy machine is not mistaken for a stopped one.
+// Serialized, so that the processes of one test do not delay those of another.
 @Suite("Torture command", .serialized) struct TortureTests {
-    @Test("Three rounds pass in each mode, print the table and leave no files behind", arguments: TortureMode.allCases)
+    @Test(
+        "A round over each store passes in each mode, prints the table and leaves no files behind",
+        arguments: TortureMode.allCases)
     func passes(mode: TortureMode) async throws {
+        // The seed plans a kill in each round and no stop. So the lease can be the longest one, and a process on a busy
+        // machine is not mistaken for a stopped one.
         let run = try await CommandRun(
-            "torture", "--rounds", "3", "--mode", mode.rawValue, "--seed", "7", "--processes", "3", "--lease", "3000")
+            "torture", "--rounds", "3", "--mode", mode.rawValue, "--seed", "373", "--processes", "3",
+            "--lease", "10000")
         #expect(run.status == 0, "\(run.output)")
-        #expect(run.output.contains("seed 7"))
+        #expect(run.output.contains("seed 373"))
         #expect(run.figure("rounds") == 3)
+        #expect(run.figure("  over encrypted files").map { $0 > 0 } == true)
+        #expect(run.figure("  over the Secret Service").map { $0 > 0 } == Keyring.isInstalled)
         #expect(run.figure("calls").map { $0 > 0 } == true)
+        #expect(run.figure("kills").map { $0 > 0 } == mode.injectsFaults)
         #expect(run.figure("deadlocks") == 0)
         #expect(run.leftovers == [])
     }
 
-    @Test("Without the lock, it fails and prints how to reproduce the failure") func fails() async throws {
+    @Test(
+        "Without the lock it fails over each store, and prints how to reproduce the failure",
+        arguments: TortureStore.allCases.filter { $0 != .secretService || Keyring.isInstalled })
+    func fails(store: TortureStore) async throws {
         let run = try await CommandRun(
-            "torture", "--without-lock", "--rounds", "12", "--mode", "calm", "--seed", "7", "--processes", "4")
+            "torture", "--without-lock", "--rounds", "12", "--mode", "calm", "--store", store.rawValue, "--seed", "7",
+            "--processes", "4")
         #expect(run.status == 1, "\(run.output)")
         #expect(run.figure("reuse detections").map { $0 > 0 } == true)
-        #expect(run.output.contains("Reproduce with: martlet torture --mode calm --rounds 12 --processes 4 --seed 7"))
+        #expect(run.figure("  unexplained") == run.figure("reuse detections"))
+        #expect(
+            run.output.contains(
+                "martlet torture --mode calm --store \(store.rawValue) --rounds 12 --processes 4 --seed 7"))
+        #expect(run.leftovers == [])
+    }
+
+    @Test("A time limit ends it early, and leaves no files behind") func timeLimit() async throws {
+        let run = try await CommandRun(
+            "torture", "--rounds", "100000", "--seconds", "1", "--mode", "calm", "--store", "file", "--processes", "2")
+        #expect(run.status == 0, "\(run.output)")
+        #expect(run.figure("rounds").map { $0 < 100_000 } == true)
         #expect(run.leftovers == [])
     }
 
@@ -42,7 +65,8 @@ import Testing
             (["--rounds", "0"], "--rounds must be 1 or more."),
             (["--processes", "9"], "--processes must be from 2 to 8."),
             (["--lease", "5"], "--lease must be from 200 to 10000."),
-            (["--mode", "wild"], "calm"),
+            (["--mode", "wild"], "calm"), (["--store", "cloud"], "secret-service"),
+            (["--seconds", "0"], "--seconds must be 1 or more."),
             (["--seed", "-1"], "--seed"),
         ])
     func options(arguments: [String], message: String) {

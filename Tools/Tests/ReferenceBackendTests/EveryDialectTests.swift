@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import ReferenceBackend
 import Testing
 
@@ -99,12 +100,21 @@ struct EveryDialectTests {
 
     @Test("A used refresh token ends the whole session", arguments: Dialect.allCases.filter { $0 != .legacy419 })
     func reuse(dialect: Dialect) async throws {
-        try await withBackend(dialect) { backend, client in
+        let reports = NIOLockedValueBox<[String]>([])
+        let configure = { (configuration: inout BackendConfiguration) in
+            configuration.onRequest = { moment in
+                if moment.stage == .reuseDetected { reports.withLockedValue { $0.append(moment.id) } }
+            }
+        }
+        try await withBackend(dialect, configure: configure) { backend, client in
             let first = try await TestSession(on: client)
             let second = try TestSession(try await client.refresh(first.refreshToken, dialect))
             #expect(second.refreshToken != first.refreshToken)
-            #expect(try await client.refresh(first.refreshToken, dialect).status >= 400)
+            #expect(reports.withLockedValue(\.count) == 0)
+            let reuse = try await client.refresh(first.refreshToken, dialect)
+            #expect(reuse.status >= 400)
             #expect(backend.controls.counters.reuseDetected == 1)
+            #expect(reports.withLockedValue { $0 } == [reuse.header("X-Request-Id")])
             #expect(try await client.refresh(second.refreshToken, dialect).status >= 400)
             #expect(try await client.with(second.accessToken).get("/me").status == 401)
         }

@@ -104,11 +104,13 @@ struct SharedRecordTest {
             try Task.checkCancellation()
             progress.roundEnded(over: store)
         }
+        judgeLateReuses(nil)
         try await signOut()
     }
 
     private mutating func signIn(_ round: Int, using random: inout SeededGenerator) async throws {
         while let worker = pool.workers.randomElement(using: &random) {
+            judgeLateReuses(round)
             injector.sessionBegan()
             let outcomes = await pool.ask([worker]) { _ in
                 .signIn(email: Self.credentials.email, password: Self.credentials.password)

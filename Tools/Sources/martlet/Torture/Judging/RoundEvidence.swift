@@ -142,7 +142,7 @@ struct RoundEvidence: Sendable {
     }
 
     /// A used token may reach the server only in a mode that may lose sessions, and only by a fault of its own.
-    private func unexplainedReuses() -> [Violation] {
+    func unexplainedReuses() -> [Violation] {
         history.reusesOfRound().compactMap { refresh, explanation in
             if mode.mayLoseSessions, explanation != nil { return nil }
             let sender = refresh.map { "\($0.worker) at \($0.arrivedAt.readable)" } ?? "an unknown worker"

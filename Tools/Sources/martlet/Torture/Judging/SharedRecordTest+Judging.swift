@@ -33,6 +33,13 @@ extension SharedRecordTest {
         if evidence.hasEnded { session = "" }
     }
 
+    /// Judges the reuse detections since the last round, before their history is forgotten.
+    mutating func judgeLateReuses(_ round: Int?) {
+        let evidence = RoundEvidence(mode: mode, session: session, history: injector.endRound())
+        for broken in evidence.unexplainedReuses() { violation(broken.count, broken.text, in: round) }
+        progress.add { $0.addReuses(evidence) }
+    }
+
     mutating func violation(_ count: WritableKeyPath<TortureFigures, Int>, _ text: String, in round: Int?) {
         violations += 1
         progress.violation(count, text, in: round, over: store)
@@ -62,14 +69,18 @@ extension [(name: WorkerName, outcome: WorkerPool.Outcome)] {
 extension TortureFigures {
     fileprivate mutating func add(_ evidence: RoundEvidence) {
         for (_, tally) in evidence.tallies { add(tally) }
-        let reuses = evidence.history.reusesOfRound()
-        reuseDetections += reuses.count
-        explainedReuses += reuses.count { $0.explanation != nil }
+        addReuses(evidence)
         guard evidence.hasEnded else { return }
         if evidence.isSignOut { signOuts += 1 }
         guard case .explained(let explanation) = evidence.loss else { return }
         rotationsLost += 1
         if case .faultBeforeSending = explanation { lateSends += 1 }
+    }
+
+    fileprivate mutating func addReuses(_ evidence: RoundEvidence) {
+        let reuses = evidence.history.reusesOfRound()
+        reuseDetections += reuses.count
+        explainedReuses += reuses.count { $0.explanation != nil }
     }
 
     private mutating func add(_ tally: CallTally) {

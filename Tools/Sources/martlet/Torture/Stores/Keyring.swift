@@ -84,13 +84,12 @@ final class Keyring: Sendable {
         """
     }
 
-    /// Runs the programs until its standard input is closed: by ``stop()``, or because this process has died. They may
-    /// have inherited that SIGTERM is ignored.
+    /// Runs the programs until its standard input is closed: by ``stop()``, or because this process has died.
     private static let script = """
         exec 2>/dev/null
         dbus-daemon --config-file="$1/bus.conf" --nofork --nopidfile </dev/null >&2 &
         bus=$!
-        trap 'kill -KILL $bus $keyring; wait' EXIT
+        trap 'kill $bus $keyring; wait' EXIT
         until [ -S "$1/bus" ]; do kill -0 $bus || exit 1; sleep 0.02; done
         printf password >"$1/password"
         gnome-keyring-daemon --foreground --components=secrets --unlock <"$1/password" >&2 &

@@ -70,8 +70,16 @@ struct Program: Sendable {
         }
         posix_spawn_file_actions_adddup2(&actions, reading, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, writing, STDOUT_FILENO)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
         posix_spawnattr_setpgroup(&attributes, 0)
+        // A thread may block signals, and this process may ignore them. A shell that cannot receive SIGCHLD waits
+        // forever, and a program that ignores SIGTERM cannot be ended with it.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        for number in [SIGINT, SIGTERM] { sigaddset(&signals, number) }
+        posix_spawnattr_setsigdefault(&attributes, &signals)
 
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         var environment = environment.map { strdup("\($0)=\($1)") } + [nil]
