@@ -26,8 +26,7 @@ engine() {
     [[ -z "$seed" ]] || { "$fuzzer" --seed "$seed" && return; }
 
     # A schedule runs on one thread, so each core runs a process with its own seeds.
-    cores=$(getconf _NPROCESSORS_ONLN)
-    for ((core = 0; core < cores; core++)); do
+    for ((core = 0, cores = $(getconf _NPROCESSORS_ONLN); core < cores; core++)); do
         "$fuzzer" --seconds "$duration" --first-seed $((first + core * 100000000)) >"$scratch/$core" 2>&1 &
         runs+=($!)
     done

@@ -21,7 +21,7 @@ extension FuzzCommand {
     /// Runs seed after seed until the time is over or enough violations have been found.
     func fuzz(from first: UInt64) throws {
         if !unchecked { try checkDeterminism(from: first) }
-        print("Seeds from \(first), for \(seconds) s.")
+        print("Seeds from \(first), for \(seconds) s (repeat them with make fuzz FIRST=\(first) SECONDS=\(seconds)).")
         var tally = Tally()
         let start = ContinuousClock.now
         var seed = first
@@ -29,7 +29,9 @@ extension FuzzCommand {
             TrapReporter.begin(seed)
             let verdict = try Verdict(seed: seed)
             tally.add(verdict)
-            if !verdict.violations.isEmpty { print("\n\(verdict.report())\n\nReproduce it with --seed \(seed).\n") }
+            if !verdict.violations.isEmpty {
+                print("\n\(verdict.report())\n\nRepeat it with: make fuzz SEED=\(seed)\n")
+            }
             seed += 1
         }
         print(tally.report(after: ContinuousClock.now - start))

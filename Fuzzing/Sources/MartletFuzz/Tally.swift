@@ -11,7 +11,8 @@ struct Tally {
     /// The situations that are counted.
     private enum Kind: Int, CaseIterable {
         case calls, cancellations, signIns, signOuts, refreshes, lost, replays, late, refusals, reuse, adoptions
-        case elsewhere, expiries, rotationLost, discarded, requests, rejections, deaths, diskFailures, thefts, jumps
+        case elsewhere, expiries, rotationLost, discarded, requests, rejections, redirects, pieces
+        case revocations, deaths, diskFailures, thefts, jumps
 
         var text: String {
             switch self {
@@ -32,6 +33,9 @@ struct Tally {
             case .discarded: "results discarded"
             case .requests: "requests"
             case .rejections: "requests rejected"
+            case .redirects: "requests redirected"
+            case .pieces: "pieces of streams"
+            case .revocations: "sessions revoked"
             case .deaths: "processes killed"
             case .diskFailures: "disk failures"
             case .thefts: "locks taken from their holders"
@@ -55,8 +59,11 @@ struct Tally {
         switch occurrence {
         case .asks(_, _, _, let kind, _):
             count(.calls)
-            if case .signIn = kind { count(.signIns) }
-            if kind == .signOut { count(.signOuts) }
+            switch kind {
+            case .signIn, .login: count(.signIns)
+            case .signOut: count(.signOuts)
+            case .token, .renewal, .request: break
+            }
         case .cancels: count(.cancellations)
         case .sends: count(.refreshes)
         case .breaks: count(.lost)
@@ -64,9 +71,12 @@ struct Tally {
         case .refuses(_, let reason):
             count(.refusals)
             if reason == .spent { count(.reuse) }
-        case .request(_, _, _, let isAccepted):
+        case .request(let exchange):
             count(.requests)
-            if !isAccepted { count(.rejections) }
+            if exchange.status == 401 { count(.rejections) }
+            if exchange.isElsewhere || exchange.status == 307 { count(.redirects) }
+        case .receives: count(.pieces)
+        case .revokes: count(.revocations)
         case .disk(_, .killed): count(.deaths)
         case .disk(_, .failed): count(.diskFailures)
         case .disk(_, .tookOverLock): count(.thefts)

@@ -24,9 +24,11 @@ struct Transcript {
             }
         let many = script.processes.count == 1 ? "One process" : "\(script.processes.count) processes"
         let disk = script.isShared ? "with a lock" : "without a lock"
-        return "\(many), a disk \(disk) that fails in \(script.diskFailurePercent) % of all cases, "
+        let slots = script.slots.map { ", at most \($0) requests at once" } ?? ""
+        return "\(many)\(slots), a disk \(disk) that fails in \(script.diskFailurePercent) % of all cases, "
             + "a network that fails in \(script.networkFailurePercent) %.\n"
-            + "Access tokens \(lifetime); a replaced refresh token is \(grace).\n\(start)"
+            + "Access tokens \(lifetime); a replaced refresh token is \(grace)"
+            + "\(script.endsReusedSessions ? ", and ends its session" : "").\n\(start)"
     }
 
     private func text(_ occurrence: Occurrence) -> String? {
@@ -43,12 +45,17 @@ struct Transcript {
         case .repeats(let send, let token):
             "server: refresh \(send) is granted again within the grace period, \(token.text)"
         case .refuses(let send, let reason): "server: refresh \(send) is rejected, \(reason.text)"
-        case .breaks(let send, let reason): "server: refresh \(send): \(reason)"
+        case .breaks(let send, let reason, let retryAfter):
+            "server: refresh \(send): \(reason)" + (retryAfter.map { ", try again after \($0.text)" } ?? "")
         case .delivers(let send): "network: the response to refresh \(send) arrives"
         case .abandons(let send): "network: the client stops waiting for refresh \(send)"
-        case .request(let life, let call, let token, let isAccepted):
-            "\(life.text): call \(call) sends a request with \(token.text)\(isAccepted ? "" : ", which is rejected")"
-        case .revokes(let family): "server: session \(family) is revoked at the client's request"
+        case .request(let exchange): text(exchange)
+        case .issues(let call, let family): "server: call \(call) creates session \(family)"
+        case .arrives(let call): "network: the response to the sign-in of call \(call) arrives"
+        case .streams(let call, let piece): "server: sends piece \(piece) for call \(call)"
+        case .receives(let life, let call, let piece): "\(life.text): call \(call) gets piece \(piece)"
+        case .revokes(let life, let family): "server: session \(family) is revoked at the request of \(life.text)"
+        case .missesRevocation(let life, let family): "network: \(life.text) cannot revoke session \(family)"
         case .withdraws(let family): "server: the access tokens of session \(family) are no longer accepted"
         case .forgets(let family): "server: session \(family) ends"
         case .jumps(let duration): "the clock jumps by \(duration.text)"
@@ -58,6 +65,13 @@ struct Transcript {
             "\(life.text) at the end: \(state.text), a caller gets \(reply.text), the store contains "
                 + (stored.flatMap { TokenName(of: $0.bundle) }?.text ?? "nothing")
         }
+    }
+
+    private func text(_ exchange: Exchange) -> String {
+        let target = exchange.isElsewhere ? "to another origin " : ""
+        let token = exchange.token.map { "with \($0.text)" } ?? "without a token"
+        let status = exchange.status.map { "response \($0)" } ?? "no response"
+        return "\(exchange.life.text): call \(exchange.call) sends a request \(target)\(token) (\(status))"
     }
 
     private func text(_ event: SimulatedDisk.Event) -> String? {
@@ -117,9 +131,33 @@ extension CallKind {
         switch self {
         case .token: "asks for a token"
         case .renewal: "asks for a refresh"
-        case .request: "makes a request"
+        case .request(let plan): "makes a request (\(plan.text))"
+        case .login: "signs in at the server"
         case .signIn(let family): "signs in to session \(family)"
         case .signOut: "signs out"
+        }
+    }
+}
+
+extension RequestPlan {
+    var text: String {
+        let kind =
+            switch kind {
+            case .plain, .login: isPost ? "POST" : "GET"
+            case .stream: "stream"
+            case .events: "event stream"
+            case .inner: "of an interceptor"
+            }
+        let token =
+            switch authentication {
+            case .none: "without a token"
+            case .ifSignedIn: "with a token if signed in"
+            case .required: "with a token"
+            }
+        switch redirect {
+        case .sameOrigin: return "\(kind) \(token), redirected"
+        case .otherOrigin: return "\(kind) \(token), redirected to another origin"
+        case nil: return "\(kind) \(token)"
         }
     }
 }

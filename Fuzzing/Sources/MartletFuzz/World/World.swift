@@ -19,6 +19,7 @@ final class World: @unchecked Sendable {
     let jitter: SharedDice
     private(set) var disk: SimulatedDisk
     private let diskDice: SharedDice
+    private let interceptorDice: SharedDice
     private var powers: [Life: ProcessLife] = [:]
     /// Whether all faults have ended.
     private var isCalm = false
@@ -31,6 +32,7 @@ final class World: @unchecked Sendable {
         server = SimulatedServer(script, seed: seed, time: time, history: history)
         jitter = SharedDice(seed: seed ^ 0x117E_4A11)
         diskDice = SharedDice(seed: seed ^ 0xD15C_0001)
+        interceptorDice = SharedDice(seed: seed ^ 0x1A7E_5CE9)
         disk = SimulatedDisk(time: time)
         disk = SimulatedDisk(
             firstRecord(), time: time,
@@ -70,6 +72,22 @@ final class World: @unchecked Sendable {
             ])
         }
         return behavior
+    }
+
+    func interceptorDelay() -> Duration {
+        isCalm ? .zero : interceptorDice.pick([.zero, .zero, .zero, .milliseconds(30), .seconds(2), .seconds(40)])
+    }
+
+    /// Records that a caller of a process makes a call.
+    func begin(_ call: Int, of life: Life, caller: Int, _ kind: CallKind, _ situation: Situation) {
+        if case .request(let plan) = kind { server.expect(call, plan) }
+        if kind == .login { server.expect(call, RequestPlan(kind: .login, authentication: .none)) }
+        history.add(.asks(life, call: call, caller: caller, kind, situation))
+    }
+
+    /// Records the result of a call, unless the process is dead.
+    func end(_ call: Int, of life: Life, _ power: ProcessLife, _ reply: Reply) {
+        if power.isOn { history.add(.returns(life, call: call, reply)) }
     }
 
     /// Runs the schedule to its end.
@@ -141,6 +159,7 @@ final class World: @unchecked Sendable {
         }
         try? await time.sleep(until: time.uptime + .seconds(1_000))
         for process in processes { _ = await process.token() }
+        if script.slots != nil { for process in processes { await process.useSlot() } }
         try? await time.sleep(until: time.uptime + .seconds(1))
         for process in processes {
             let reply = await process.token()

@@ -60,9 +60,20 @@ struct Life: Hashable, Sendable {
 enum CallKind: Hashable, Sendable {
     case token
     case renewal
-    case request
+    case request(RequestPlan)
     case signIn(family: Int)
+    /// A sign-in whose tokens come from the server.
+    case login
     case signOut
+}
+
+/// What a process reported about its session when a call began.
+enum Situation: Hashable, Sendable {
+    /// The store had not been read.
+    case unknown
+    case signedOut
+    case expired
+    case session(Int)
 }
 
 /// What a caller gets.
@@ -72,6 +83,18 @@ enum Reply: Sendable {
     case signedIn(family: Int)
     case refused(SessionError)
     case failed(NetworkError)
+}
+
+/// A request to the API, as the server saw it.
+struct Exchange: Sendable {
+    let life: Life
+    let call: Int
+    let token: TokenName?
+    /// Whether it went to another origin.
+    let isElsewhere: Bool
+    /// The status of the response, and when it arrived; `nil` if it did not.
+    var status: Int?
+    var answeredAt: Duration?
 }
 
 /// Why the server rejects a refresh token permanently.
@@ -87,7 +110,7 @@ enum Rejection: Hashable, Sendable {
 /// An entry of the history.
 enum Occurrence: Sendable {
     case starts(Life)
-    case asks(Life, call: Int, caller: Int, CallKind, held: Int?)
+    case asks(Life, call: Int, caller: Int, CallKind, Situation)
     case returns(Life, call: Int, Reply)
     case cancels(Life, call: Int)
     case disk(Life, SimulatedDisk.Event)
@@ -101,13 +124,23 @@ enum Occurrence: Sendable {
     /// The server rejects the token.
     case refuses(send: Int, Rejection)
     /// The server or the network fails.
-    case breaks(send: Int, String)
+    case breaks(send: Int, String, retryAfter: Duration?)
     /// The response, or the error of the network, arrives.
     case delivers(send: Int)
     /// The process stops waiting for the response.
     case abandons(send: Int)
-    case request(Life, call: Int, TokenName, isAccepted: Bool)
-    case revokes(family: Int)
+    case request(Exchange)
+    /// The server creates a session for a sign-in.
+    case issues(call: Int, family: Int)
+    /// The response to a sign-in arrives.
+    case arrives(call: Int)
+    /// The server sends a piece of a stream.
+    case streams(call: Int, piece: Int)
+    /// The caller gets a piece of a stream.
+    case receives(Life, call: Int, piece: Int)
+    case revokes(Life, family: Int)
+    /// A revocation does not reach the server.
+    case missesRevocation(Life, family: Int)
     /// The server rejects the session's current access token from now on.
     case withdraws(family: Int)
     /// The server ends the session.
@@ -136,6 +169,7 @@ final class History: @unchecked Sendable {
     private(set) var families: [SessionID: Int] = [:]
     private var calls = 0
     private var sends = 0
+    private var pieces = 0
 
     init(time: ManualTimeSource) {
         self.time = time
@@ -146,10 +180,11 @@ final class History: @unchecked Sendable {
         entries.append(Entry(at: time.uptime, what: what))
     }
 
-    /// Corrects the entry of a request whose token the server rejected.
-    func refuseRequest(at index: Int) {
-        guard case .request(let life, let call, let token, _) = entries[index].what else { return }
-        entries[index] = Entry(at: entries[index].at, what: .request(life, call: call, token, isAccepted: false))
+    /// Records the response to a request.
+    func respond(_ status: Int, at index: Int) {
+        guard case .request(var exchange) = entries[index].what else { return }
+        (exchange.status, exchange.answeredAt) = (status, time.uptime)
+        entries[index] = Entry(at: entries[index].at, what: .request(exchange))
     }
 
     func add(_ life: Life, _ event: SimulatedDisk.Event) {
@@ -178,5 +213,10 @@ final class History: @unchecked Sendable {
     func nextSend() -> Int {
         sends += 1
         return sends
+    }
+
+    func nextPiece() -> Int {
+        pieces += 1
+        return pieces
     }
 }

@@ -26,6 +26,7 @@ struct SimulatedProcess: Sendable {
     let life: Life
     let power: ProcessLife
     let tokens: TokenManager
+    private let client: NetworkClient
     private let world: World
 
     private static let baseURL: BaseURL = "https://api.example.com"
@@ -41,6 +42,7 @@ struct SimulatedProcess: Sendable {
         let server = world.server
         let random: @Sendable (ClosedRange<Double>) -> Double = { [dice = world.jitter] range in dice.number(in: range)
         }
+        let clock = ProcessClock(time: world.time, power: power)
         self.life = life
         self.power = power
         self.world = world
@@ -48,9 +50,16 @@ struct SimulatedProcess: Sendable {
         tokens = TokenManager(
             baseURL: Self.baseURL, store: store,
             refresher: SimulatedServer.Refresher(server: server, life: life, power: power),
-            revoker: server.revoker(power), policy: policy,
+            revoker: server.revoker(life, power), policy: policy,
             transport: SimulatedServer.Network(server: server, life: life, power: power),
-            time: ProcessClock(time: world.time, power: power), random: random)
+            time: clock, random: random)
+        var config = Self.config
+        config.retry = RetryPolicy(random: random)
+        config.maximumConcurrentRequests = world.script.slots
+        let interceptor = world.script.interceptor == .none ? nil : FuzzInterceptor(world, life, clock)
+        config.interceptors = interceptor.map { [$0] } ?? []
+        client = NetworkClient(tokens: tokens, config: config)
+        interceptor?.client = client
         world.history.add(.starts(life))
         let events = tokens.events
         let history = world.history
@@ -64,6 +73,11 @@ struct SimulatedProcess: Sendable {
             guard power.isOn else { return }
             await run(step, caller: caller)
         }
+    }
+
+    /// Makes a request that waits for ever if no request slot is free.
+    func useSlot() async {
+        await perform(.request(RequestPlan(authentication: .none)), world.history.nextCall(), caller: 0)
     }
 
     private func run(_ step: Script.Step, caller: Int) async {
@@ -81,39 +95,30 @@ struct SimulatedProcess: Sendable {
     }
 
     private func perform(_ what: Script.Step.What, _ call: Int, caller: Int) async {
-        let history = world.history
-        let issued = what == .signIn ? world.server.issue() : nil
-        let kind: CallKind =
-            switch what {
-            case .token: .token
-            case .renewal: .renewal
-            case .request: .request
-            case .signIn: .signIn(family: issued?.family ?? 0)
-            case .signOut: .signOut
-            }
-        history.add(.asks(life, call: call, caller: caller, kind, held: heldFamily))
         let reply: Reply
         switch what {
-        case .token: reply = await token()
+        case .token:
+            begin(call, caller, .token)
+            reply = await token()
         case .renewal:
+            begin(call, caller, .renewal)
             do throws(SessionError) {
                 try await tokens.refresh()
                 reply = .done
             } catch {
                 reply = .refused(error)
             }
-        case .request:
-            do throws(NetworkError) {
-                var config = Self.config
-                config.retry = RetryPolicy(random: { [dice = world.jitter] in dice.number(in: $0) })
-                let client = NetworkClient(tokens: tokens, config: config)
-                _ = try await client.data(for: FuzzRequest(path: "/\(call)", isLong: call % 4 == 0))
+        case .request(let plan):
+            begin(call, caller, .request(plan))
+            do {
+                try await send(call, plan)
                 reply = .done
             } catch {
-                reply = .failed(error)
+                reply = (error as? NetworkError).map { .failed($0) } ?? .done
             }
         case .signIn:
-            guard let issued else { return }
+            let issued = world.server.issue()
+            begin(call, caller, .signIn(family: issued.family))
             do throws(SessionError) {
                 let account = SessionAccount(userID: "\(issued.family)")
                 try await tokens.signIn(with: issued.bundle, account: account)
@@ -121,11 +126,40 @@ struct SimulatedProcess: Sendable {
             } catch {
                 reply = .refused(error)
             }
+        case .login:
+            begin(call, caller, .login)
+            do throws(NetworkError) {
+                let plan = RequestPlan(kind: .login, authentication: .none, isPost: true)
+                let family = try await client.signIn(FuzzEndpoint(call: call, plan: plan), as: Int.self) {
+                    SessionAccount(userID: "\($0)")
+                }
+                reply = .signedIn(family: family)
+            } catch {
+                reply = .failed(error)
+            }
         case .signOut:
+            begin(call, caller, .signOut)
             await tokens.signOut()
             reply = .done
         }
-        if power.isOn { history.add(.returns(life, call: call, reply)) }
+        world.end(call, of: life, power, reply)
+    }
+
+    private func send(_ call: Int, _ plan: RequestPlan) async throws {
+        let endpoint = FuzzEndpoint(call: call, plan: plan)
+        switch plan.kind {
+        case .plain, .login, .inner: _ = try await client.data(for: endpoint)
+        case .stream:
+            for try await piece in try await client.stream(endpoint).value {
+                receive(String(decoding: piece, as: UTF8.self), call)
+            }
+        case .events:
+            for try await event in client.serverSentEvents(from: endpoint) { receive(event.data, call) }
+        }
+    }
+
+    private func receive(_ piece: String, _ call: Int) {
+        if power.isOn { world.history.add(.receives(life, call: call, piece: Int(piece) ?? 0)) }
     }
 
     func token() async -> Reply {
@@ -137,22 +171,20 @@ struct SimulatedProcess: Sendable {
         }
     }
 
-    /// The family of the session that the process reports.
-    private var heldFamily: Int? {
-        let state = tokens.state
-        world.history.learn(state)
-        guard case .signedIn(let session) = state else { return nil }
-        return world.history.families[session.id]
+    private func begin(_ call: Int, _ caller: Int, _ kind: CallKind) {
+        world.begin(call, of: life, caller: caller, kind, Self.situation(of: tokens, world))
     }
-}
 
-private struct FuzzRequest: APIEndpoint {
-    var path: String
-    /// Whether the request has a streamed body of unknown length.
-    var isLong: Bool
-    var authentication: AuthenticationRequirement { .required }
-    var body: RequestBody? {
-        isLong ? .stream(length: nil, contentType: nil) { ByteStream(Data("long".utf8)) } : nil
+    /// What the process reports about its session.
+    static func situation(of tokens: TokenManager?, _ world: World) -> Situation {
+        guard let state = tokens?.state else { return .unknown }
+        world.history.learn(state)
+        switch state {
+        case .loading, .unavailable, .unreadable: return .unknown
+        case .signedOut: return .signedOut
+        case .expired: return .expired
+        case .signedIn(let session): return world.history.families[session.id].map { .session($0) } ?? .unknown
+        }
     }
 }
 

@@ -1,0 +1,121 @@
+import Martlet
+import MartletTesting
+
+extension Facts {
+    /// The end of a session in one process, caused by its own sign-out or sign-in.
+    struct Ending {
+        let life: Life
+        let family: Int
+        /// The position in the history from which the session is over.
+        let position: Int
+        let isSignOut: Bool
+    }
+
+    /// Sessions that a process ended itself, by signing out or by signing in to another session.
+    var endings: [Ending] {
+        calls.compactMap { call in
+            guard let held = call.held, let response = call.response else { return nil }
+            switch (call.kind, response.reply) {
+            case (.signOut, .done) where call.cancelled == nil:
+                return Ending(life: call.life, family: held, position: response.position, isSignOut: true)
+            case (.signIn, .signedIn(let family)) where family != held,
+                (.login, .signedIn(let family)) where family != held:
+                return Ending(life: call.life, family: held, position: response.position, isSignOut: false)
+            default: return nil
+            }
+        }
+    }
+
+    /// Tokens that callers received or requests carried.
+    var visible: [(life: Life, token: TokenName, asked: Int, position: Int)] {
+        let returned = calls.compactMap { call -> (life: Life, token: TokenName, asked: Int, position: Int)? in
+            guard case (let position, .token(let token))? = call.response else { return nil }
+            return (call.life, token, call.position, position)
+        }
+        return returned
+            + requests.compactMap { position, exchange in
+                exchange.token.map { (exchange.life, $0, call(exchange.call)?.position ?? 0, position) }
+            }
+    }
+
+    /// Sessions that a process reported as expired.
+    var expiries: [(position: Int, life: Life, family: Int, reason: ExpiryReason)] {
+        events.compactMap { position, life, event in
+            guard case .expired(let session, let reason) = event, let family = family(of: session) else { return nil }
+            return (position, life, family, reason)
+        }
+    }
+
+    /// The call that started a session; `nil` for the session that was stored at the beginning.
+    func start(of family: Int) -> Call? { calls.first { $0.family == family } }
+
+    /// Whether a session was started before a sign-in or sign-out was over.
+    func precedes(_ family: Int, endOf call: Call) -> Bool { (start(of: family)?.position ?? -1) < call.end }
+
+    /// The sign-ins and sign-outs of a process that were under way at a position.
+    func changes(in life: Life, at position: Int) -> [Call] {
+        calls.filter { $0.life == life && $0.kind.endsSessions && $0.position < position && position < $0.end }
+    }
+}
+
+// MARK: - The fate of a refresh token
+
+extension Facts {
+    /// The refresh that spent the token of this one.
+    func spender(of send: Send) -> Send? {
+        sends.first { $0.token == send.token && $0.number != send.number && $0.committed != nil }
+    }
+
+    /// The position at which the server replaced the token, if that was before this refresh sent it.
+    func spentPosition(_ send: Send) -> Int? {
+        sends.first { $0.token == send.token && ($0.committed ?? .max) < send.position }?.committed
+    }
+
+    /// The position from which the sending process knew that the token is spent; `nil` if it did not.
+    func knownSpentPosition(_ send: Send) -> Int? {
+        if let own = sends.first(where: {
+            $0.life == send.life && $0.token == send.token && $0.receivedSuccessor && $0.end < send.position
+        }) {
+            return own.end
+        }
+        return store.operations.first { operation in
+            guard operation.life == send.life, let found = operation.found, let completed = operation.completed,
+                found.family == send.token.family, found.number > send.token.number, completed < send.position,
+                !hasTrouble(send.life, from: operation.requested, to: completed)
+            else { return false }
+            // What the process found when it wrote the journal, or earlier. What it finds while it sends comes too late.
+            return operation.requested == send.prepared && operation.written == nil
+                || time(completed) < time(send.position)
+        }?.completed
+    }
+
+    /// Whether the successor that this refresh returned, or should have returned, was not stored in time.
+    func isUnsaved(_ send: Send) -> Bool {
+        guard send.committed != nil else { return false }
+        guard let stored = store.durable[send.token.next] else { return true }
+        return hasTrouble(send.life, from: send.position, to: stored)
+    }
+
+    /// Whether the process had no way to know that the token it sends is spent.
+    func isExcused(_ send: Send) -> Bool {
+        guard let refused = send.refused?.position, let spender = spender(of: send) else { return false }
+        // The process stopped waiting before the request arrived, or never received the successor.
+        if send.end < refused || !spender.receivedSuccessor { return true }
+        if store.hasLockTrouble(send, before: refused) || store.hasLockTrouble(spender, before: refused) { return true }
+        // The successor was not stored in time.
+        guard let stored = store.durable[send.token.next], stored < send.position else {
+            return spender.death != nil || hasTrouble(spender.life, from: spender.position, to: send.position)
+        }
+        return hasTrouble(spender.life, from: spender.position, to: stored)
+            || hasTrouble(send.life, from: stored, to: send.position)
+    }
+}
+
+extension CallKind {
+    var endsSessions: Bool {
+        switch self {
+        case .signIn, .login, .signOut: true
+        case .token, .renewal, .request: false
+        }
+    }
+}

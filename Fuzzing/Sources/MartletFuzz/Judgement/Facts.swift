@@ -1,0 +1,146 @@
+import Martlet
+import MartletTesting
+
+/// The history of a schedule, indexed for the invariants. A position is an index into the history's entries.
+struct Facts {
+    /// A request to the token endpoint. The optional positions say when the server, the network and the process did
+    /// what their names say.
+    struct Send {
+        let number: Int
+        let life: Life
+        let token: TokenName
+        let position: Int
+        /// What the process had of the lock when it sent the token.
+        let lock: StoreHistory.Lock
+        /// When the process asked for its last update of the record before that, which wrote the journal.
+        let prepared: Int
+        var committed: Int?
+        var delivered: Int?
+        /// Whether the response arrived when the process may have stopped waiting for it.
+        var isLate = false
+        var brokeOff: Int?
+        var retryAfter: Duration?
+        var abandoned: Int?
+        var refused: (position: Int, reason: Rejection)?
+        var death: Int?
+
+        /// The position at which the process stopped waiting for the response.
+        var end: Int { min(delivered ?? .max, abandoned ?? .max, death ?? .max) }
+        /// Whether the process knows the result of the request.
+        var isResultKnown: Bool {
+            guard let delivered, brokeOff == nil, !isLate else { return false }
+            return delivered < min(abandoned ?? .max, death ?? .max)
+        }
+        /// Whether the process received the token's successor.
+        var receivedSuccessor: Bool { isResultKnown && refused == nil }
+    }
+
+    /// A call of the session engine by a caller.
+    struct Call {
+        let number: Int
+        let life: Life
+        let kind: CallKind
+        let situation: Situation
+        let position: Int
+        var cancelled: Int?
+        var response: (position: Int, reply: Reply)?
+        /// The session that a sign-in starts.
+        var family: Int?
+        /// Whether the tokens of a sign-in have arrived.
+        var hasArrived = false
+
+        /// The position from which the call has no effect any more.
+        var end: Int { cancelled == nil ? response?.position ?? .max : .max }
+        /// The family of the session that the process reported when the call began.
+        var held: Int? { if case .session(let family) = situation { family } else { nil } }
+    }
+
+    let script: Script
+    let history: History
+    private(set) var sends: [Send] = []
+    private(set) var calls: [Call] = []
+    private(set) var requests: [(position: Int, exchange: Exchange)] = []
+    private(set) var events: [(position: Int, life: Life, event: SessionEvent)] = []
+    private(set) var store = StoreHistory()
+    private(set) var jumps: [(position: Int, duration: Duration)] = []
+    private(set) var wallClockChanges: [Int] = []
+    private(set) var rejectedFamilies: Set<Int> = []
+    private var indices: [Int: Int] = [:]
+
+    init(_ world: World) {
+        script = world.script
+        history = world.history
+        if script.start != .nothing { store.begin(with: TokenName(family: 1, number: 0)) }
+        for (position, entry) in history.entries.enumerated() { add(entry.what, at: position) }
+        store.finish(history)
+    }
+
+    private mutating func add(_ occurrence: Occurrence, at position: Int) {
+        switch occurrence {
+        case .sends(let life, let number, let token):
+            sends.append(
+                Send(
+                    number: number, life: life, token: token, position: position, lock: store.lock(of: life),
+                    prepared: store.lastUpdate(of: life) ?? position))
+        case .commits(let send, _), .repeats(let send, _): sends[send - 1].committed = position
+        case .refuses(let send, let reason):
+            sends[send - 1].refused = (position, reason)
+            rejectedFamilies.insert(sends[send - 1].token.family)
+        case .breaks(let send, _, let retryAfter):
+            sends[send - 1].brokeOff = position
+            sends[send - 1].retryAfter = retryAfter
+        case .delivers(let send):
+            sends[send - 1].delivered = position
+            let limit: Duration = script.grace > .zero ? .seconds(18) : .seconds(30)
+            sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= limit
+        case .abandons(let send): sends[send - 1].abandoned = position
+        case .asks(let life, let number, _, let kind, let situation):
+            // Calls are numbered before it is known which of them are made.
+            indices[number] = calls.count
+            var call = Call(number: number, life: life, kind: kind, situation: situation, position: position)
+            if case .signIn(let family) = kind { (call.family, call.hasArrived) = (family, true) }
+            calls.append(call)
+        case .returns(_, let number, let reply): update(number) { $0.response = (position, reply) }
+        case .cancels(_, let number): update(number) { $0.cancelled = $0.cancelled ?? position }
+        case .issues(let number, let family): update(number) { $0.family = family }
+        case .arrives(let number): update(number) { $0.hasArrived = true }
+        case .request(let exchange): requests.append((position, exchange))
+        case .event(let life, let event): events.append((position, life, event))
+        case .disk(let life, let event):
+            store.add(event, of: life, at: position)
+            guard case .killed = event else { return }
+            for index in sends.indices where sends[index].life == life { sends[index].death = position }
+        case .jumps(let duration): jumps.append((position, duration))
+        case .setsWallClock: wallClockChanges.append(position)
+        default: break
+        }
+    }
+
+    private mutating func update(_ call: Int, _ change: (inout Call) -> Void) {
+        guard let index = indices[call] else { return }
+        change(&calls[index])
+    }
+
+    /// Whether a process met trouble with the disk in an interval, or the clock jumped past the time limit of an operation
+    /// that was about to start.
+    func hasTrouble(_ life: Life, from first: Int, to last: Int) -> Bool {
+        store.hasTrouble(life, from: first, to: last)
+            || jumps.contains { first < $0.position && $0.position < last && $0.duration >= .seconds(10) }
+    }
+
+    func call(_ number: Int) -> Call? { indices[number].map { calls[$0] } }
+
+    func family(of session: SessionID) -> Int? { history.families[session] }
+
+    func time(_ position: Int) -> Duration { history.entries[position].at }
+
+    /// How long a position is after another one, without the jumps of the clock: they happen while tasks are ready to
+    /// run.
+    func elapsed(from first: Int, to last: Int) -> Duration {
+        guard first < last else { return .zero }
+        let jumped = jumps.reduce(Duration.zero) { sum, jump in
+            first < jump.position && jump.position < last ? sum + jump.duration : sum
+        }
+        return time(last) - time(first) - jumped
+    }
+}

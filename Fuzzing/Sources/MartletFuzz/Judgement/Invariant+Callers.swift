@@ -1,0 +1,157 @@
+import Martlet
+import MartletTesting
+
+// MARK: - Callers
+
+extension Invariant {
+    static let everyCallReturns = Invariant(rule: "Every call returns.") { facts in
+        for call in facts.calls where call.response == nil && facts.store.deaths[call.life] == nil {
+            return "call \(call.number) of process \(call.life.process) never returned"
+        }
+        return nil
+    }
+
+    static let cancelledAtOnce = Invariant(rule: "A cancelled call returns at once.") { facts in
+        for call in facts.calls {
+            guard let cancelled = call.cancelled, let response = call.response?.position, cancelled < response
+            else { continue }
+            let late = facts.elapsed(from: cancelled, to: response)
+            if late > .zero { return "call \(call.number) returned \(late) after it was cancelled" }
+        }
+        return nil
+    }
+
+    static let validTokensAreHandedOut = Invariant(
+        rule: "A caller with a token that is still valid gets it, and at once if the server has not rejected it."
+    ) { facts in
+        for call in facts.calls where call.cancelled == nil {
+            guard let (position, reply) = call.response, let held = call.held,
+                let token = facts.validToken(of: held, in: call),
+                !facts.calls.contains(where: {
+                    $0.life == call.life && $0.kind.endsSessions && $0.position < position && call.position < $0.end
+                })
+            else { continue }
+            switch (call.kind, reply) {
+            case (.token, .refused(.refreshFailed)):
+                return "call \(call.number) was refused, although \(token.text) was valid"
+            case (.token, .token):
+                let wait = facts.elapsed(from: call.position, to: position)
+                let isRejected = facts.requests.contains {
+                    $0.exchange.token == token && $0.exchange.status == 401 && $0.exchange.life == call.life
+                        && $0.position < position
+                }
+                if wait > .zero, !isRejected {
+                    return "call \(call.number) waited \(wait.text), although \(token.text) was valid"
+                }
+            case (.request, .failed(.refreshFailed))
+            where !facts.requests.contains { $0.exchange.call == call.number }:
+                return "call \(call.number) was refused unsent, although \(token.text) was valid"
+            default: break
+            }
+        }
+        return nil
+    }
+}
+
+extension Facts {
+    /// The token of a session that its process had handed out before a call began, if it was valid when the call
+    /// returned.
+    fileprivate func validToken(of family: Int, in call: Call) -> TokenName? {
+        guard let lifetime = script.lifetime, let end = call.response?.position else { return nil }
+        let handedOut = visible.filter {
+            $0.life == call.life && $0.token.family == family && $0.position < call.position
+        }
+        guard let token = handedOut.map(\.token).max(by: { $0.number < $1.number }),
+            let issued = issuedAt(token), time(end) < issued + .seconds(lifetime)
+        else { return nil }
+        // A process that read the token from the disk estimates its age by the wall clock.
+        guard wallClockChanges.allSatisfy({ $0 > end }) else { return nil }
+        return token
+    }
+
+    /// When the server issued a token, as far as processes can know.
+    func issuedAt(_ token: TokenName) -> Duration? {
+        if token.number > 0 {
+            return sends.filter { $0.token.next == token }.compactMap(\.committed).min().map(time)
+        }
+        guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }
+        return time(start.position)
+    }
+}
+
+// MARK: - Requests
+
+extension Invariant {
+    static let requestsKeepTheirSession = Invariant(
+        rule: "The attempts and connections of a request carry tokens of one session, or none."
+    ) { facts in
+        var families: [Int: Int] = [:]
+        for (_, exchange) in facts.requests where !exchange.isElsewhere {
+            guard let token = exchange.token else {
+                guard let family = families[exchange.call] else { continue }
+                return "request \(exchange.call) carried a token of session \(family), and then none"
+            }
+            if let family = families[exchange.call], family != token.family {
+                return "request \(exchange.call) carried tokens of session \(family) and of session \(token.family)"
+            }
+            families[exchange.call] = token.family
+        }
+        return nil
+    }
+
+    static let callsKeepTheirSession = Invariant(
+        rule: "A call belongs to the session that was current at its first line."
+    ) { facts in
+        for (_, exchange) in facts.requests where !exchange.isElsewhere {
+            guard let call = facts.call(exchange.call), case .request(let plan) = call.kind else { continue }
+            let token = exchange.token.map { "with \($0.text)" } ?? "without a token"
+            let what = "request \(call.number) went out \(token)"
+            switch (plan.authentication, exchange.token) {
+            case (.none, nil): continue
+            case (.none, _): return "\(what), although it must have none"
+            case (.required, nil): return "\(what), although it requires one"
+            default: break
+            }
+            // While a sign-in is being stored, its session is current but not yet reported.
+            let isChanging = !facts.changes(in: call.life, at: call.position).isEmpty
+            switch (call.situation, exchange.token) {
+            case (.session(let held), let token?) where token.family != held && !isChanging:
+                return "\(what), although it was made in session \(held)"
+            case (.session(let held), nil): return "\(what), although it was made in session \(held)"
+            case (.signedOut, _?) where !isChanging, (.expired, _?) where !isChanging:
+                return "\(what), although no session was current when it was made"
+            case (.expired, nil) where plan.isPost && !isChanging: return "\(what) after the session had expired"
+            default: break
+            }
+        }
+        return nil
+    }
+
+    static let oneReplay = Invariant(rule: "A request is sent again at most once because its token was rejected.") {
+        facts in
+        var rejections: [Int: (count: Int, isLast: Bool)] = [:]
+        var started: [Int: Duration] = [:]
+        for (position, exchange) in facts.requests where !exchange.isElsewhere {
+            // Each connection of an event stream is a request of its own.
+            guard let call = facts.call(exchange.call), case .request(let plan) = call.kind, plan.kind != .events
+            else { continue }
+            var (count, isLast) = rejections[call.number] ?? (0, false)
+            if isLast { count += 1 }
+            started[call.number] = started[call.number] ?? facts.time(position)
+            if count > 1 { return "request \(call.number) was sent again after two rejections of its token" }
+            // A response may arrive at the moment when the process stops waiting for it.
+            let limit = started[call.number].map { $0 + .seconds(30) }
+            if exchange.status != 307 { started[call.number] = nil }
+            isLast = exchange.status == 401 && (exchange.answeredAt ?? .zero) < limit ?? .zero
+            rejections[call.number] = (count, isLast)
+        }
+        return nil
+    }
+
+    static let tokensStayAtTheirOrigin = Invariant(rule: "No other origin gets a token.") { facts in
+        for (_, exchange) in facts.requests where exchange.isElsewhere {
+            if let token = exchange.token { return "request \(exchange.call) carried \(token.text) to another origin" }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,198 @@
+import Martlet
+import MartletTesting
+
+// MARK: - The refresh token
+
+extension Invariant {
+    static let oneRefreshAtATime = Invariant(rule: "No refresh token is in two concurrent refreshes.") { facts in
+        for (index, send) in facts.sends.enumerated() {
+            for other in facts.sends[..<index] where other.token == send.token && other.end > send.position {
+                if other.life != send.life,
+                    facts.store.hasLockTrouble(send, before: send.position)
+                        || facts.store.hasLockTrouble(other, before: send.position)
+                {
+                    continue
+                }
+                return "refresh \(send.number) sent \(send.token.text) while refresh \(other.number) was sending it"
+            }
+        }
+        return nil
+    }
+
+    static let spentTokensAreNotResent = Invariant(
+        rule: "A refresh token that is known to be spent is not sent again, except within the grace period."
+    ) { facts in
+        for send in facts.sends {
+            guard let known = facts.knownSpentPosition(send) else { continue }
+            if let spent = facts.spentPosition(send), facts.script.grace > .zero,
+                facts.time(send.position) - facts.time(spent) <= facts.script.grace
+            {
+                continue
+            }
+            return "refresh \(send.number) sent \(send.token.text), whose successor has been known since "
+                + "\(facts.time(known).text)"
+        }
+        return nil
+    }
+
+    static let reuseHasACause = Invariant(
+        rule: "The server receives no spent token without a crash, a lost response, a lost lock or a disk failure."
+    ) { facts in
+        for send in facts.sends where send.refused?.reason == .spent && !facts.isExcused(send) {
+            return "refresh \(send.number) sent \(send.token.text), which was spent, without a cause"
+        }
+        return nil
+    }
+
+    static let lateRejectionsStartNoRefresh = Invariant(
+        rule: "A rejection of an older access token starts no refresh, because there is a newer one already."
+    ) { facts in
+        for (position, life, event) in facts.events {
+            guard case .refreshStarted(let stamp, .rejected) = event, let family = facts.family(of: stamp.session)
+            else { continue }
+            // The server and the client count rotations in the same way here.
+            let token = TokenName(family: family, number: stamp.rotation)
+            let isRejected = facts.requests.contains {
+                $0.position < position && $0.exchange.life == life && $0.exchange.token == token
+                    && $0.exchange.status == 401
+            }
+            if !isRejected { return "process \(life.process) refreshes \(token.text) as rejected, but it was not" }
+        }
+        return nil
+    }
+
+    static let lostRotationHasACause = Invariant(rule: "A rotation is lost only after a lost response or a crash.") {
+        facts in
+        for (position, life, family, reason) in facts.expiries where reason == .rotationLost {
+            let cause = facts.sends.contains { send in
+                send.token.family == family && send.position < position
+                    && (!send.isResultKnown || facts.isUnsaved(send)
+                        || facts.store.hasLockTrouble(send, before: position))
+            }
+            // The journal says that a refresh is in progress. It remains in the record if its process died or signed
+            // out before it sent anything, or if a slow disk wrote it after the process had stopped waiting.
+            let isJournaled = facts.store.journals(of: family, before: position).contains {
+                $0.life != life || facts.hasTrouble(life, from: $0.requested, to: $0.completed ?? position)
+            }
+            if cause || isJournaled { continue }
+            return "process \(life.process) lost a rotation of session \(family) without a cause"
+        }
+        return nil
+    }
+
+    static let lostRotationIsReported = Invariant(
+        rule: "If a token was spent because of a crash or a lost response, the session expires with rotationLost."
+    ) { facts in
+        for (position, life, family, reason) in facts.expiries where reason != .rotationLost {
+            guard
+                let refusal = facts.sends.last(where: {
+                    $0.life == life && $0.token.family == family && $0.position < position
+                }), let refused = refusal.refused, refused.reason == .spent, let spender = facts.spender(of: refusal)
+            else { continue }
+            // The journal was not written or not read.
+            if facts.hasTrouble(spender.life, from: spender.prepared, to: spender.position)
+                || facts.hasTrouble(life, from: spender.prepared, to: refused.position)
+                || facts.store.hasLockTrouble(spender, before: position)
+                || facts.store.hasLockTrouble(refusal, before: position)
+            {
+                continue
+            }
+            return "process \(life.process) reported \"\(reason)\" for session \(family), whose token was spent"
+        }
+        return nil
+    }
+}
+
+// MARK: - Backoff and budget
+
+extension Invariant {
+    static let backoffIsKept = Invariant(
+        rule: "After a failed refresh, the server gets the token again only after the backoff or its Retry-After."
+    ) { facts in
+        for (index, failed) in facts.sends.enumerated() {
+            guard let delivered = failed.delivered, failed.end == delivered, failed.brokeOff != nil else { continue }
+            let wait = min(facts.backoff(after: failed) ?? .zero, .seconds(900))
+            for next in facts.sends[(index + 1)...]
+            where next.life == failed.life && next.token == failed.token && next.position > delivered {
+                let pause = facts.time(next.position) - facts.time(delivered)
+                if pause >= wait || facts.isReset(failed.life, from: delivered, to: next.position) { continue }
+                return "refresh \(next.number) sent \(next.token.text) \(pause.text) after refresh \(failed.number), "
+                    + "which had to wait \(wait.text)"
+            }
+        }
+        for (_, life, event) in facts.events {
+            guard case .refreshFailed(_, let failure, let backoff) = event, failure.kind == .connection,
+                !failure.mayHaveSpentToken, backoff > .seconds(1)
+            else { continue }
+            return "process \(life.process) waits \(backoff.text) for a server that it did not reach"
+        }
+        return nil
+    }
+
+    static let budgetIsKept = Invariant(
+        rule: "The server gets at most five wasteful refreshes of a session from one process within 30 seconds."
+    ) { facts in
+        var starts: [Life: [(at: Duration, family: Int)]] = [:]
+        for send in facts.sends {
+            guard let at = facts.startOfWaste(send) else { continue }
+            let earlier = (starts[send.life] ?? []).filter {
+                $0.family == send.token.family && at - $0.at < .seconds(30) && $0.at != at
+            }
+            if Set(earlier.map(\.at)).count >= 5 {
+                return "refresh \(send.number) is the sixth wasteful one within 30 s"
+            }
+            starts[send.life, default: []].append((at, send.token.family))
+        }
+        return nil
+    }
+}
+
+extension Facts {
+    /// How long the process had to wait after a failed refresh, by the server's wish or by its own announcement.
+    fileprivate func backoff(after failed: Send) -> Duration? {
+        if let retryAfter = failed.retryAfter { return retryAfter }
+        guard let delivered = failed.delivered else { return nil }
+        for (position, life, event) in events where position > delivered && life == failed.life {
+            guard time(position) == time(delivered) else { return nil }
+            switch event {
+            case .refreshReplayed: return nil
+            case .refreshFailed(let stamp, _, let backoff)
+            where family(of: stamp.session) == failed.token.family && stamp.rotation == failed.token.number:
+                return backoff
+            default: break
+            }
+        }
+        return nil
+    }
+
+    /// Whether a process took its session from the store, which ends a backoff.
+    fileprivate func isReset(_ life: Life, from first: Int, to last: Int) -> Bool {
+        events.contains { position, other, event in
+            guard other == life, first < position, time(position) <= time(last) else { return false }
+            switch event {
+            case .adopted, .signedIn, .restored: return true
+            default: return false
+            }
+        }
+    }
+
+    /// When the process started this refresh, if the token had not lived for half of its life and served no request.
+    fileprivate func startOfWaste(_ send: Send) -> Duration? {
+        let starts = events.filter { position, life, event in
+            guard life == send.life, case .refreshStarted(let stamp, _) = event, stamp.rotation == send.token.number
+            else { return false }
+            return family(of: stamp.session) == send.token.family && time(position) <= time(send.position)
+        }
+        guard let start = starts.last.map({ time($0.position) }) else { return nil }
+        guard let lifetime = script.lifetime else {
+            let hasServed = requests.contains {
+                $0.exchange.life == send.life && $0.exchange.token == send.token
+                    && (200..<400).contains($0.exchange.status ?? 0)
+            }
+            return hasServed ? nil : start
+        }
+        // A process that read the token from the disk estimates its age by the wall clock.
+        guard let issued = issuedAt(send.token), wallClockChanges.allSatisfy({ $0 > send.position }) else { return nil }
+        return start - issued < .seconds(lifetime) / 2 ? start : nil
+    }
+}

@@ -1,0 +1,173 @@
+import Martlet
+import MartletTesting
+
+// MARK: - Sessions that end
+
+extension Invariant {
+    static let endedSessionsStayInvisible = Invariant(
+        rule: "After a sign-out or another sign-in, no call gets a token of the previous session."
+    ) { facts in
+        for ending in facts.endings where !facts.isDoubtful(ending.family) {
+            for (life, token, asked, position) in facts.visible
+            where life == ending.life && token.family == ending.family && position > ending.position {
+                // A call that was made before may still return the token that it got then, or send it at the same time.
+                if asked < ending.position { continue }
+                return "at \(facts.time(position).text) process \(life.process) handed out a token of session "
+                    + "\(token.family), which had ended there at \(facts.time(ending.position).text)"
+            }
+        }
+        return nil
+    }
+
+    static let endedSessionsSendNothing = Invariant(
+        rule: "After its session has ended, a call sends nothing more, and gets nothing of what the server still sends."
+    ) { facts in
+        let endings = facts.endings.map { ($0.life, $0.family, $0.position) } + facts.reportedEndings
+        for (life, family, end) in endings where !facts.isDoubtful(family) {
+            let calls = facts.requests.filter { $0.exchange.life == life && $0.exchange.token?.family == family }
+            // A request that has passed its last check may leave at the same time.
+            if let late = calls.first(where: { facts.elapsed(from: end, to: $0.position) > .zero }) {
+                return "request \(late.exchange.call) carried a token of session \(family) at "
+                    + "\(facts.time(late.position).text), which had ended at \(facts.time(end).text)"
+            }
+            if let call = facts.callWithLatePiece(among: Set(calls.map(\.exchange.call)), after: end) {
+                return "call \(call) got what the server had sent after session \(family) had ended"
+            }
+        }
+        return nil
+    }
+
+    static let endedSessionsAreNotStored = Invariant(rule: "No signed-out session is stored at the end.") { facts in
+        guard case .settles(_, _, _, let stored?) = facts.history.entries.last?.what,
+            let family = facts.family(of: stored.id), !facts.isDoubtful(family)
+        else { return nil }
+        for ending in facts.endings
+        where ending.family == family && facts.store.deaths[ending.life].map({ $0 > ending.position }) != true {
+            // Another process may keep a session that this one has only left for another session.
+            if !ending.isSignOut, facts.script.processes.count > 1 { continue }
+            return "session \(family) is stored, although process \(ending.life.process) ended it "
+                + "at \(facts.time(ending.position).text)"
+        }
+        return nil
+    }
+
+    static let endedSessionsAreRevoked = Invariant(
+        rule: "The tokens of a session that its user ended are revoked, unless the server stays out of reach."
+    ) { facts in
+        let refused = facts.calls.compactMap { call -> (life: Life, family: Int)? in
+            guard let family = call.family, call.hasArrived, call.cancelled == nil else { return nil }
+            switch call.response?.reply {
+            case .refused(.sessionChanged), .refused(.signedOut), .failed(.sessionChanged): return (call.life, family)
+            default: return nil
+            }
+        }
+        for (life, family) in facts.endings.map({ ($0.life, $0.family) }) + refused
+        where facts.store.deaths[life] == nil && !facts.rejectedFamilies.contains(family) {
+            var misses = 0
+            let isRevoked = facts.history.entries.contains { entry in
+                switch entry.what {
+                case .revokes(_, family), .forgets(family): return true
+                case .missesRevocation(life, family):
+                    misses += 1
+                    return false
+                default: return false
+                }
+            }
+            if isRevoked || misses >= 6 || facts.isDoubtful(family) { continue }
+            return "process \(life.process) ended session \(family), but the server still accepts its tokens"
+        }
+        return nil
+    }
+
+    static let sessionsEndForAReason = Invariant(
+        rule: "A session ends only because of a user's action or a terminal error from the server."
+    ) { facts in
+        for (position, life, family, reason) in facts.expiries
+        where !facts.sends.contains(where: { $0.token.family == family && ($0.refused?.position ?? .max) < position }) {
+            return "process \(life.process) ended session \(family) (\(reason)), but the server had rejected nothing"
+        }
+        for (position, life, event) in facts.events {
+            guard case .signedOutElsewhere(let session) = event, let family = facts.family(of: session),
+                !facts.rejectedFamilies.contains(family),
+                !facts.calls.contains(where: { $0.position < position && $0.kind.endsSessions })
+            else { continue }
+            return
+                "process \(life.process) reports session \(family) as signed out elsewhere, but no process signed out"
+        }
+        return nil
+    }
+
+    static let newerTokensAreAdopted = Invariant(
+        rule: "A rejected refresh token ends no session whose newer tokens are found in the store."
+    ) { facts in
+        for (position, life, family, _) in facts.expiries {
+            guard
+                let refused = facts.sends.last(where: {
+                    $0.life == life && $0.token.family == family && ($0.refused?.position ?? .max) < position
+                })
+            else { continue }
+            for operation in facts.store.operations where operation.life == life {
+                guard operation.requested > refused.end, (operation.completed ?? .max) < position else { continue }
+                guard let found = operation.found, found.family == family, found.number > refused.token.number,
+                    !facts.hasTrouble(life, from: refused.end, to: position)
+                else { continue }
+                return "process \(life.process) found \(found.text), but ended the session because the server had "
+                    + "rejected \(refused.token.text)"
+            }
+        }
+        return nil
+    }
+
+    static let oneExpiry = Invariant(rule: "A process reports at most once that a session has expired.") { facts in
+        var expired: [Life: Set<Int>] = [:]
+        for (_, life, event) in facts.events {
+            switch event {
+            case .expired(let session, _):
+                guard let family = facts.family(of: session) else { continue }
+                if expired[life, default: []].insert(family).inserted { continue }
+                return "process \(life.process) reported twice that session \(family) has expired"
+            // The store contained newer tokens of the session.
+            case .adopted(let stamp): if let family = facts.family(of: stamp.session) { expired[life]?.remove(family) }
+            default: break
+            }
+        }
+        return nil
+    }
+}
+
+extension Facts {
+    /// Whether processes may differ in what they know about a session.
+    func isDoubtful(_ family: Int) -> Bool { script.processes.count > 1 && store.doubtful.contains(family) }
+
+    /// Sessions whose end a process reported, and that it did not find in the store again.
+    fileprivate var reportedEndings: [(Life, Int, Int)] {
+        events.compactMap { position, life, event in
+            let ended: SessionID
+            switch event {
+            case .expired(let session, _), .signedOutElsewhere(let session): ended = session
+            default: return nil
+            }
+            let isBack = events.contains { later, other, event in
+                guard other == life, later > position, case .adopted(let stamp) = event else { return false }
+                return stamp.session == ended
+            }
+            guard !isBack, let family = family(of: ended) else { return nil }
+            return (life, family, position)
+        }
+    }
+
+    /// A call that got a piece of a stream that the server sent after a position.
+    fileprivate func callWithLatePiece(among calls: Set<Int>, after end: Int) -> Int? {
+        guard !calls.isEmpty else { return nil }
+        var late: Set<Int> = []
+        for (position, entry) in history.entries.enumerated().dropFirst(end) {
+            switch entry.what {
+            case .streams(let call, let piece) where calls.contains(call) && elapsed(from: end, to: position) > .zero:
+                late.insert(piece)
+            case .receives(_, let call, let piece) where late.contains(piece): return call
+            default: break
+            }
+        }
+        return nil
+    }
+}

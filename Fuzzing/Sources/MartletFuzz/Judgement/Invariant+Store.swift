@@ -1,0 +1,120 @@
+import Martlet
+import MartletTesting
+
+// MARK: - The record
+
+extension Invariant {
+    static let durableBeforeVisible = Invariant(
+        rule: "A token is stored before any call gets it, unless the disk has failed."
+    ) { facts in
+        for (life, token, _, position) in facts.visible {
+            if let written = facts.store.durable[token], written < position { continue }
+            if token.number == 0, facts.script.start != .nothing, token.family == 1 { continue }
+            let source =
+                facts.sends.first { $0.life == life && $0.token.next == token }?.position
+                ?? facts.start(of: token.family)?.position ?? 0
+            if facts.hasTrouble(life, from: source, to: position) { continue }
+            return
+                "process \(life.process) handed out \(token.text) at \(facts.time(position).text) before it was stored"
+        }
+        return nil
+    }
+
+    static let recordsVanishForAReason = Invariant(
+        rule: "A stored record disappears only by a sign-out, a terminal refusal or a newer sign-in."
+    ) { facts in
+        for change in facts.store.changes {
+            guard let old = change.old else { continue }
+            let what = "process \(change.life.process) replaced \(old.text) at \(facts.time(change.position).text)"
+            guard let new = change.new else {
+                if facts.mayDelete(old, change) { continue }
+                return "process \(change.life.process) deleted \(old.text) at \(facts.time(change.position).text)"
+            }
+            if new.family == old.family {
+                if new.number < old.number { return "\(what) by an older token" }
+            } else if let start = facts.start(of: new.family) {
+                if !facts.precedes(old.family, endOf: start) { return "\(what) by that of an earlier sign-in" }
+            } else {
+                return "\(what) by that of the first session"
+            }
+        }
+        return nil
+    }
+
+    static let nothingDisappears = Invariant(
+        rule: "A session that neither the user nor the server has ended is there at the end."
+    ) { facts in
+        let signIns = facts.calls.compactMap { call -> (family: Int, call: Facts.Call?)? in
+            guard case .signedIn(let family) = call.response?.reply else { return nil }
+            if facts.store.deaths[call.life] != nil,
+                facts.store.durable[TokenName(family: family, number: 0)] == nil
+            {
+                return nil
+            }
+            return (family, call)
+        }
+        for (family, call) in signIns + (facts.script.start == .nothing ? [] : [(1, nil)])
+        where !facts.rejectedFamilies.contains(family) {
+            let isFollowed = facts.calls.contains { other in
+                guard other.kind.endsSessions, other.number != call?.number else { return false }
+                let end = min(other.end, facts.store.deaths[other.life] ?? .max)
+                if end > call?.position ?? -1 { return true }
+                // No process can know the order of two sign-ins that were both not stored when they returned.
+                return call.map { facts.isStoredLate($0) && facts.isStoredLate(other) } ?? false
+            }
+            if isFollowed { continue }
+            for entry in facts.history.entries {
+                guard case .settles(let life, let state, _, let stored) = entry.what else { continue }
+                if case .signedIn(let session) = state, facts.family(of: session.id) == family, stored != nil {
+                    continue
+                }
+                return "process \(life.process) reports \"\(state.text)\", but session \(family) was never ended"
+            }
+        }
+        return nil
+    }
+
+    static let stateMatchesStore = Invariant(
+        rule: "At the end, the state of each process matches the store."
+    ) { facts in
+        for entry in facts.history.entries {
+            guard case .settles(let life, let state, let reply, let stored) = entry.what else { continue }
+            let token = stored.flatMap { TokenName(of: $0.bundle) }
+            if let token, facts.isDoubtful(token.family) { continue }
+            switch (state, stored) {
+            case (.signedIn(let session), let stored?):
+                guard session.id == stored.id, session.isSaved else { break }
+                if case .token(let handedOut) = reply, handedOut != token { break }
+                if case .token = reply { continue }
+            case (.signedIn(let session), nil):
+                if let family = facts.family(of: session.id), facts.isDoubtful(family) { continue }
+            case (.signedOut, nil), (.expired, nil): continue
+            default: break
+            }
+            return "process \(life.process) reports \"\(state.text)\" and returns \(reply.text), "
+                + "but the store contains \(token?.text ?? "nothing")"
+        }
+        return nil
+    }
+}
+
+extension Facts {
+    /// Whether a sign-in returned before its record was stored.
+    fileprivate func isStoredLate(_ call: Call) -> Bool {
+        guard let family = call.family, let response = call.response?.position else { return false }
+        return (store.durable[TokenName(family: family, number: 0)] ?? .max) > response
+    }
+
+    /// Whether a process had a reason to delete a record.
+    fileprivate func mayDelete(_ record: TokenName, _ change: StoreHistory.Change) -> Bool {
+        let isUsersWish = calls.contains { call in
+            call.life == change.life && call.kind.endsSessions && call.position < change.position
+                && call.family != record.family && precedes(record.family, endOf: call)
+        }
+        if isUsersWish { return true }
+        return sends.contains { send in
+            send.life == change.life && send.token.family == record.family && send.token.number >= record.number
+                && (send.refused?.position ?? .max) < change.position
+        }
+    }
+}

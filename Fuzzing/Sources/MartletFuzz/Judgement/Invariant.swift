@@ -1,0 +1,16 @@
+/// A rule that no schedule may violate.
+struct Invariant: Sendable {
+    let rule: String
+    /// Returns the violation, or `nil` if the rule holds.
+    let find: @Sendable (Facts) -> String?
+
+    static let all = [
+        everyCallReturns, cancelledAtOnce, validTokensAreHandedOut, requestsKeepTheirSession, callsKeepTheirSession,
+        oneReplay, tokensStayAtTheirOrigin, oneRefreshAtATime, spentTokensAreNotResent, reuseHasACause,
+        lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,
+        endedSessionsStayInvisible, endedSessionsSendNothing, endedSessionsAreNotStored, endedSessionsAreRevoked,
+        durableBeforeVisible,
+        sessionsEndForAReason, newerTokensAreAdopted, oneExpiry, recordsVanishForAReason, nothingDisappears,
+        stateMatchesStore,
+    ]
+}

@@ -1,0 +1,160 @@
+import Martlet
+import MartletTesting
+
+/// What the processes did with the disk and its lock, and which of their operations met trouble.
+struct StoreHistory {
+    /// A read or an update of the record. A process has at most one under way.
+    struct Operation {
+        let life: Life
+        let isUpdate: Bool
+        let requested: Int
+        var completed: Int?
+        /// The token that the record had when the operation ended.
+        var found: TokenName?
+        /// The token that the operation wrote, or failed to write.
+        var written: TokenName?
+        var writesJournal = false
+        var hasFailed = false
+    }
+
+    /// What a process has of the lock.
+    enum Lock: Sendable { case none, requested, held, lost }
+
+    /// A time in which an operation of a process failed, or blocked the following ones for too long.
+    struct Trouble {
+        let life: Life
+        let from: Int
+        let to: Int
+        let operation: Operation
+    }
+
+    /// A change of the record.
+    struct Change {
+        let life: Life
+        let position: Int
+        /// The record before and after.
+        let old: TokenName?
+        let new: TokenName?
+    }
+
+    private(set) var operations: [Operation] = []
+    private(set) var troubles: [Trouble] = []
+    private(set) var changes: [Change] = []
+    /// The position at which each token was first stored.
+    private(set) var durable: [TokenName: Int] = [:]
+    private(set) var deaths: [Life: Int] = [:]
+    /// Sessions whose record was written or deleted by an update that was reported as failed. Processes may then differ
+    /// in what they know about them.
+    private(set) var doubtful: Set<Int> = []
+    private var losses: [(life: Life, position: Int)] = []
+    private var locks: [Life: Lock] = [:]
+    private var current: [Life: Int] = [:]
+    private var record: TokenName?
+
+    func lock(of life: Life) -> Lock { locks[life] ?? .none }
+
+    func lastUpdate(of life: Life) -> Int? {
+        operations.last { $0.life == life && $0.isUpdate }?.requested
+    }
+
+    mutating func begin(with record: TokenName?) { self.record = record }
+
+    mutating func add(_ event: SimulatedDisk.Event, of life: Life, at position: Int) {
+        switch event {
+        case .requested(.lock): locks[life] = .requested
+        case .requested(let operation):
+            current[life] = operations.count
+            operations.append(Operation(life: life, isUpdate: operation == .update, requested: position))
+        case .read(let reading):
+            change(life) { operation in
+                if case .found(let session) = reading { operation.found = TokenName(of: session.bundle) }
+                if case .unavailable = reading { operation.hasFailed = true }
+            }
+        case .wrote(let session):
+            let token = TokenName(of: session.bundle)
+            change(life) { operation in
+                (operation.found, operation.written) = (token, token)
+                operation.writesJournal = session.hasRefreshJournal
+            }
+            if token != record { changes.append(Change(life: life, position: position, old: record, new: token)) }
+            record = token
+            if let token, durable[token] == nil { durable[token] = position }
+        case .deleted:
+            if record != nil { changes.append(Change(life: life, position: position, old: record, new: nil)) }
+            record = nil
+        case .failed(.lock, _, _): lose(life, position)
+        case .failed(_, let failure, let update):
+            let before = changes.last.flatMap { $0.position == position - 1 ? $0.old : nil }
+            if failure == .falseFailure { doubtful.formUnion([record?.family, before?.family].compactMap(\.self)) }
+            change(life) { operation in
+                operation.hasFailed = true
+                if case .write(let session) = update {
+                    operation.written = TokenName(of: session.bundle)
+                    operation.writesJournal = session.hasRefreshJournal
+                }
+            }
+        case .completed: change(life) { $0.completed = position }
+        case .locked: locks[life] = .held
+        case .tookOverLock(let name):
+            locks[life] = .held
+            lose(Life(named: name), position)
+        case .unlocked:
+            // The process may have asked for the lock again before it released it.
+            if locks[life] == .held { locks[life] = Lock.none }
+        case .killed: deaths[life] = position
+        }
+    }
+
+    private mutating func change(_ life: Life, _ change: (inout Operation) -> Void) {
+        if let index = current[life] { change(&operations[index]) }
+    }
+
+    private mutating func lose(_ life: Life, _ position: Int) {
+        locks[life] = .lost
+        losses.append((life, position))
+    }
+
+    /// Finds the operations that failed, and those that kept the disk busy for longer than an operation waits in the
+    /// store queue.
+    mutating func finish(_ history: History) {
+        let last = history.entries.count - 1
+        var busy: [Life: (from: Int, since: Duration)] = [:]
+        var idle: [Life: Duration] = [:]
+        for operation in operations {
+            let start = history.entries[operation.requested].at
+            let end = operation.completed ?? last
+            var stretch = (from: operation.requested, since: start)
+            if idle[operation.life] == start, let earlier = busy[operation.life] { stretch = earlier }
+            busy[operation.life] = stretch
+            idle[operation.life] = history.entries[end].at
+            let isLong = history.entries[end].at - stretch.since >= .seconds(10)
+            if operation.hasFailed || isLong {
+                troubles.append(
+                    Trouble(
+                        life: operation.life, from: isLong ? stretch.from : operation.requested, to: end,
+                        operation: operation))
+            }
+        }
+    }
+}
+
+// MARK: - Trouble
+
+extension StoreHistory {
+    /// Whether an operation of a process met trouble at a time that overlaps an interval.
+    func hasTrouble(_ life: Life, from first: Int, to last: Int) -> Bool {
+        troubles.contains { $0.life == life && $0.from < last && first < $0.to }
+    }
+
+    /// Whether the process that sent a token did not have the lock, although it had asked for it, or lost it before a
+    /// position.
+    func hasLockTrouble(_ send: Facts.Send, before position: Int) -> Bool {
+        if send.lock == .requested || send.lock == .lost { return true }
+        return losses.contains { $0.life == send.life && send.position < $0.position && $0.position < position }
+    }
+
+    /// Whether an operation stored a journal of a session, and which process did.
+    func journals(of family: Int, before position: Int) -> [Operation] {
+        operations.filter { $0.writesJournal && $0.written?.family == family && $0.requested < position }
+    }
+}

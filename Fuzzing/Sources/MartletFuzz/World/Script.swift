@@ -1,0 +1,180 @@
+import Martlet
+import MartletTesting
+
+/// The plan of one schedule, which the seed determines before the schedule starts.
+struct Script: Sendable {
+    /// One call of a caller.
+    struct Step: Sendable {
+        /// What the caller asks for.
+        enum What: Sendable {
+            case token, renewal
+            case request(RequestPlan)
+            case signIn, login, signOut
+        }
+
+        var wait: Duration
+        var what: What
+        var cancelledAfter: Duration?
+    }
+
+    /// One lifetime of a process: its callers, and when it dies.
+    struct LifeScript: Sendable {
+        /// The delay before the process starts.
+        var wait: Duration
+        var callers: [[Step]]
+        /// The access to disk or network, counted from 1, at which the process dies; `nil` for never.
+        var touches: Int?
+    }
+
+    /// A change of the environment, at a time of its own.
+    struct Disturbance: Sendable {
+        /// What changes: the time, the wall clock, or the server's view of the latest session.
+        enum What: Sendable {
+            case jump(Duration)
+            case setWallClock(Double)
+            case withdrawAccess, forget
+        }
+
+        var wait: Duration
+        var what: What
+    }
+
+    /// The session that is stored at the beginning.
+    enum Start: Sendable { case nothing, fresh, expired }
+
+    /// What the interceptor of the clients does.
+    enum Interceptor: Sendable { case none, waits, calls }
+
+    var start: Start
+    var processes: [[LifeScript]]
+    var disturbances: [Disturbance]
+    /// Whether the processes share the disk and use its lock.
+    var isShared: Bool
+    /// The lifetime of access tokens in seconds; `nil` if the server does not state it.
+    var lifetime: Int?
+    /// How long the server accepts a refresh token that it has replaced.
+    var grace: Duration
+    /// Whether the server ends a session when it receives a spent refresh token.
+    var endsReusedSessions: Bool
+    /// The probability in percent that a network exchange fails.
+    var networkFailurePercent: Int
+    /// The probability in percent that a disk operation fails.
+    var diskFailurePercent: Int
+    /// Whether the disk and the server sometimes take longer than a process waits.
+    var isSlow: Bool
+    /// How many requests of one process may be under way; `nil` for no limit.
+    var slots: Int?
+    var interceptor: Interceptor
+
+    init(seed: UInt64) {
+        var dice = SeededGenerator(seed: seed ^ 0x5C81_97A1)
+        start = dice.pick([.nothing, .fresh, .expired, .expired, .expired])
+        let count = dice.pick([1, 1, 1, 1, 2, 2, 2, 2, 2, 3])
+        isShared = count > 1 || dice.isTrue(inPercent: 30)
+        lifetime = dice.pick([3600, 3600, 60, 3, nil])
+        grace = dice.isTrue(inPercent: 30) ? .seconds(90) : .zero
+        endsReusedSessions = dice.isTrue(inPercent: 65)
+        networkFailurePercent = dice.pick([0, 0, 15, 40])
+        diskFailurePercent = dice.pick([0, 0, 0, 15, 40])
+        isSlow = dice.isTrue(inPercent: 30)
+        let isRich = dice.isTrue(inPercent: 35)
+        slots = isRich ? dice.pick([nil, 1, 1, 2]) : nil
+        interceptor = isRich ? dice.pick([.none, .waits, .waits, .calls]) : .none
+        var author = Author(
+            hasChanges: dice.isTrue(inPercent: 60), isRich: isRich, isHectic: dice.isTrue(inPercent: 6), dice: dice)
+        let hasDeaths = author.dice.isTrue(inPercent: 40)
+        processes = (0..<count).map { _ in author.lives(hasDeaths: hasDeaths) }
+        disturbances = author.disturbances()
+    }
+}
+
+extension Script {
+    /// Writes the steps of a script.
+    private struct Author {
+        /// Whether users sign in and out.
+        let hasChanges: Bool
+        /// Whether there are other requests than simple ones.
+        let isRich: Bool
+        /// Whether callers force one refresh after the other.
+        let isHectic: Bool
+        var dice: SeededGenerator
+
+        mutating func lives(hasDeaths: Bool) -> [LifeScript] {
+            let deaths = hasDeaths ? dice.number(below: 3) : 0
+            return (0...deaths).map { life in
+                let wait = dice.pick(
+                    life == 0 ? [.zero, .zero, .milliseconds(50)] : [Duration.zero, .seconds(1)])
+                let callers = (0..<dice.pick([1, 1, 1, 2, 2, 3])).map { _ in steps() }
+                return LifeScript(
+                    wait: wait, callers: callers, touches: life < deaths ? 1 + dice.number(below: 24) : nil)
+            }
+        }
+
+        mutating func disturbances() -> [Disturbance] {
+            guard dice.isTrue(inPercent: 50) else { return [] }
+            return (0...dice.number(below: 3)).map { _ in
+                let what: Disturbance.What =
+                    switch dice.number(below: 8) {
+                    case 0...3: .withdrawAccess
+                    case 4: .forget
+                    case 5: .setWallClock(dice.pick([-86_400, -600, 600, 86_400]))
+                    default: .jump(dice.pick([.seconds(1), .seconds(31), .seconds(46), .seconds(3_600)]))
+                    }
+                return Disturbance(wait: wait(), what: what)
+            }
+        }
+
+        private mutating func steps() -> [Step] {
+            (0..<(isHectic ? 8 : dice.pick([1, 1, 1, 2, 2, 3]))).map { _ in
+                let (wait, what) = (isHectic ? dice.pick([.zero, .milliseconds(500)]) : wait(), what())
+                return Step(wait: wait, what: what, cancelledAfter: patience(for: what))
+            }
+        }
+
+        /// When a call is cancelled: at once, when its response may arrive, or later.
+        private mutating func patience(for what: Step.What) -> Duration? {
+            guard case .request(let plan) = what, plan.kind == .stream || plan.kind == .events else {
+                return dice.isTrue(inPercent: 15) ? dice.pick([.zero, .zero, .milliseconds(20), .seconds(2)]) : nil
+            }
+            return dice.isTrue(inPercent: 50)
+                ? dice.pick([.zero, .zero, .milliseconds(10), .milliseconds(40), .milliseconds(90), .seconds(2)]) : nil
+        }
+
+        private mutating func what() -> Step.What {
+            switch dice.number(below: 20) {
+            case 0...6: isHectic ? .renewal : .token
+            case 7, 8: isRich ? .request(plan()) : .token
+            case 9...12: .request(plan())
+            case 13...15: .renewal
+            case 16, 17: hasChanges ? (dice.isTrue(inPercent: 25) ? .login : .signIn) : .token
+            default: hasChanges ? .signOut : .request(plan())
+            }
+        }
+
+        private mutating func plan() -> RequestPlan {
+            guard isRich else {
+                let body: RequestPlan.Payload = dice.isTrue(inPercent: 25) ? .ofUnknownLength : .none
+                return RequestPlan(body: body)
+            }
+            let kind: RequestPlan.Kind = dice.pick([.plain, .plain, .plain, .plain, .stream, .events])
+            return RequestPlan(
+                kind: kind, authentication: dice.pick([.required, .required, .ifSignedIn, .ifSignedIn, .none]),
+                isPost: kind == .plain && dice.isTrue(inPercent: 40),
+                body: dice.pick([.none, .short, .ofUnknownLength]),
+                redirect: dice.pick([nil, nil, .sameOrigin, .sameOrigin, .otherOrigin]))
+        }
+
+        private mutating func wait() -> Duration {
+            dice.pick([
+                .zero, .zero, .zero, .zero, .milliseconds(20), .milliseconds(80), .seconds(1), .seconds(6),
+                .seconds(61), .seconds(3_500),
+            ])
+        }
+    }
+}
+
+extension SeededGenerator {
+    mutating func pick<Element>(_ choices: [Element]) -> Element {
+        choices[number(below: choices.count)]
+    }
+}

@@ -1,0 +1,181 @@
+import HTTPTypes
+import Martlet
+import MartletTesting
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+// MARK: - Connections of the processes
+
+extension SimulatedServer {
+    /// One process's network connection to the server.
+    struct Network: Transport {
+        let server: SimulatedServer
+        let life: Life
+        let power: ProcessLife
+
+        func send(
+            _ request: HTTPRequest, body: OutgoingBody?
+        ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            try await server.respond(request, life, power)
+        }
+    }
+
+    /// Refreshes the tokens of one process.
+    struct Refresher: TokenRefresher {
+        let server: SimulatedServer
+        let life: Life
+        let power: ProcessLife
+
+        func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+            try await server.refresh(bundle, by: life, power)
+        }
+
+        func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle {
+            let family = Int(String(decoding: response.body, as: UTF8.self)) ?? 0
+            return server.bundle(TokenName(family: family, number: 0))
+        }
+    }
+
+    func revoker(_ life: Life, _ power: ProcessLife) -> TokenRevoker {
+        .custom { bundle, _ in try await self.revoke(bundle, life, power) }
+    }
+
+    private func revoke(_ bundle: TokenBundle, _ life: Life, _ power: ProcessLife) async throws {
+        power.touch()
+        await wait(for: delay())
+        guard power.isOn, let token = TokenName(of: bundle) else { throw PowerCut() }
+        guard !failsNow() else {
+            history.add(.missesRevocation(life, family: token.family))
+            throw TransportError.connectionLost("reset by peer")
+        }
+        end(token.family, .signedOut)
+        history.add(.revokes(life, family: token.family))
+    }
+}
+
+// MARK: - The API
+
+extension SimulatedServer {
+    typealias Response = (head: HTTPResponse, body: ByteStream)
+
+    private static let host = "api.example.com"
+
+    private func respond(_ request: HTTPRequest, _ life: Life, _ power: ProcessLife) async throws -> Response {
+        guard power.isOn else { throw PowerCut() }
+        let call = Self.call(of: request)
+        let token = request.headerFields[.authorization].flatMap { TokenName($0.dropFirst("Bearer ".count)) }
+        let isElsewhere = request.authority != Self.host
+        let entry = history.entries.count
+        history.add(.request(Exchange(life: life, call: call, token: token, isElsewhere: isElsewhere)))
+        let exchange = OneShotResult<Response>()
+        power.whenOff { exchange.finish(.failure(PowerCut())) }
+        Task { exchange.finish(await self.serve(request, call, token, power)) }
+        let response = try await withTaskCancellationHandler {
+            await withCheckedContinuation { exchange.wait($0) }
+        } onCancel: {
+            exchange.finish(.failure(CancellationError()))
+        }.get()
+        history.respond(response.head.status.code, at: entry)
+        if plan(of: call).kind == .login, response.head.status.code == 200 { history.add(.arrives(call: call)) }
+        return response
+    }
+
+    private static func call(of request: HTTPRequest) -> Int {
+        request.path.flatMap { Int($0.dropFirst().prefix { $0 != "/" }) } ?? 0
+    }
+
+    private func serve(
+        _ request: HTTPRequest, _ call: Int, _ token: TokenName?, _ power: ProcessLife
+    ) async -> Result<Response, any Error> {
+        await wait(for: delay())
+        guard power.isOn else { return .failure(PowerCut()) }
+        if failsNow() {
+            guard dice.isTrue(inPercent: 50) else { return .failure(TransportError.connectionLost("reset by peer")) }
+            return .success(response(503))
+        }
+        // Another server's 401 does not concern the token, which it did not get.
+        if request.authority != Self.host { return .success(response(dice.isTrue(inPercent: 20) ? 401 : 200)) }
+        if let token, !isAccepted(token) { return .success(response(401)) }
+        let response = accept(request, call, plan(of: call), power)
+        // Users sign out while requests are redirected.
+        if response.head.status.code == 307, !isCalm {
+            await wait(for: dice.pick([.zero, .milliseconds(20), .seconds(1), .seconds(6)]))
+        }
+        return .success(response)
+    }
+
+    /// The response to a request whose token is valid.
+    private func accept(
+        _ request: HTTPRequest, _ call: Int, _ plan: RequestPlan, _ power: ProcessLife
+    ) -> Response {
+        if let redirect = plan.redirect, request.path?.hasSuffix("/moved") == false {
+            var moved = response(307)
+            let origin = redirect == .otherOrigin ? "https://cdn.example.net" : ""
+            moved.head.headerFields[.location] = "\(origin)/\(call)/moved"
+            return moved
+        }
+        switch plan.kind {
+        case .plain, .inner: return response(200)
+        case .login:
+            let family = issue().family
+            history.add(.issues(call: call, family: family))
+            var signedIn = response(200)
+            signedIn.body = ByteStream(Data("\(family)".utf8))
+            return signedIn
+        case .stream:
+            var stream = response(200)
+            stream.body = pieces(of: call, power) { "\($0)" }
+            return stream
+        case .events:
+            connections[call, default: 0] += 1
+            guard connections[call, default: 0] < 4, !isCalm else { return response(204) }
+            var stream = response(200)
+            stream.head.headerFields[.contentType] = "text/event-stream"
+            stream.body = pieces(of: call, power) { "retry: 200\nid: \($0)\ndata: \($0)\n\n" }
+            return stream
+        }
+    }
+
+    /// A few pieces of a stream, which may break.
+    private func pieces(
+        of call: Int, _ power: ProcessLife, _ text: @escaping @Sendable (Int) -> String
+    ) -> ByteStream {
+        ByteStream { [self] in
+            var left = dice.number(below: 4)
+            return { [self] () async throws -> Data? in
+                guard let piece = try await nextPiece(of: call, power, isLast: left == 0) else { return nil }
+                left -= 1
+                return Data(text(piece).utf8)
+            }
+        }
+    }
+
+    private func nextPiece(of call: Int, _ power: ProcessLife, isLast: Bool) async throws -> Int? {
+        await SeededScheduler.pause()
+        let wait = isCalm ? .zero : dice.pick([Duration.zero, .milliseconds(50), .seconds(2), .seconds(45)])
+        if wait > .zero { try await time.sleep(until: time.uptime + wait) }
+        guard power.isOn else { throw PowerCut() }
+        try Task.checkCancellation()
+        if failsNow() { throw TransportError.connectionLost("reset by peer") }
+        guard !isLast, !isCalm else { return nil }
+        let piece = history.nextPiece()
+        history.add(.streams(call: call, piece: piece))
+        return piece
+    }
+
+    private func isAccepted(_ token: TokenName) -> Bool {
+        guard let family = families[token.family], family.endReason == nil, token.number >= family.firstAccepted,
+            token.number < family.issuedAt.count
+        else { return false }
+        guard let lifetime = script.lifetime else { return true }
+        return time.uptime < family.issuedAt[token.number] + .seconds(lifetime)
+    }
+
+    private func response(_ status: Int) -> Response {
+        (head: HTTPResponse(status: .init(code: status)), body: ByteStream(Data()))
+    }
+}
