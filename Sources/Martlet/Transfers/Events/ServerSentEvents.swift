@@ -103,6 +103,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 try await wait(until: time.uptime + Swift.max(first, longer), time)
             }
             hasConnected = true
+            await findSession()
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
             let response: NetworkResponse<ByteStream>
             (response, owner) = try await events.client.stream(endpoint, owner: owner)
@@ -119,6 +120,15 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
             connection = response.value.makeAsyncIterator()
             failures = 0
+        }
+
+        /// Finds the session of all connections, if the store had not been read when the iteration began. A connection
+        /// that fails does not report it, and the next one must not belong to another session or to none.
+        private mutating func findSession() async {
+            guard let tokens = events.client.tokens, let begun = owner, begun.situation == .unknown else { return }
+            _ = await tokens.loadedState
+            let current = tokens.beginCall().owner
+            if current.epoch == begun.epoch { owner = current }
         }
 
         /// Waits before a reconnection, but no longer than the session lasts.

@@ -144,4 +144,27 @@ import Testing
         }
         #expect(heard.withLock { $0 } == ["one"])
     }
+
+    @Test(
+        "a stream that began before the store was read does not go on without its session", .timeLimit(.minutes(10)))
+    func beganUnread() async throws {
+        let (backend, store, bearers) = (SimulatedBackend(), InMemoryTokenStore(), Log())
+        _ = try await App.signedIn(backend, store: store)
+        let app = App(backend, store: store) { $0.retry = .never }
+        backend.beforeCall { request in
+            bearers.add(request.bearer ?? "none")
+            throw TransportError.connectionLost("reset by peer")
+        }
+        let reading = Task {
+            await error { for try await _ in app.client.serverSentEvents(from: Get("/news", .ifSignedIn)) {} }
+        }
+        while bearers.lines.isEmpty { await Task.yield() }
+        backend.revokeSession()
+        await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        guard case .sessionExpired = await reading.value else {
+            Issue.record("the stream should end with its session")
+            return
+        }
+        #expect(bearers.lines == ["access-1"])
+    }
 }
