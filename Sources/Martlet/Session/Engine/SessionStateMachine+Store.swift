@@ -81,7 +81,7 @@ extension SessionStateMachine {
             // Another process may have written a journal since the first attempt of this write.
             record.journal = record.journal ?? found?.journal(of: record)
             return .write(record)
-        case .unreadable: return session.claim == .stored ? .keep : .write(record)
+        case .unreadable: return session.mayReplaceUnreadable ? .write(record) : .keep
         case .newer, .otherSession, .gone: return .keep
         }
     }

@@ -107,7 +107,7 @@ extension SessionStateMachine {
         let isNewToken = session.isStoring
         let isSignIn = !session.isVisible
         switch verdict {
-        case .unreadable(let error) where session.claim == .stored:
+        case .unreadable(let error) where !session.mayReplaceUnreadable:
             failure = failure ?? error
         case .unreadable(let error) where failure == nil:
             session.replacedRecord = error
@@ -152,6 +152,9 @@ extension SessionStateMachine {
         switch snapshot.reading {
         case .empty:
             session.claim = .over(nil)
+        case .found(let own) where own.id == session.record.id:
+            // An attempt that was reported as failed has succeeded.
+            session.claim = .stored
         case .found(let earlier):
             session.claim = .over(earlier.id)
             startDeletion(.session(earlier.id))
