@@ -63,7 +63,7 @@ extension SessionStateMachine {
             switch reading {
             case .found(let record): if deletion?.scope.includes(record) == true { decision.update = .delete }
             case .empty: break
-            case .unavailable: if deletion?.isSignOut == true { decision.update = .delete }
+            case .unavailable: if deletion?.coversUnreadable == true { decision.update = .delete }
             }
         }
         return decision
@@ -81,7 +81,8 @@ extension SessionStateMachine {
             // Another process may have written a journal since the first attempt of this write.
             record.journal = record.journal ?? found?.journal(of: record)
             return .write(record)
-        case .unreadable: return session.mayReplaceUnreadable ? .write(record) : .keep
+        // Only a sign-in itself may replace what cannot be read, not its later attempts: that may be a later sign-in.
+        case .unreadable: return session.claim == .overAnything ? .write(record) : .keep
         case .newer, .otherSession, .gone: return .keep
         }
     }

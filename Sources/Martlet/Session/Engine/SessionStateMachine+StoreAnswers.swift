@@ -107,7 +107,7 @@ extension SessionStateMachine {
         let isNewToken = session.isStoring
         let isSignIn = !session.isVisible
         switch verdict {
-        case .unreadable(let error) where !session.mayReplaceUnreadable:
+        case .unreadable(let error) where session.claim != .overAnything:
             failure = failure ?? error
         case .unreadable(let error) where failure == nil:
             session.replacedRecord = error
@@ -187,7 +187,7 @@ extension SessionStateMachine {
     private mutating func deleted(over snapshot: StoreSnapshot, _ failure: StorageError?) {
         guard let deletion else { return }
         var failure = failure
-        if !deletion.isSignOut, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
+        if !deletion.coversUnreadable, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
         if session == nil { resumeWaiters(.askAgain) }
         if let failure {
             self.deletion?.hasFailed = true

@@ -115,10 +115,13 @@ extension SessionStateMachine {
     struct Deletion: Hashable, Sendable {
         let id: JobID
         let scope: DeletionScope
-        /// Whether the user has signed out. Only then is a record deleted that cannot be read: it may belong to another
-        /// session, or be newer.
+        /// Whether the user has signed out.
         let isSignOut: Bool
         var hasFailed = false
+
+        /// Whether to delete a record that cannot be read. Only the sign-out itself may, not its later attempts: the record
+        /// may be that of a later sign-in.
+        var coversUnreadable: Bool { isSignOut && !hasFailed }
     }
 
     /// What the store is asked to do.

@@ -24,15 +24,6 @@ extension SessionStateMachine.ActiveSession {
         }
     }
 
-    /// Whether this session may replace a record that cannot be read. Not if the store could be read since the sign-in:
-    /// then the record may be that of a later one.
-    var mayReplaceUnreadable: Bool {
-        switch claim {
-        case .stored, .over: false
-        case .overAnything, .overEarlier: true
-        }
-    }
-
     /// Whether the record of another session counts more than this session.
     private func yields(to found: StoredSession) -> Bool {
         switch claim {
