@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help demo serve test ci smoke apple-check conformance torture kills bench fuzz fuzz-multipart fuzz-faults \
-	format lint docs docs-preview clean
+	mutants format lint docs docs-preview clean
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -24,6 +24,9 @@ SEED ?=
 # The first seed of the fuzzers; random without one. The number of random multipart forms.
 FIRST ?=
 FORMS ?= 20000
+# The number of random faults, and the folders of Sources/Martlet that get them; without a list, six.
+COUNT ?= 30
+FOLDERS ?=
 # Options for every build.
 BUILD_OPTIONS ?=
 
@@ -103,6 +106,11 @@ fuzz-multipart: ## Reads random multipart forms with a strict parser, two of Pyt
 
 fuzz-faults: ## Puts deliberate faults into a copy of the engine; the fuzzer must find each (SECONDS=60).
 	@scripts/fuzz.sh faults "$(SECONDS)"
+
+mutants: ## Runs the tests with random faults, and lists those that no test notices (COUNT=30 SEED=… FOLDERS=…).
+	@swift build --package-path Fuzzing --product martlet-mutants --quiet $(BUILD_OPTIONS)
+	@Fuzzing/.build/debug/martlet-mutants --count "$(COUNT)" $(if $(SEED),--seed "$(SEED)") \
+		$(if $(FOLDERS),--folders "$(FOLDERS)")
 
 format: ## Formats the sources in place.
 	@$(SWIFT_FILES) | xargs -0 swift format format --in-place --parallel

@@ -12,7 +12,8 @@ let package = Package(
     name: "martlet-fuzzing",
     platforms: [.macOS(.v13)],
     products: [
-        .executable(name: "martlet-fuzz", targets: ["MartletFuzz"])
+        .executable(name: "martlet-fuzz", targets: ["MartletFuzz"]),
+        .executable(name: "martlet-mutants", targets: ["MartletMutants"]),
     ],
     dependencies: [
         .package(name: "martlet", path: "..", traits: []),
@@ -29,7 +30,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings
-        )
+        ),
+        .executableTarget(
+            name: "MartletMutants",
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -52,8 +52,8 @@ import Testing
         let made = Locked<[AccountID: Int]>([:])
         let accounts = Accounts(store: .inMemory) { account, store in
             made.withLock { $0[account, default: 0] += 1 }
-            // Slow enough for the other tasks to ask at the same time.
-            for _ in 0..<2000 { sched_yield() }
+            // Slow enough for the other tasks to ask at the same time. On a loaded machine, a yield takes a millisecond.
+            for _ in 0..<20 { sched_yield() }
             return Self.manager(store, StubTransport { _ in .status(404) })
         }
         let ids = (0..<10).map { AccountID(rawValue: "\($0)") }

@@ -114,6 +114,32 @@ import Testing
         }
     }
 
+    @Test("tasks that choose at the same time make the same choice, even if the keyring responds to only one")
+    func concurrentTasks() async throws {
+        try await TemporaryFolder.with { folder in
+            let (asked, late) = (Locked(0), Gate())
+            let storage = PlatformStorage(
+                candidates: [
+                    .init(kind: .secretService, storage: InMemoryStorage()) {
+                        let number = asked.withLock { asked in
+                            asked += 1
+                            return asked
+                        }
+                        guard number == 1 else { return StorageError(.unreachable, "it does not answer") }
+                        await late.pass()
+                        return nil
+                    },
+                    .init(kind: .files, storage: InMemoryStorage()) { nil },
+                ], folder: folder.path)
+            async let first = storage.choice()
+            await late.waitForArrivals()
+            #expect(try await storage.choice()?.isFiles == true)
+            late.open()
+            #expect(try await first?.isFiles == true)
+            #expect(try await storage.choice()?.isFiles == true)
+        }
+    }
+
     @Test(
         "a process that has only read follows a later choice of another process") func chosenElsewhere() async throws
     {

@@ -9,7 +9,7 @@
     enum KeyringFixture {
         /// The value each test saves. No error may contain it.
         static let secret = Data("hunter2-hunter2-hunter2".utf8)
-        static let storage = SecretServiceStorage(service: "com.example.app", timeout: .seconds(30))
+        static let storage = SecretServiceStorage(service: "com.example.app", timeout: .seconds(3_600))
 
         /// Calls `body` with a desktop that has a bus and an unlocked keyring.
         static func with(_ folder: String, _ body: (Desktop) async throws -> Void) async throws {

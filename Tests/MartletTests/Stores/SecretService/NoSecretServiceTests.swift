@@ -10,14 +10,14 @@
             let missing = SecretServiceLink { () throws(StorageError) in
                 try LibSecret(name: "libmartlet-missing.so.0")
             }
-            let storage = SecretServiceStorage(service: "com.example.app", timeout: .seconds(30), link: missing)
+            let storage = SecretServiceStorage(service: "com.example.app", timeout: .seconds(3_600), link: missing)
             await KeyringFixture.expectFailure(.unreachable, mentioning: "libsecret-1-0", of: storage)
             #expect(await storage.availability()?.kind == .unreachable)
 
             let wrong = SecretServiceLink { () throws(StorageError) in try LibSecret(name: "libc.so.6") }
             await KeyringFixture.expectFailure(
                 .unreachable, mentioning: "it has no g_free",
-                of: SecretServiceStorage(service: "com.example.app", timeout: .seconds(30), link: wrong))
+                of: SecretServiceStorage(service: "com.example.app", timeout: .seconds(3_600), link: wrong))
         }
 
         @Test("a call that never returns times out for its caller, and no call starts after its timeout")
@@ -33,7 +33,7 @@
             await KeyringFixture.expectFailure(.unreachable, mentioning: "0.05 seconds", of: impatient)
             stuck.signal()
             stuck.signal()
-            let patient = SecretServiceStorage(service: "com.example.app", timeout: .seconds(30), link: link)
+            let patient = SecretServiceStorage(service: "com.example.app", timeout: .seconds(3_600), link: link)
             await #expect(throws: StorageError(.unreachable, "it has come back")) {
                 try await patient.read("key")
             }

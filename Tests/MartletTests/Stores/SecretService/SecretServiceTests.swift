@@ -50,7 +50,7 @@
                     try await KeyringFixture.with(folder) { _ in
                         setenv("XDG_STATE_HOME", folder + "/state", 1)
                         let contract = TokenStoreContract {
-                            AnyTokenStore.secretService(service: "com.example.app", timeout: .seconds(30))
+                            AnyTokenStore.secretService(service: "com.example.app", timeout: .seconds(3_600))
                         } replacingBytes: { bytes in
                             try await storage.save(bytes, for: "session")
                         }
@@ -82,8 +82,8 @@
             try await Desktop.withFolder { folder in
                 await #expect(processExitsWith: .success) { [folder = folder as String] in
                     try await KeyringFixture.with(folder) { _ in
-                        let other = SecretServiceStorage(service: "com.example", timeout: .seconds(30))
-                        let same = SecretServiceStorage(service: "com.example.app", timeout: .seconds(30))
+                        let other = SecretServiceStorage(service: "com.example", timeout: .seconds(3_600))
+                        let same = SecretServiceStorage(service: "com.example.app", timeout: .seconds(3_600))
                         try await storage.save(secret, for: "key")
                         #expect(try await other.read("key") == nil)
                         try await other.save(Data("other".utf8), for: "key")

@@ -207,6 +207,22 @@ import Testing
         }
     }
 
+    @Test("a download that was restarted is resumed after the next broken connection") func resumedAfterRestart()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let server = server
+            server.change { $0.breaks = [4000, 3000] }
+            let transport = StubTransport { request in
+                request.number == 2 ? .status(416) : server.respond(request)
+            }
+            let path = folder.path + "/film.bin"
+            try await persistentClient(transport).download(Get("/film", .none), to: path)
+            #expect(FileManager.default.contents(atPath: path) == content)
+            #expect(transport.requests.map { $0.headers[.range] } == [nil, "bytes=4000-", nil, "bytes=3000-"])
+        }
+    }
+
     @Test(
         "C51: a 401 during a download causes a refresh, and the rest is requested with the new token")
     func refusedMidway()

@@ -1,0 +1,143 @@
+import ArgumentParser
+import Foundation
+
+/// `martlet-mutants`: puts random faults into a copy of the library and runs the tests with each.
+@main
+struct MutantsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "martlet-mutants",
+        abstract: "Puts random faults into a copy of the library, and lists those that no test notices.",
+        discussion: """
+            A seed means the same faults for the same sources. All faults are compiled into one copy, each behind a \
+            switch, and the tests run once for each switch, up to the first that fails. A crash and a hang count as \
+            noticed.
+            """)
+
+    @Option(help: "The number of faults.")
+    var count = 30
+
+    @Option(help: "The seed of the choice. Random by default.")
+    var seed: UInt64?
+
+    @Option(help: "Folders or files of Sources/Martlet, separated by commas.")
+    var folders = "Client,Interceptors,Session,Stores,Transfers,Transport"
+
+    @Option(help: "Traits to build with, separated by commas.")
+    var traits = ""
+
+    @Option(help: "The numbers of the faults to run, separated by commas. All by default.")
+    var only = ""
+
+    @Option(help: "The seconds without output after which a run of the tests counts as a hang.")
+    var limit = 60.0
+
+    @Flag(help: "Run all tests with each fault, and count those that fail.")
+    var all = false
+
+    @Option(help: "The root of the package.")
+    var root = "."
+
+    func run() throws {
+        Interruption.begin()
+        let seed = seed ?? UInt64.random(in: 1...999_999)
+        let root = URL(filePath: root).standardizedFileURL
+        let folder = root.appending(path: ".build/mutants")
+        let traits = traits.split(separator: ",").map(String.init)
+        let workshop = Workshop(source: root, folder: folder, traits: traits)
+
+        let (faults, candidates, dropped) = try compiledFaults(workshop, seed)
+        say("\(faults.count) faults of \(candidates) with seed \(seed); \(dropped) others did not compile.")
+        let tests = TestRun(
+            program: folder.appending(path: ".build/debug/martletPackageTests.xctest"), limit: limit, countsAll: all)
+        let start = ContinuousClock.now
+        if case .noticed(let what) = try tests.outcome(fault: 0, ["--skip", "StateSearchTests"]) {
+            throw ValidationError("The tests fail without a fault: \(what)")
+        }
+        say("Without a fault, the tests pass in \(seconds(since: start)).\n")
+
+        let chosen = Set(only.split(separator: ",").compactMap { Int($0) })
+        var (noticed, survivors) = (0, [Int]())
+        for (number, fault) in faults where chosen.isEmpty || chosen.contains(number) {
+            let start = ContinuousClock.now
+            let result: String
+            switch try outcome(number, fault, tests) {
+            case .passed:
+                survivors.append(number)
+                result = "SURVIVED"
+            case .noticed(let what):
+                noticed += 1
+                result = "noticed by \(what)"
+            }
+            let change = fault.change
+            say("\(number)  \(fault.place)  \(fault.kind.rawValue)\n     \(change.before)\n   → \(change.after)")
+            say("   \(result) (\(seconds(since: start)))")
+        }
+        let list = survivors.isEmpty ? "" : ": \(survivors.map(String.init).joined(separator: ", "))"
+        say("\n\(noticed + survivors.count) faults, \(noticed) noticed, \(survivors.count) survived\(list)")
+    }
+
+    private func outcome(_ number: Int, _ fault: Fault, _ tests: TestRun) throws -> TestRun.Outcome {
+        let first = try tests.outcome(fault: number, ["--skip", "StateSearchTests"])
+        guard case .passed = first, fault.code.path.contains("/Session/Engine/") else { return first }
+        return try tests.outcome(fault: number, ["--filter", "StateSearchTests"])
+    }
+
+    /// Plants faults in random order until the build is complete, and returns as many as are wanted.
+    private func compiledFaults(
+        _ workshop: Workshop, _ seed: UInt64
+    ) throws -> (faults: [(number: Int, fault: Fault)], candidates: Int, dropped: Int) {
+        var generator = SeededGenerator(state: seed)
+        let names = folders.split(separator: ",").flatMap { workshop.swiftFiles(in: "Sources/Martlet/\($0)") }
+        let candidates = try names.flatMap { name in
+            let text = try String(contentsOf: workshop.source.appending(path: name), encoding: .utf8)
+            return FaultFinder(code: SwiftCode(path: name, text: text, traits: Set(workshop.traits))).faults()
+        }.shuffled(using: &generator)
+
+        // Some in reserve, because each build takes a minute.
+        var lines: Set<String> = []
+        var planted = candidates.filter { fault in
+            let touched = Set((fault.line...fault.lastLine).map { "\(fault.code.path):\($0)" })
+            guard lines.isDisjoint(with: touched) else { return false }
+            lines.formUnion(touched)
+            return true
+        }.prefix(count * 3 / 2 + 5).enumerated().map { (number: $0 + 1, fault: $1) }
+        var dropped = 0
+        try workshop.plant(planted)
+        while let errors = try workshop.build() {
+            let guilty = Set(
+                errors.compactMap { error in
+                    // An error may follow its fault, such as the use of a variable that the fault does not set.
+                    planted.filter { $0.fault.code.path == error.path && $0.fault.line <= error.line }
+                        .max { $0.fault.line < $1.fault.line }?.number
+                })
+            guard !guilty.isEmpty else { throw ValidationError("The build fails: \(errors)") }
+            dropped += guilty.count
+            planted.removeAll { guilty.contains($0.number) }
+            try workshop.plant(planted)
+        }
+        return (Array(planted.prefix(count)), candidates.count, dropped)
+    }
+
+    private func say(_ text: String) {
+        print(text)
+        // A run takes many minutes, and its output often goes to a file.
+        fflush(nil)
+    }
+
+    private func seconds(since start: ContinuousClock.Instant) -> String {
+        "\((ContinuousClock.now - start).components.seconds) s"
+    }
+}
+
+/// SplitMix64, whose numbers are the same for the same seed on every platform.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
