@@ -51,7 +51,7 @@ struct MutantsCommand: ParsableCommand {
             program: folder.appending(path: ".build/debug/martletPackageTests.xctest"), limit: limit, countsAll: all)
         let start = ContinuousClock.now
         if case .noticed(let what) = try tests.outcome(fault: 0, ["--skip", "StateSearchTests"]) {
-            throw ValidationError("The tests fail without a fault: \(what)")
+            throw RunError("The tests fail without a fault: \(what)")
         }
         say("Without a fault, the tests pass in \(seconds(since: start)).\n")
 
@@ -110,7 +110,7 @@ struct MutantsCommand: ParsableCommand {
                     planted.filter { $0.fault.code.path == error.path && $0.fault.line <= error.line }
                         .max { $0.fault.line < $1.fault.line }?.number
                 })
-            guard !guilty.isEmpty else { throw ValidationError("The build fails: \(errors)") }
+            guard !guilty.isEmpty else { throw RunError("The build fails: \(errors)") }
             dropped += guilty.count
             planted.removeAll { guilty.contains($0.number) }
             try workshop.plant(planted)

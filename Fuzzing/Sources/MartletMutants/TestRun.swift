@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 
 /// One run of the tests with one fault, in a process of its own that is killed with all that it started.
@@ -35,10 +34,7 @@ struct TestRun {
         run.standardError = output
         var (length, lastOutput) = (0, ContinuousClock.now)
         try run.run()
-        defer {
-            kill(mentioning: scratch.path, run.processIdentifier)
-            run.waitUntilExit()
-        }
+        defer { Interruption.kill(run, mentioning: scratch.path) }
         while true {
             let isRunning = run.isRunning
             let text = try String(decoding: Data(contentsOf: log), as: UTF8.self)
@@ -55,38 +51,5 @@ struct TestRun {
             }
             try Interruption.pause()
         }
-    }
-
-    /// Kills the run, and the programs that its tests started, which know the run's folder.
-    private func kill(mentioning text: String, _ id: pid_t) {
-        end(id)
-        for id in ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap({ pid_t($0) }) {
-            guard let environment = FileManager.default.contents(atPath: "/proc/\(id)/environ") else { continue }
-            if String(decoding: environment, as: UTF8.self).contains(text) { end(id) }
-        }
-    }
-
-    private func end(_ id: pid_t) {
-        #if canImport(Darwin)
-            Darwin.kill(id, SIGKILL)
-        #else
-            Glibc.kill(id, SIGKILL)
-        #endif
-    }
-}
-
-/// The end of a run by Ctrl-C, which reaches only this program: Foundation starts each program in a group of its own.
-enum Interruption {
-    // Set by the signal handler only, and read as a whole.
-    nonisolated(unsafe) private static var isRequested = false
-
-    static func begin() {
-        for number in [SIGINT, SIGTERM] { signal(number) { _ in Interruption.isRequested = true } }
-    }
-
-    /// Waits a moment for a program. Throws after a signal, so that the caller ends the program and cleans up.
-    static func pause() throws {
-        Thread.sleep(forTimeInterval: 0.2)
-        if isRequested { throw ExitCode(130) }
     }
 }

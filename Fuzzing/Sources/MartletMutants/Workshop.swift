@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 
 /// A copy of the package that gets the faults, and is kept so that the next build compiles little.
@@ -77,16 +76,14 @@ struct Workshop {
         build.executableURL = URL(filePath: "/usr/bin/env")
         build.arguments = arguments
         build.currentDirectoryURL = folder
+        let mark = UUID().uuidString
+        build.environment = ProcessInfo.processInfo.environment.merging(["MARTLET_MUTANTS": mark]) { $1 }
         try Data().write(to: log)
         let output = try FileHandle(forWritingTo: log)
         build.standardOutput = output
         build.standardError = output
         try build.run()
-        defer {
-            // SwiftPM then ends its compilers.
-            build.interrupt()
-            build.waitUntilExit()
-        }
+        defer { Interruption.kill(build, mentioning: mark) }
         while build.isRunning { try Interruption.pause() }
         guard build.terminationStatus != 0 else { return nil }
         let text = try String(contentsOf: log, encoding: .utf8)
@@ -94,8 +91,17 @@ struct Workshop {
             (String(match.1).replacing(folder.path + "/", with: ""), Int(match.2) ?? 0)
         }
         guard !errors.isEmpty else {
-            throw ValidationError("The build fails for another reason than a fault:\n\(text)")
+            let lines = text.split(separator: "\n")
+            let relevant = (lines.filter { $0.contains("error: ") }.prefix(20) + lines.suffix(5))
+            throw RunError("The build fails without a fault:\n" + relevant.joined(separator: "\n"))
         }
         return errors
     }
+}
+
+/// What ends a run of the command.
+struct RunError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
 }

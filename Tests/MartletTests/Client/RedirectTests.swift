@@ -143,7 +143,7 @@ import Testing
         arguments: [
             ("/b", "/b"), ("b", "/x/b"), ("../b", "/b"), ("./b?c", "/x/b?c"), ("?q=1", "/x/a?q=1"),
             ("//api.example.com/c", "/c"), ("https://api.example.com", "/"), ("/../../etc", "/etc"), ("/b#frag", "/b"),
-            ("/ä b", nil), ("/ä", "/%C3%A4"),
+            ("/ä b", nil), ("/ä", "/%C3%A4"), ("/!~", "/!~"),
         ] as [(String, String?)])
     func relative(location: String, expected: String?) async throws {
         let transport = StubTransport {

@@ -255,6 +255,8 @@ private final class SlowAccountStore: AccountStore {
             }
             let listed = try await store.accounts().map { Array($0.rawValue.utf8) }
             #expect(Set(listed) == Set(Self.names.map { Array($0.utf8) }))
+            let sorted = try await store.accounts().map(\.rawValue)
+            #expect(sorted == sorted.sorted())
             try await store.store(for: "ada").delete()
             #expect(try await store.accounts().count == Self.names.count - 1)
         }

@@ -35,6 +35,26 @@ import Testing
         }
     }
 
+    @Test("a takeover does not begin if the holder to replace is gone") func goneHolder() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/a.lock"
+            let steps = Locked<[FileSteps.Step]>([])
+            let lock = FileLock(path: path, steps: FileSteps { step in steps.withLock { $0.append(step) } })
+            let gone = try #require(take(path))
+            guard case .busy(let holder) = try lock.attempt() else {
+                Issue.record("the lock was free")
+                return
+            }
+            gone.release()
+            let current = try #require(take(path))
+            #expect(try lock.takeAway(from: holder) == nil)
+            // Even a takeover that ends here would invalidate the current holder for a moment.
+            #expect(steps.withLock { $0 } == [])
+            #expect(current.isValid)
+            current.release()
+        }
+    }
+
     @Test(
         "other files beside the lock file do not matter",
         arguments: ["0", "+5", "-1", "007", "x", "1x", "9223372036854775807", "99999999999999999999", ""])

@@ -24,6 +24,21 @@ import Testing
         }
     }
 
+    @Test("an observer learns how many bytes were received", arguments: [10_500, 0])
+    func observedBytes(size: Int) async throws {
+        struct ByteLog: NetworkObserver {
+            let log: Log
+            func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { log.add("\(bytes)") }
+        }
+        try await TemporaryFolder.with { folder in
+            let log = Log()
+            let server = DownloadServer(Data(content.prefix(size)))
+            let client = client(server.transport) { $0.observers = [ByteLog(log: log)] }
+            try await client.download(Get("/film", .none), to: folder.path + "/film.bin")
+            #expect(log.lines == ["\(size)"])
+        }
+    }
+
     @Test("an unrequested part and a response without content are errors") func notWhole() async throws {
         try await TemporaryFolder.with { folder in
             let path = try folder.file("film.bin", Data("older".utf8))

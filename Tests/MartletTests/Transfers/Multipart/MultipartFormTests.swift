@@ -197,6 +197,24 @@ struct MultipartFormTests {
         #expect(problem?.description.contains("\"film\"") == true)
     }
 
+    @Test("a stream that can be created again is created when its turn comes, in each pass")
+    func createdInTurn() async throws {
+        let created = Locked(0)
+        var form = MultipartForm()
+        form.append("x", named: "a")
+        form.append(
+            stream: {
+                created.withLock { $0 += 1 }
+                return ByteStream(Data("abc".utf8))
+            }, length: 3, named: "film")
+        for pass in 1...2 {
+            let stream = try form.stream()
+            #expect(created.withLock { $0 } == pass - 1)
+            _ = try await stream.collect(upTo: 1000)
+            #expect(created.withLock { $0 } == pass)
+        }
+    }
+
     @Test("an unknown stream length makes the length unknown, and an overflowing one is an error")
     func lengths() throws {
         var form = MultipartForm()

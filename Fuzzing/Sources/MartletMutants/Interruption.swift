@@ -1,0 +1,36 @@
+import ArgumentParser
+import Foundation
+
+/// The end of a run by Ctrl-C, which reaches only this program: Foundation starts each program in a group of its own.
+enum Interruption {
+    // Set by the signal handler only, and read as a whole.
+    nonisolated(unsafe) private static var isRequested = false
+
+    static func begin() {
+        for number in [SIGINT, SIGTERM] { signal(number) { _ in Interruption.isRequested = true } }
+    }
+
+    /// Waits a moment for a program. Throws after a signal, so that the caller ends the program and cleans up.
+    static func pause() throws {
+        Thread.sleep(forTimeInterval: 0.2)
+        if isRequested { throw ExitCode(130) }
+    }
+
+    /// Kills a program, and those that it started: their environment has a text that no other has.
+    static func kill(_ program: Process, mentioning text: String) {
+        if program.isRunning { end(program.processIdentifier) }
+        for id in ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap({ pid_t($0) }) {
+            guard let environment = FileManager.default.contents(atPath: "/proc/\(id)/environ") else { continue }
+            if String(decoding: environment, as: UTF8.self).contains(text) { end(id) }
+        }
+        program.waitUntilExit()
+    }
+
+    private static func end(_ id: pid_t) {
+        #if canImport(Darwin)
+            Darwin.kill(id, SIGKILL)
+        #else
+            Glibc.kill(id, SIGKILL)
+        #endif
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import Martlet
+
+@Suite("Tokens in responses") struct TokenFieldsTests {
+    private func bundle(_ json: String, headers: HTTPFields = [:]) throws -> TokenBundle {
+        let head = HTTPResponse(status: .ok, headerFields: headers)
+        return try TokenFields.automatic.bundle(from: ServerResponse(head: head, body: Data(json.utf8)))
+    }
+
+    @Test(
+        "an expiry date is in seconds, or in milliseconds if it would be thousands of years away",
+        arguments: [
+            ("1", 1), ("0.5", 0.5), ("0", nil), ("-1", nil), ("100000000000", 100_000_000_000),
+            ("100000001000", 100_000_001), ("1795262400000", 1_795_262_400),
+            (#""2026-11-21T12:00:00Z""#, 1_795_262_400), (#""soon""#, nil), (#""inf""#, nil),
+        ] as [(String, Double?)])
+    func expiryDate(value: String, seconds: Double?) throws {
+        let bundle = try bundle(#"{"accessToken":"a","expiresAt":\#(value)}"#)
+        #expect(bundle.expiresAt?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test(
+        "a lifetime is in seconds, and neither zero nor infinite",
+        arguments: [("0.5", 0.5), ("1", 1), ("0", nil), ("-1", nil), ("1e12", nil), ("1e11", 1e11)]
+            as [(String, Double?)])
+    func lifetime(value: String, seconds: Double?) throws {
+        #expect(try bundle(#"{"access_token":"a","expires_in":\#(value)}"#).lifetime == seconds.map { .seconds($0) })
+    }
+
+    @Test(
+        "tokens are found at the top level and in nested containers",
+        arguments: [
+            #"{"accessToken":"a","refreshToken":"r"}"#, #"{"data":{"access_token":"a","refresh_token":"r"}}"#,
+            #"{"data":{"tokens":{"token":"a","refreshToken":"r"}}}"#, #"{"token":{"jwt":"a","refreshToken":"r"}}"#,
+            #"{"accessToken":"","result":{"accessToken":"a","refreshToken":"r"}}"#,
+        ])
+    func containers(json: String) throws {
+        let bundle = try bundle(json)
+        #expect(bundle.accessToken.reveal() == "a" && bundle.refreshToken?.reveal() == "r")
+    }
+
+    @Test("a response without an access token is an error", arguments: ["{}", "no JSON", #"{"accessToken":""}"#])
+    func missing(body: String) {
+        #expect(throws: MissingTokenError.self) { try bundle(body) }
+    }
+
+    @Test("an empty refresh token counts as none, and the server's date is kept") func details() throws {
+        let bundle = try bundle(
+            #"{"accessToken":"a","refreshToken":""}"#, headers: [.date: "Sat, 21 Nov 2026 12:00:00 GMT"])
+        #expect(bundle.refreshToken == nil)
+        #expect(bundle.serverDate?.timeIntervalSince1970 == 1_795_262_400)
+    }
+}
