@@ -13,6 +13,7 @@ let package = Package(
     platforms: [.macOS(.v13)],
     products: [
         .executable(name: "martlet-fuzz", targets: ["MartletFuzz"]),
+        .executable(name: "martlet-search", targets: ["MartletSearch"]),
         .executable(name: "martlet-mutants", targets: ["MartletMutants"]),
     ],
     dependencies: [
@@ -23,6 +24,17 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "MartletFuzz",
+            dependencies: [
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletTesting", package: "martlet"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        // Imports the engine with `@testable`: build it with `-Xswiftc -enable-testing`.
+        .executableTarget(
+            name: "MartletSearch",
             dependencies: [
                 .product(name: "Martlet", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),

@@ -35,13 +35,25 @@ final class JobQueue {
         let choice = entries.count == 1 ? 0 : generator.number(below: entries.count)
         digest = (digest ^ UInt64(truncatingIfNeeded: choice &+ entries.count << 16)) &* 0x0000_0100_0000_01B3
         entries.swapAt(choice, entries.count - 1)
+        run(entries.removeLast())
+        return true
+    }
+
+    /// Runs the job that was enqueued first.
+    /// - Returns: `false` if there are no jobs.
+    func runFirst() -> Bool {
+        guard !entries.isEmpty else { return false }
+        run(entries.removeFirst())
+        return true
+    }
+
+    private func run(_ entry: Entry) {
         jobs += 1
-        switch entries.removeLast() {
+        switch entry {
         case .job(let job): job.runSynchronously(on: JobHooks.noExecutor)
         case .mainJob(let job): job.runSynchronously(on: MainActor.sharedUnownedExecutor)
         case .pause(let continuation): continuation.resume()
         }
-        return true
     }
 
     /// Moves the jobs from other threads to this queue.

@@ -1,0 +1,137 @@
+/// One event from outside the engine. Everything that follows from it happens before the next one.
+enum Choice: Hashable {
+    case asks(Ask)
+    /// A server returned 401 to a request signed with this token. Its caller does not wait for another one.
+    case reportsRejection
+    case signsIn
+    case signsOut
+    /// The oldest waiting caller of a kind is cancelled.
+    case isCancelled(Ask.Kind)
+    /// The oldest operation of the store ends.
+    case store(SearchDisk.Outcome)
+    /// The server responds to a refresh, by index.
+    case server(Int, SearchServer.Outcome)
+    /// Time passes until the next sleeping task wakes.
+    case timerFires
+    /// Time passes until the newest token is about to expire, has expired, or a backoff is over.
+    case timePasses
+    case anotherProcessRefreshes
+    case anotherProcessSignsOut
+    case anotherProcessSignsIn
+    case changeIsReported
+    case anotherProcessLocks
+    case anotherProcessUnlocks
+    /// The process was stopped for longer than its lease.
+    case lockIsLost
+    case lockBreaks
+    case recordIsDamaged
+    /// The process is killed and starts again.
+    /// - `commits`: whether the store still completes its oldest operation.
+    /// - `spends`: whether the server still processes the refresh.
+    case restarts(commits: Bool, spends: Bool)
+
+    /// What a caller asks for.
+    enum Ask: Hashable {
+        case token
+        /// A token for a request that takes nearly as long as a token lives.
+        case lastingToken
+        case forced
+        /// A token in place of one that the server has rejected.
+        case replacement(Held)
+
+        enum Kind: Int, Hashable { case token, lastingToken, forced, replacement, signIn, signOut }
+    }
+
+    /// A token that callers have received.
+    enum Held: Hashable, CaseIterable {
+        case newest
+        /// The one before, of the same session.
+        case older
+        /// The newest of another session.
+        case ofEndedSession
+    }
+}
+
+extension Choice {
+    /// Whether the choice is one of those of which a sequence contains only a few.
+    /// - Parameter isBusy: Whether the process waits for its store or its server.
+    func isDisturbance(isBusy: Bool) -> Bool {
+        switch self {
+        case .asks, .signsIn, .signsOut, .store(.works), .server(_, .answers), .changeIsReported,
+            .anotherProcessUnlocks:
+            false
+        case .timePasses, .timerFires: isBusy
+        case .reportsRejection, .isCancelled, .store, .server, .anotherProcessRefreshes, .anotherProcessSignsOut,
+            .anotherProcessSignsIn, .anotherProcessLocks, .lockIsLost, .lockBreaks, .recordIsDamaged, .restarts:
+            true
+        }
+    }
+}
+
+extension Choice: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .asks(let ask): "a caller asks for \(ask.words)"
+        case .reportsRejection: "a request with the newest token is rejected"
+        case .signsIn: "a user signs in"
+        case .signsOut: "the user signs out"
+        case .isCancelled(let kind): "a caller is cancelled (\(kind))"
+        case .store(.works): "the store completes its operation"
+        case .store(.isUnavailable): "the store is locked"
+        case .store(.cannotWrite): "the store cannot be written"
+        case .store(.failsAfterCommit): "the store changes the record and reports a failure"
+        case .server(let index, let outcome): "the server \(outcome.words)\(index == 0 ? "" : " (\(index))")"
+        case .timerFires: "the next sleeping task wakes"
+        case .timePasses: "time passes"
+        case .anotherProcessRefreshes: "another process refreshes"
+        case .anotherProcessSignsOut: "another process signs out"
+        case .anotherProcessSignsIn: "another process signs a user in"
+        case .changeIsReported: "the change by another process is reported"
+        case .anotherProcessLocks: "another process takes the lock"
+        case .anotherProcessUnlocks: "another process releases the lock"
+        case .lockIsLost: "the lock is lost"
+        case .lockBreaks: "the lock cannot be used from now on"
+        case .recordIsDamaged: "the record is damaged"
+        case .restarts(let commits, let spends):
+            "the process is killed and starts again"
+                + (commits ? "; the store completes its operation" : "")
+                + (spends ? "; the server processes the refresh" : "")
+        }
+    }
+}
+
+extension Choice.Ask {
+    var kind: Kind {
+        switch self {
+        case .token: .token
+        case .lastingToken: .lastingToken
+        case .forced: .forced
+        case .replacement: .replacement
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .token: "a token"
+        case .lastingToken: "a lasting token"
+        case .forced: "a forced refresh"
+        case .replacement(.newest): "a token in place of the newest one"
+        case .replacement(.older): "a token in place of an older one"
+        case .replacement(.ofEndedSession): "a token in place of one of an earlier session"
+        }
+    }
+}
+
+extension SearchServer.Outcome {
+    var words: String {
+        switch self {
+        case .answers: "answers the refresh"
+        case .refuses: "ends the session"
+        case .isBusy: "is busy"
+        case .asksToWait: "is busy and says for how long"
+        case .isOffline: "is never reached"
+        case .losesRequest: "loses the connection before it processes the refresh"
+        case .losesResponse: "spends the refresh token, and the response is lost"
+        }
+    }
+}

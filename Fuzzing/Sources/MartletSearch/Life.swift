@@ -1,0 +1,220 @@
+import HTTPTypes
+import MartletTesting
+
+@testable import Martlet
+
+/// One life of the process under test: a real token manager and its callers.
+///
+/// `@unchecked Sendable`: a search runs on one thread.
+final class Life: @unchecked Sendable {
+    /// A caller that waits, or has just got its reply.
+    struct Caller {
+        let id: Int
+        let kind: Choice.Ask.Kind
+        /// The session of the user when the call was made; `nil` if it was not known or there was none.
+        let family: Int?
+        /// The token that is to be replaced.
+        var replaced: Token?
+        var task: Task<Void, Never>?
+    }
+
+    /// A reply, and when it arrived.
+    struct Returned {
+        let caller: Caller
+        let reply: Reply
+        let time: Duration
+    }
+
+    /// A token and its stamp.
+    struct Token: Hashable {
+        let stamp: SessionStamp
+        let name: TokenName
+    }
+
+    /// What a caller gets.
+    enum Reply {
+        case token(Token)
+        case done
+        case failure(SessionError)
+        case signedIn(SignedInSession)
+    }
+
+    let power = Power()
+    let tokens: TokenManager
+    private(set) var waiting: [Caller] = []
+    /// The replies and events since the last choice, in the order of their arrival.
+    var replies: [Returned] = []
+    var events: [(event: SessionEvent, time: Duration)] = []
+    /// The tokens that callers have received, without repetitions, newest last.
+    var held: [Token] = []
+    private let clock: SearchClock
+    private var lastID = 0
+
+    private static let baseURL: BaseURL = "https://api.example.com"
+
+    init(_ ports: Ports) {
+        clock = ports.clock
+        tokens = TokenManager(
+            baseURL: Self.baseURL, store: SearchStore(disk: ports.disk, power: power),
+            refresher: SearchRefresher(ports: ports, power: power),
+            revoker: .custom { [power] bundle, _ in if power.isOn { ports.world?.revoked(bundle) } },
+            policy: ports.server.setting.policy, transport: NoNetwork(), time: ports.clock,
+            random: { $0.upperBound })
+        tokens.numberIDs(from: Digest.firstID)
+        let events = tokens.events
+        Task { [weak self] in
+            for await event in events {
+                guard let self, power.isOn else { return }
+                self.events.append((event, ports.clock.uptime))
+            }
+        }
+    }
+
+    /// Starts a call.
+    func call(
+        _ kind: Choice.Ask.Kind, of family: Int?, replacing replaced: Token? = nil,
+        _ perform: @escaping @Sendable (TokenManager) async -> Reply
+    ) {
+        lastID += 1
+        let id = lastID
+        var caller = Caller(id: id, kind: kind, family: family, replaced: replaced)
+        caller.task = Task { [tokens] in
+            let reply = await perform(tokens)
+            self.returned(id, reply)
+        }
+        waiting.append(caller)
+    }
+
+    private func returned(_ id: Int, _ reply: Reply) {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
+        replies.append(Returned(caller: waiting.remove(at: index), reply: reply, time: clock.uptime))
+        if case .token(let token) = reply, power.isOn {
+            held.removeAll { $0 == token }
+            held.append(token)
+        }
+    }
+
+    /// A token that callers hold.
+    func held(_ which: Choice.Held) -> Token? {
+        guard let newest = held.last else { return nil }
+        switch which {
+        case .newest: return newest
+        case .older: return held.dropLast().last { $0.stamp.session == newest.stamp.session }
+        case .ofEndedSession: return held.last { $0.stamp.session != newest.stamp.session }
+        }
+    }
+
+    private struct NoNetwork: Transport {
+        func send(
+            _ request: HTTPRequest, body: OutgoingBody?
+        ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            throw CancellationError()
+        }
+    }
+}
+
+/// What the process under test is connected to.
+///
+/// `@unchecked Sendable`: a search runs on one thread.
+final class Ports: @unchecked Sendable {
+    let clock = SearchClock()
+    let disk: SearchDisk
+    let server: SearchServer
+    /// Receives what the process sends.
+    weak var world: World?
+
+    init(_ setting: Setting) {
+        disk = SearchDisk(isShared: setting.isShared)
+        server = SearchServer(setting, clock: clock)
+    }
+}
+
+/// Sends refresh tokens to the server of a world. The response arrives when the search says so, also after the process
+/// has stopped waiting for it.
+struct SearchRefresher: TokenRefresher {
+    let ports: Ports
+    let power: Power
+
+    func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+        guard power.isOn, let token = TokenName(bundle.refreshToken) else { throw CancellationError() }
+        ports.world?.willSend(token)
+        let server = ports.server
+        let id = server.nextID
+        return try await withTaskCancellationHandler {
+            await withUnsafeContinuation { server.park(token, $0) }
+        } onCancel: {
+            server.abandon(id)
+        }.get()
+    }
+}
+
+// MARK: - Calls of the engine
+
+extension Life {
+    func ask(_ ask: Choice.Ask, of family: Int?) {
+        switch ask {
+        case .token: call(.token, of: family) { Reply(await $0.credential()) }
+        case .lastingToken:
+            call(.lastingToken, of: family) { Reply(await $0.credential(lasting: .seconds(3200))) }
+        case .forced:
+            call(.forced, of: family) { tokens in
+                do throws(SessionError) {
+                    try await tokens.refresh()
+                    return .done
+                } catch {
+                    return .failure(error)
+                }
+            }
+        case .replacement(let which):
+            guard let token = held(which) else { return }
+            call(.replacement, of: token.name.family, replacing: token) {
+                Reply(await $0.credential(replacing: token.stamp))
+            }
+        }
+    }
+
+    func reportRejection() {
+        if let token = held(.newest) { tokens.reportRejection(of: token.stamp) }
+    }
+
+    func signIn(with bundle: TokenBundle, family: Int) {
+        call(.signIn, of: family) { tokens in
+            do throws(SessionError) {
+                return .signedIn(try await tokens.signIn(with: bundle, account: SessionAccount(userID: "\(family)")))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    func signOut(of family: Int?) {
+        call(.signOut, of: family) { tokens in
+            await tokens.signOut()
+            return .done
+        }
+    }
+}
+
+extension Life.Reply {
+    fileprivate init(_ result: Result<Credential, SessionError>) {
+        switch result {
+        case .success(let credential):
+            guard let name = TokenName(credential.accessToken) else {
+                self = .done
+                return
+            }
+            self = .token(Life.Token(stamp: credential.stamp, name: name))
+        case .failure(let error): self = .failure(error)
+        }
+    }
+
+    var words: String {
+        switch self {
+        case .token(let token): "gets token \(token.name.text)"
+        case .done: "is done"
+        case .failure(let error): "fails: \(error)"
+        case .signedIn(let session):
+            "is signed in as \(session.account.userID ?? "?")\(session.isSaved ? "" : ", not saved")"
+        }
+    }
+}

@@ -1,0 +1,132 @@
+@testable import Martlet
+
+/// What must never happen.
+enum Rule: String, CaseIterable {
+    case oneRefreshPerRotation = "There is one refresh for each rotation at a time."
+    case spentTokensAreNotSent = "A refresh token that is known to be spent is sent only within the grace period."
+    case journalsComeFirst = "A refresh token is sent only after its journal was stored, unless the store has failed."
+    case locksComeFirst = "A refresh token is sent only while the process holds the lock, unless that was lost."
+    case refreshesAreBounded = "Early refreshes stay within the budget."
+    case tokensOfTheOwnSession = "A caller gets only tokens of its own session."
+    case noExpiredTokens = "No caller gets a token that has expired."
+    case newerThanRejected = "A token that replaces a rejected one is newer."
+    case validTokensAreHandedOut = "A caller gets a token that is still valid at once."
+    case storedBeforeVisible = "A token is stored before a caller gets it, unless the failure was reported."
+    case endedSessionsStayEnded = "A session that has ended here does not return."
+    case sessionsEndForAReason = "A session ends only by a user, a refusal of the server, or another process."
+    case expiryIsReportedOnce = "A session expires once at most, and with its true reason."
+    case tokensInUseAreNotRevoked = "Tokens of the current session are not revoked."
+    case recordsAreNotLost = "A record is deleted only by what ends its session, and never replaced by an older one."
+    case laterSignInsAreKept = "The record of a sign-in survives earlier sign-ins and sign-outs."
+    case signOutsAreDone = "After a sign-out the record is gone, unless the failure was reported."
+    case everyCallReturns = "Every call returns."
+    case everyPathEnds = "Everything comes to rest."
+    case stateMatchesStore = "At rest, state and store agree."
+
+    /// The rules that the engine does not keep yet. The search prints their violations, and does not fail.
+    static let open: Set<Rule> = [.laterSignInsAreKept]
+}
+
+/// What the rules know about the past of a world.
+struct Rules {
+    /// What the rules know about one session.
+    struct Family: Hashable {
+        /// The numbers of the tokens that have been stored.
+        var stored: Set<Int> = []
+        /// The numbers of the refresh tokens whose successor the process has seen.
+        var knownSpent: Set<Int> = []
+        /// The numbers of the access tokens that were reported as rejected.
+        var rejected: Set<Int> = []
+        /// Whether the fate of one of its refresh tokens has been unknown.
+        var isInDoubt = false
+        /// Whether the process has received a refusal.
+        var isRefused = false
+        /// Whether a user has signed in or out here since it started.
+        var isEndedByUser = false
+        var isEndedElsewhere = false
+        /// Whether it has been the current session and is no longer.
+        var isOver = false
+        /// Whether its sign-in has returned.
+        var hasStarted = false
+        var hasExpired = false
+        /// When refreshes of young tokens started.
+        var earlyRefreshes: [Duration] = []
+        /// The sessions whose sign-ins had returned when this one began.
+        var startedBefore: Set<Int> = []
+    }
+
+    let setting: Setting
+    var families: [Family] = []
+    var hasStoreTrouble = false
+    var hasLockTrouble = false
+    /// Whether a refresh reached the server after the process had stopped waiting for it.
+    var hasLateRequest = false
+    /// Whether a user has signed in or out in the process.
+    var hasUserActed = false
+    /// Whether the process has reported that it could not write or delete.
+    var hasReportedFailure = false
+    /// The session that the state shows.
+    var current: Int?
+    /// The session of a sign-in whose record is being written.
+    var startingFamily: Int?
+    /// Whether a caller got a token by the last choice.
+    var gaveToken = false
+    /// The first violation.
+    var violation: (rule: Rule, words: String)?
+    /// The open rules that are violated.
+    var openViolations: Set<Rule> = []
+    private(set) var names: [SessionID: Int] = [:]
+
+    init(_ setting: Setting) {
+        self.setting = setting
+    }
+
+    subscript(family: Int) -> Family {
+        get { families[family - 1] }
+        set { families[family - 1] = newValue }
+    }
+
+    /// - Parameter isEndedByUser: Whether a sign-out is in progress, which may include the new session.
+    mutating func addFamily(isEndedByUser: Bool = false) {
+        let started = families.indices.filter { families[$0].hasStarted }.map { $0 + 1 }
+        families.append(Family(isEndedByUser: isEndedByUser, startedBefore: Set(started)))
+    }
+
+    mutating func userEndsSessions() {
+        hasUserActed = true
+        for index in families.indices { families[index].isEndedByUser = true }
+    }
+
+    mutating func endElsewhere() {
+        for index in families.indices { families[index].isEndedElsewhere = true }
+    }
+
+    /// Learns the name of a session, and that its tokens are stored.
+    mutating func learn(_ record: StoredSession) {
+        guard let token = TokenName(record.bundle.accessToken) else { return }
+        names[record.id] = token.family
+        self[token.family].stored.insert(token.number)
+    }
+
+    mutating func learn(_ session: SignedInSession) -> Int? {
+        guard let family = session.account.userID.flatMap({ Int($0) }) else { return nil }
+        names[session.id] = family
+        return family
+    }
+
+    /// A new life knows only what is stored.
+    mutating func restart() {
+        for index in families.indices {
+            families[index].knownSpent = []
+            families[index].rejected = []
+            families[index].isOver = false
+            families[index].hasExpired = false
+            families[index].earlyRefreshes = []
+            families[index].isEndedElsewhere = true
+        }
+        hasUserActed = false
+        hasReportedFailure = false
+        current = nil
+        startingFamily = nil
+    }
+}

@@ -1,0 +1,221 @@
+import MartletTesting
+
+@testable import Martlet
+
+// MARK: - While a choice is performed
+
+extension World {
+    /// The process sends a refresh token.
+    func willSend(_ token: TokenName) {
+        tell("    sends \(token.text)")
+        if server.exchanges.contains(where: { $0.token == token && !$0.isAbandoned }) {
+            violate(.oneRefreshPerRotation, "\(token.text) is sent twice at the same time")
+        }
+        if rules[token.family].knownSpent.contains(token.number), !server.isWithinGrace(token) {
+            violate(.spentTokensAreNotSent, "\(token.text) is sent although its successor is known")
+        }
+        if !rules.hasStoreTrouble, let record = disk.record,
+            TokenName(record.bundle.refreshToken) == token, record.unresolvedJournal == nil
+        {
+            violate(.journalsComeFirst, "\(token.text) is sent without a journal")
+        }
+        if setting.isShared, !rules.hasLockTrouble {
+            guard case .process = disk.holder else { return violate(.locksComeFirst, "\(token.text) is sent") }
+        }
+    }
+
+    func revoked(_ bundle: TokenBundle) {
+        guard let token = TokenName(bundle.accessToken) else { return }
+        tell("    revokes \(token.text)")
+        if token.family == visibleFamily, !rules[token.family].isEndedByUser {
+            violate(.tokensInUseAreNotRevoked, "session \(token.family) is in use and its tokens are revoked")
+        }
+        if server[token.family].end == nil { server[token.family].end = .revoked }
+    }
+
+    /// The process changes the record.
+    func willCommit(_ update: StoreUpdate) {
+        learnFromStore()
+        let stored = disk.record.flatMap { TokenName($0.bundle.accessToken) }
+        switch update {
+        case .keep: break
+        case .write(let record):
+            guard let new = TokenName(record.bundle.accessToken) else { return }
+            tell("    stores \(new.text)\(record.unresolvedJournal == nil ? "" : " with a journal")")
+            if let old = disk.record, let stored, !disk.isDamaged {
+                if old.id == record.id, record.rotation < old.rotation {
+                    violate(.recordsAreNotLost, "\(new.text) replaces \(stored.text), which is newer")
+                }
+                if old.id != record.id, rules[stored.family].startedBefore.contains(new.family) {
+                    violate(.laterSignInsAreKept, "\(new.text) replaces \(stored.text) of a later sign-in")
+                }
+            }
+            rules.learn(record)
+        case .delete:
+            tell("    deletes \(stored?.text ?? "nothing")")
+            guard let stored, !rules[stored.family].isEndedByUser else { return }
+            // Which session a damaged record belongs to is not known.
+            if disk.isDamaged, rules.hasUserActed { return }
+            if disk.isDamaged || !(rules[stored.family].isRefused || isRejectedForGood(stored.family)) {
+                let rule: Rule = rules.hasUserActed ? .laterSignInsAreKept : .recordsAreNotLost
+                violate(rule, "\(stored.text) is deleted without a reason")
+            }
+        }
+    }
+
+    /// What the process reads proves that older tokens are spent.
+    private func learnFromStore() {
+        guard case .found(let record) = disk.reading, let token = TokenName(record.bundle.refreshToken) else { return }
+        for number in 0..<max(token.number, 0) { rules[token.family].knownSpent.insert(number) }
+    }
+
+    private func isRejectedForGood(_ family: Int) -> Bool {
+        !setting.hasRefreshToken && !rules[family].rejected.isEmpty
+    }
+}
+
+// MARK: - After a choice
+
+extension World {
+    /// The session that the state shows.
+    var visibleFamily: Int? {
+        guard case .signedIn(let session) = life.tokens.state else { return nil }
+        return rules.learn(session)
+    }
+
+    /// The session that a call belongs to that is made now.
+    var family: Int? {
+        rules.startingFamily ?? visibleFamily
+    }
+
+    /// Whether the newest token that callers hold is still good, so that each further caller must get a token at once.
+    var hasValidToken: Bool {
+        guard let token = life.held(.newest)?.name, token.family == visibleFamily,
+            rules.startingFamily == nil, !life.waiting.contains(where: { $0.kind == .signOut }),
+            !rules[token.family].rejected.contains(token.number), !rules[token.family].isEndedElsewhere
+        else { return false }
+        return server.expiry(of: token).map { clock.uptime < $0 } ?? true
+    }
+
+    func checkReplies() {
+        let (replies, events) = (life.replies, life.events)
+        life.replies = []
+        life.events = []
+        rules.gaveToken = false
+        for (event, time) in events { check(event, at: time) }
+        for returned in replies {
+            tell("    \(returned.caller.kind) \(returned.reply.words)")
+            check(returned)
+        }
+        checkState()
+    }
+
+    private func check(_ event: SessionEvent, at time: Duration) {
+        tell("    event: \(event)")
+        switch event {
+        case .storeFailed(.write, _), .storeFailed(.delete, _): rules.hasReportedFailure = true
+        case .refreshStarted(let stamp, .forced), .refreshStarted(let stamp, .rejected):
+            countEarlyRefresh(stamp, at: time)
+        case .expired(let session, let reason):
+            guard let family = rules.names[session] else { return }
+            if rules[family].hasExpired { violate(.expiryIsReportedOnce, "session \(family) expires twice") }
+            rules[family].hasExpired = true
+            if !isTrue(reason, of: family) {
+                violate(.expiryIsReportedOnce, "session \(family) expires for a wrong reason (\(reason))")
+            }
+        default: break
+        }
+    }
+
+    /// A refresh in the first half of a token's lifetime uses the budget.
+    private func countEarlyRefresh(_ stamp: SessionStamp, at time: Duration) {
+        guard let lifetime = setting.lifetime, let token = life.held.last(where: { $0.stamp == stamp })?.name,
+            time - server[token.family].issuedAt[token.number] < lifetime / 2
+        else { return }
+        let policy = setting.policy
+        let recent = rules[token.family].earlyRefreshes.filter { $0 + policy.refreshWindow > time }
+        rules[token.family].earlyRefreshes = recent + [time]
+        if recent.count >= policy.refreshBudget {
+            violate(.refreshesAreBounded, "\(recent.count + 1) early refreshes within the window")
+        }
+    }
+
+    private func isTrue(_ reason: ExpiryReason, of family: Int) -> Bool {
+        let hasTrouble = rules.hasStoreTrouble || rules.hasLockTrouble || rules.hasLateRequest
+        switch reason {
+        case .noRefreshToken: return isRejectedForGood(family)
+        case .rotationLost: return rules[family].isRefused && (rules[family].isInDoubt || hasTrouble)
+        // A spent token is refused only if this process could not know that it was spent.
+        case .refreshTokenRejected:
+            return rules[family].isRefused && (server[family].end != .reuse || hasTrouble)
+        }
+    }
+
+    private func check(_ returned: Life.Returned) {
+        let caller = returned.caller
+        switch returned.reply {
+        case .token(let token):
+            rules.gaveToken = true
+            check(token, for: caller, at: returned.time)
+        case .signedIn(let session):
+            guard let family = rules.learn(session) else { return }
+            rules[family].hasStarted = true
+            if family != caller.family { violate(.tokensOfTheOwnSession, "another session was signed in") }
+        case .done:
+            guard caller.kind == .signOut, let family = caller.family, !rules.hasReportedFailure,
+                !rules.hasStoreTrouble, caller.task?.isCancelled != true
+            else { return }
+            if let record = disk.record, TokenName(record.bundle.accessToken)?.family == family {
+                violate(.signOutsAreDone, "session \(family) is stored after the sign-out")
+            }
+        case .failure: break
+        }
+    }
+
+    private func check(_ token: Life.Token, for caller: Life.Caller, at time: Duration) {
+        let name = token.name
+        if let family = caller.family, family != name.family {
+            violate(.tokensOfTheOwnSession, "a caller of session \(family) gets \(name.text)")
+        }
+        if setting.hasRefreshToken, let expiry = server.expiry(of: name), expiry <= time {
+            violate(.noExpiredTokens, "a caller gets \(name.text), which has expired")
+        }
+        if let replaced = caller.replaced,
+            replaced.stamp.session != token.stamp.session || replaced.stamp.rotation >= token.stamp.rotation
+        {
+            violate(.newerThanRejected, "a caller gets \(name.text) in place of \(replaced.name.text)")
+        }
+        if !rules[name.family].stored.contains(name.number), !rules.hasReportedFailure {
+            violate(.storedBeforeVisible, "a caller gets \(name.text), which was not stored")
+        }
+    }
+
+    private func checkState() {
+        let now = visibleFamily
+        if now == rules.startingFamily { rules.startingFamily = nil }
+        guard now != rules.current else { return }
+        tell("    state: \(life.tokens.state.words)")
+        rules.startingFamily = nil
+        // The refused token may have been older than the one that another process has stored.
+        if let now, rules[now].isOver, !rules[now].isRefused {
+            violate(.endedSessionsStayEnded, "session \(now), which has ended, is current again")
+        }
+        if let before = rules.current {
+            rules[before].isOver = true
+            let facts = rules[before]
+            if !facts.isEndedByUser, !facts.isEndedElsewhere, !facts.isRefused, !isRejectedForGood(before) {
+                violate(.sessionsEndForAReason, "session \(before) has ended without a reason")
+            }
+        }
+        rules.current = now
+    }
+}
+
+extension SessionState {
+    var words: String {
+        switch self {
+        case .signedIn(let session): "signed in as \(session.account.userID ?? "?")"
+        default: "\(self)"
+        }
+    }
+}

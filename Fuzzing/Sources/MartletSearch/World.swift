@@ -1,0 +1,136 @@
+import MartletTesting
+
+@testable import Martlet
+@testable import MartletTesting
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The real token manager with a store, a server, a clock and other processes that do what the search chooses.
+final class World {
+    let setting: Setting
+    let scheduler: StepScheduler
+    let ports: Ports
+    var life: Life
+    var rules: Rules
+    /// What happened, for the story of a violation; `nil` if it is not told.
+    var story: [String]?
+    /// When the last backoff is over.
+    var backoffEnd = Duration.zero
+
+    var clock: SearchClock { ports.clock }
+    var disk: SearchDisk { ports.disk }
+    var server: SearchServer { ports.server }
+
+    init(_ setting: Setting, _ stored: Start.Stored, on scheduler: StepScheduler, isTold: Bool = false) {
+        self.setting = setting
+        self.scheduler = scheduler
+        ports = Ports(setting)
+        rules = Rules(setting)
+        story = isTold ? [] : nil
+        life = Life(ports)
+        ports.world = self
+        prepare(stored)
+        disk.willCommit = { [unowned self] in willCommit($0) }
+        settle()
+    }
+
+    /// Puts the first record into the store.
+    private func prepare(_ stored: Start.Stored) {
+        guard stored != .nothing else { return }
+        let token = server.signIn()
+        rules.addFamily()
+        rules[1].hasStarted = true
+        var record = record(of: token)
+        switch stored {
+        case .nothing, .fresh: break
+        case .expired:
+            server[1].issuedAt = [.seconds(-7200)]
+            record.estimatedExpiry = clock.wallClock.addingTimeInterval(-3600)
+        case .journaled, .spent:
+            record.journal = RefreshJournal(
+                startedAt: clock.wallClock, fingerprint: RefreshJournal.fingerprint(of: token.refresh))
+            rules[1].isInDoubt = true
+            if stored == .spent { _ = server.spend(token) }
+        case .damaged: disk.isDamaged = true
+        }
+        disk.record = record
+        rules.learn(record)
+    }
+
+    /// A record as a sign-in in another process would write it.
+    func record(of token: TokenName) -> StoredSession {
+        StoredSession(
+            id: SessionID(), bundle: server.bundle(token),
+            estimatedExpiry: expiryOfNewToken, lifetime: setting.lifetime,
+            account: SessionAccount(userID: "\(token.family)"))
+    }
+
+    var expiryOfNewToken: Date? {
+        setting.lifetime.map { clock.wallClock.addingTimeInterval($0.inSeconds) }
+    }
+
+    /// Performs a choice, and everything that follows from it, and checks the rules.
+    func take(_ choice: Choice) {
+        tell("- \(choice)")
+        let expectsToken = choice == .asks(.token) && hasValidToken
+        perform(choice)
+        settle()
+        checkReplies()
+        if expectsToken, !rules.gaveToken { violate(.validTokensAreHandedOut, "a caller did not get the valid token") }
+    }
+
+    /// Runs all jobs.
+    func settle() {
+        if !scheduler.runJobs(atMost: 5_000) { violate(.everyPathEnds, "the engine does not come to rest") }
+    }
+
+    func tell(_ line: @autoclosure () -> String) {
+        if story != nil { story?.append(line()) }
+    }
+
+    func violate(_ rule: Rule, _ words: @autoclosure () -> String) {
+        if Rule.open.contains(rule) {
+            rules.openViolations.insert(rule)
+        } else if rules.violation == nil {
+            rules.violation = (rule, words())
+        }
+        tell("    VIOLATION \(words())")
+    }
+
+    /// Ends everything that still waits, so that the world can be released.
+    func close() {
+        end(commits: false)
+    }
+
+    /// The process dies.
+    private func end(commits: Bool) {
+        disk.abandonOperations(commits: commits)
+        life.power.isOn = false
+        let exchanges = server.exchanges
+        server.exchanges = []
+        for exchange in exchanges { exchange.continuation.resume(returning: .failure(CancellationError())) }
+        var rounds = 0
+        repeat {
+            clock.cancelAll()
+            _ = scheduler.runJobs(atMost: 5_000)
+            rounds += 1
+        } while !clock.deadlines.isEmpty && rounds < 20
+    }
+
+    func restart(commits: Bool, spends: Bool) {
+        for exchange in server.exchanges {
+            rules[exchange.token.family].isInDoubt = true
+            if spends { _ = server.spend(exchange.token) }
+        }
+        // The journal of a refresh that sent nothing remains.
+        for family in server.families.indices { rules[family + 1].isInDoubt = true }
+        end(commits: commits)
+        rules.restart()
+        life = Life(ports)
+        disk.hasNews = false
+    }
+}
