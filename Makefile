@@ -4,8 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test ci smoke apple-check conformance torture kills bench fuzz fuzz-multipart fuzz-faults \
-	mutants format lint docs docs-preview clean
+.PHONY: help demo serve test ci smoke apple-check conformance torture kills bench search fuzz fuzz-multipart \
+	fuzz-faults mutants format lint docs docs-preview clean
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -21,6 +21,9 @@ ROUNDS ?= 1000
 SECONDS := 60
 # The seed of one round or schedule. Without one, the seed is random and printed.
 SEED ?=
+# The number of choices in a sequence of the search, and of failures, restarts and other processes among them.
+DEPTH ?= 8
+DISTURBANCES ?= 1
 # The first seed of the fuzzers; random without one. The number of random multipart forms.
 FIRST ?=
 FORMS ?= 20000
@@ -65,8 +68,9 @@ ci: ## Runs what CI runs: make test and make smoke.
 
 # The same seeds each time, so that only a change of the code changes the result. The fuzzer then tries random ones: it
 # prints the first, and `make fuzz SEED=…` repeats a schedule.
-smoke: ## Runs the demo, the fuzzer and the torture, a few seconds each.
+smoke: ## Runs the demo, the search, the fuzzer and the torture, a few seconds each.
 	@$(MAKE) demo
+	@$(MAKE) search DEPTH=3
 	@$(MAKE) fuzz SECONDS=8 FIRST=1
 	@$(MAKE) fuzz SECONDS=4 FIRST=
 	@$(MAKE) torture ROUNDS=50 SEED=1
@@ -92,6 +96,11 @@ bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" f
 	@scripts/install-dependencies.sh
 	@swift build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/martlet-bench $(BENCH)
+
+search: ## Tries every sequence of events on the session engine (DEPTH=8 DISTURBANCES=1).
+	@swift build --package-path Fuzzing -c release -Xswiftc -enable-testing --quiet
+	@SWIFT_DETERMINISTIC_HASHING=1 Fuzzing/.build/release/martlet-search --depth "$(DEPTH)" \
+		--disturbances "$(DISTURBANCES)"
 
 fuzz: ## Runs the session engine in random schedules (SECONDS=60), or prints the story of one of them (SEED=…).
 	@scripts/fuzz.sh engine "$(SECONDS)" "$(SEED)" "$(FIRST)"

@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 engine() {
     local duration=${1:-60} seed=${2:-} first=${3:-$((RANDOM * 1000000 + 1))}
     local fuzzer=Fuzzing/.build/release/martlet-fuzz digests core cores run runs=() status=0
-    swift build --package-path Fuzzing -c release --product martlet-fuzz --quiet
+    swift build --package-path Fuzzing -c release -Xswiftc -enable-testing --quiet
 
     # A schedule must not depend on the order of sets and dictionaries, which differs between processes.
     digests=$("$fuzzer" --first-seed 1 --digests 200)

@@ -80,9 +80,8 @@ step "library with default traits, build" swift build "${options[@]}"
 # While .build has the dependencies for the default traits, which a newcomer's package needs.
 step "newcomer" within 900 scripts/newcomer.py
 step "library with all traits, build" swift build "${options[@]}" --enable-all-traits --build-tests
-# The state search ran without traits, and traits do not change the states.
 step "library with all traits, tests" within 900 \
-    swift test "${options[@]}" --enable-all-traits --skip-build --skip StateSearchTests \
+    swift test "${options[@]}" --enable-all-traits --skip-build \
     --event-stream-output-path "$logs/library.events"
 step "docs" scripts/docs.py build
 step "Swift blocks of the documentation" scripts/check_readme.py

@@ -80,7 +80,7 @@ struct Digest {
         add(record.lifetime == nil ? 0 : 1)
         add(record.estimatedExpiry.map { Int(max(-1, min($0.timeIntervalSince(wallClock), 1000)) * 10) } ?? 0)
         if let journal = record.unresolvedJournal {
-            add(journal.isInherited ? 2 : 1)
+            add(1)
             add(instant: now + .seconds(journal.startedAt.timeIntervalSince(wallClock)))
         } else {
             add(0)
@@ -147,6 +147,8 @@ extension Digest {
     /// Adds a value of the engine, whatever its parts are.
     mutating func add(part value: Any, _ label: String? = nil) {
         switch value {
+        // The order of sign-ins, which the numbers of the sessions show, too.
+        case is Int where label == "lastGeneration" || label == "earlier": break
         case let number as Int: add(number, labeled: label)
         case let truth as Bool: add(truth ? 1 : 0)
         case let instant as Duration: add(instant: Self.isDeadline(label) ? max(instant, now) : instant)
@@ -157,7 +159,7 @@ extension Digest {
         case let error as RefreshError:
             add("\(error.kind)")
             add(error.retryAfter == nil ? 0 : 1)
-        case let journal as RefreshJournal: add(journal.isInherited ? 2 : 1)
+        case is RefreshJournal: add(1)
         case let token as Secret: add(TokenName(token))
         case let text as String: add(text)
         case is SessionPolicy: break

@@ -203,16 +203,11 @@ extension World {
     /// Another process spends the stored refresh token and stores the new tokens.
     private func refreshElsewhere() {
         guard var record = disk.record, let old = TokenName(record.bundle.refreshToken) else { return }
-        let journal = record.unresolvedJournal
         if let token = server.spend(old) {
             record.bundle = server.bundle(token)
             record.rotation += 1
             record.estimatedExpiry = expiryOfNewToken
             record.journal = nil
-            // The process under test may have sent the same token, and its request may still arrive.
-            if let journal, !journal.isInherited, !setting.hasGrace {
-                record = record.markingTokenInDoubt(since: journal.startedAt)
-            }
             changeElsewhere(record)
         } else {
             rules.endElsewhere()
