@@ -50,7 +50,7 @@ struct MutantsCommand: ParsableCommand {
         let tests = TestRun(
             program: folder.appending(path: ".build/debug/martletPackageTests.xctest"), limit: limit, countsAll: all)
         let start = ContinuousClock.now
-        if case .noticed(let what) = try tests.outcome(fault: 0, ["--skip", "StateSearchTests"]) {
+        if case .noticed(let what) = try tests.outcome(fault: 0) {
             throw RunError("The tests fail without a fault: \(what)")
         }
         say("Without a fault, the tests pass in \(seconds(since: start)).\n")
@@ -60,7 +60,7 @@ struct MutantsCommand: ParsableCommand {
         for (number, fault) in faults where chosen.isEmpty || chosen.contains(number) {
             let start = ContinuousClock.now
             let result: String
-            switch try outcome(number, fault, tests) {
+            switch try tests.outcome(fault: number) {
             case .passed:
                 survivors.append(number)
                 result = "SURVIVED"
@@ -74,12 +74,6 @@ struct MutantsCommand: ParsableCommand {
         }
         let list = survivors.isEmpty ? "" : ": \(survivors.map(String.init).joined(separator: ", "))"
         say("\n\(noticed + survivors.count) faults, \(noticed) noticed, \(survivors.count) survived\(list)")
-    }
-
-    private func outcome(_ number: Int, _ fault: Fault, _ tests: TestRun) throws -> TestRun.Outcome {
-        let first = try tests.outcome(fault: number, ["--skip", "StateSearchTests"])
-        guard case .passed = first, fault.code.path.contains("/Session/Engine/") else { return first }
-        return try tests.outcome(fault: number, ["--filter", "StateSearchTests"])
     }
 
     /// Plants faults in random order until the build is complete, and returns as many as are wanted.

@@ -15,7 +15,7 @@ struct TestRun {
     let countsAll: Bool
 
     /// Runs the tests with a fault switched on, or with none for number 0.
-    func outcome(fault number: Int, _ arguments: [String]) throws -> Outcome {
+    func outcome(fault number: Int) throws -> Outcome {
         // Short, because tests create sockets in it, whose paths have a limit.
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mutants-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
@@ -24,7 +24,7 @@ struct TestRun {
         try Data().write(to: log)
         let run = Process()
         run.executableURL = program
-        run.arguments = ["--testing-library", "swift-testing"] + arguments
+        run.arguments = ["--testing-library", "swift-testing"]
         // A faulty file store must not write to the home of the user.
         let own = ["MARTLET_FAULT": "\(number)", "TMPDIR": scratch.path, "HOME": scratch.path]
         run.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
