@@ -80,7 +80,7 @@ struct Facts {
         case .sends(let life, let number, let token):
             sends.append(
                 Send(
-                    number: number, life: life, token: token, position: position, lock: store.lock(of: life),
+                    number: number, life: life, token: token, position: position, lock: store.lockForSending(by: life),
                     prepared: store.lastUpdate(of: life) ?? position))
         case .commits(let send, _), .repeats(let send, _): sends[send - 1].committed = position
         case .refuses(let send, let reason):

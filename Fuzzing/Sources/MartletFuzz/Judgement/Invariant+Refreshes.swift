@@ -110,7 +110,8 @@ extension Invariant {
         rule: "After a failed refresh, the server gets the token again only after the backoff or its Retry-After."
     ) { facts in
         for (index, failed) in facts.sends.enumerated() {
-            guard let delivered = failed.delivered, failed.end == delivered, failed.brokeOff != nil else { continue }
+            guard let delivered = failed.delivered, failed.end == delivered, failed.brokeOff != nil, !failed.isLate
+            else { continue }
             let wait = min(facts.backoff(after: failed) ?? .zero, .seconds(900))
             for next in facts.sends[(index + 1)...]
             where next.life == failed.life && next.token == failed.token && next.position > delivered {

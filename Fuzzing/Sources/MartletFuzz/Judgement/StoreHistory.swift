@@ -48,10 +48,16 @@ struct StoreHistory {
     private(set) var doubtful: Set<Int> = []
     private var losses: [(life: Life, position: Int)] = []
     private var locks: [Life: Lock] = [:]
+    /// The processes whose last acquisition of the lock failed, until they send a token.
+    private var failures: Set<Life> = []
     private var current: [Life: Int] = [:]
     private var record: TokenName?
 
-    func lock(of life: Life) -> Lock { locks[life] ?? .none }
+    /// What a process has of the lock when it sends a token. If acquiring the lock has failed, the process continues
+    /// without it, and may get a lock that it had asked for earlier.
+    mutating func lockForSending(by life: Life) -> Lock {
+        failures.remove(life) == nil ? locks[life] ?? .none : .lost
+    }
 
     func lastUpdate(of life: Life) -> Int? {
         operations.last { $0.life == life && $0.isUpdate }?.requested
@@ -82,7 +88,9 @@ struct StoreHistory {
         case .deleted:
             if record != nil { changes.append(Change(life: life, position: position, old: record, new: nil)) }
             record = nil
-        case .failed(.lock, _, _): lose(life, position)
+        case .failed(.lock, _, _):
+            failures.insert(life)
+            lose(life, position)
         case .failed(_, let failure, let update):
             let before = changes.last.flatMap { $0.position == position - 1 ? $0.old : nil }
             if failure == .falseFailure { doubtful.formUnion([record?.family, before?.family].compactMap(\.self)) }
