@@ -4,8 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test ci smoke apple-check conformance torture kills bench search fuzz fuzz-multipart \
-	fuzz-faults mutants format lint docs docs-preview clean
+.PHONY: help demo serve test ci smoke apple-check conformance torture kills tsan tsan-short bench search fuzz \
+	fuzz-multipart fuzz-faults mutants format lint docs docs-preview clean
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -16,8 +16,9 @@ DIALECT ?= envelope
 # A file for the conformance table, and options for the benchmarks.
 MARKDOWN ?=
 BENCH ?=
-# The rounds of torture and kills, and the fuzzer's time in seconds.
+# The rounds of torture and kills, the lease of the torture's lock in milliseconds, and the fuzzer's time in seconds.
 ROUNDS ?= 1000
+LEASE ?=
 SECONDS := 60
 # The seed of one round or schedule. Without one, the seed is random and printed.
 SEED ?=
@@ -44,6 +45,12 @@ COMMAND := $(TOOLS_BUILD)/debug/martlet
 BUILD_COMMAND := swift build --package-path Tools --scratch-path $(TOOLS_BUILD) --product martlet $(BUILD_OPTIONS) \
 	$(if $(wildcard $(COMMAND)),--quiet)
 
+# ThreadSanitizer needs objects of its own. CI runs only the suites whose tests run tasks, threads or processes at the
+# same time.
+TSAN_BUILD := --sanitize=thread $(BUILD_OPTIONS)
+TSAN_TEST := swift test $(TSAN_BUILD) --disable-default-traits --scratch-path .build/tsan
+TSAN_SUITES := Race|Fencing|SharedRecord|Lock|Store|SaveRetry|Burst|SignOut|SingleFlight|Broadcast|WriteBehind|FileQueue
+
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
@@ -63,17 +70,17 @@ test: ## Builds the library in every combination of traits, and runs all tests a
 	@scripts/install-dependencies.sh
 	@scripts/test.sh
 
-ci: ## Runs what CI runs: make test and make smoke.
+ci: ## Runs what CI runs: make test, make smoke and make tsan-short.
 	@.ci/run
 
-# The same seeds each time, so that only a change of the code changes the result. The fuzzer then tries random ones: it
-# prints the first, and `make fuzz SEED=…` repeats a schedule.
+# The same seeds each time, so that only a change of the code changes the result, and a long lease, so that a busy machine
+# does not. The fuzzer then tries random ones: it prints the first, and `make fuzz SEED=…` repeats a schedule.
 smoke: ## Runs the demo, the search, the fuzzer and the torture, a few seconds each.
 	@$(MAKE) demo
 	@$(MAKE) search DEPTH=3
 	@$(MAKE) fuzz SECONDS=8 FIRST=1
 	@$(MAKE) fuzz SECONDS=4 FIRST=
-	@$(MAKE) torture ROUNDS=50 SEED=1
+	@$(MAKE) torture ROUNDS=50 SEED=1 LEASE=3000
 
 apple-check: ## Typechecks on Linux the code that only Apple's platforms compile, against declarations of their API.
 	@scripts/apple_check.py
@@ -83,14 +90,25 @@ conformance: ## Runs the conformance cases C01 to C82 and prints a table of them
 	@scripts/conformance.py $(if $(MARKDOWN),--markdown "$(MARKDOWN)")
 
 torture: ## Runs processes that share a session, and kills and stops them (ROUNDS=1000 SEED=a number).
-	@scripts/install-dependencies.sh tools
+	@scripts/install-dependencies.sh
 	@$(BUILD_COMMAND)
-	@$(COMMAND) torture --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
+	@$(COMMAND) torture --rounds "$(ROUNDS)" $(if $(LEASE),--lease "$(LEASE)") $(if $(SEED),--seed "$(SEED)")
 
 kills: ## Kills a process while it writes to the file stores and downloads (ROUNDS=1000 SEED=a number).
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
 	@$(COMMAND) kills --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
+
+# The sanitizer slows the processes down, so a refresh gets more time. The state search has no concurrency.
+tsan: ## Runs the tests without traits and SECONDS=60 of torture under ThreadSanitizer.
+	@scripts/install-dependencies.sh
+	@$(TSAN_TEST) --skip StateSearchTests
+	@swift build $(TSAN_BUILD) --package-path Tools --scratch-path .build/tsan-tools --product martlet
+	@TSAN_OPTIONS=halt_on_error=1 .build/tsan-tools/debug/martlet torture --lease "$(or $(LEASE),4000)" \
+		--seconds "$(SECONDS)" $(if $(SEED),--seed "$(SEED)")
+
+tsan-short: ## Runs the tests of concurrent code under ThreadSanitizer, as CI does.
+	@$(TSAN_TEST) --filter '$(TSAN_SUITES)'
 
 bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" for a few seconds).
 	@scripts/install-dependencies.sh
