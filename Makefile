@@ -23,7 +23,7 @@ SECONDS := 60
 # The seed of one round or schedule. Without one, the seed is random and printed.
 SEED ?=
 # The number of choices in a sequence of the search, and of failures, restarts and other processes among them.
-DEPTH ?= 8
+DEPTH ?= 5
 DISTURBANCES ?= 1
 # The first seed of the fuzzers; random without one. The number of random multipart forms.
 FIRST ?=
@@ -99,10 +99,10 @@ kills: ## Kills a process while it writes to the file stores and downloads (ROUN
 	@$(BUILD_COMMAND)
 	@$(COMMAND) kills --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
 
-# The sanitizer slows the processes down, so a refresh gets more time. The state search has no concurrency.
+# The sanitizer slows the processes down, so a refresh gets more time.
 tsan: ## Runs the tests without traits and SECONDS=60 of torture under ThreadSanitizer.
 	@scripts/install-dependencies.sh
-	@$(TSAN_TEST) --skip StateSearchTests
+	@$(TSAN_TEST)
 	@swift build $(TSAN_BUILD) --package-path Tools --scratch-path .build/tsan-tools --product martlet
 	@TSAN_OPTIONS=halt_on_error=1 .build/tsan-tools/debug/martlet torture --lease "$(or $(LEASE),4000)" \
 		--seconds "$(SECONDS)" $(if $(SEED),--seed "$(SEED)")
@@ -115,7 +115,7 @@ bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" f
 	@swift build --package-path Benchmarks -c release
 	@Benchmarks/.build/release/martlet-bench $(BENCH)
 
-search: ## Tries every sequence of events on the session engine (DEPTH=8 DISTURBANCES=1).
+search: ## Tries every sequence of events on the session engine (DEPTH=5 DISTURBANCES=1).
 	@swift build --package-path Fuzzing -c release -Xswiftc -enable-testing --quiet
 	@SWIFT_DETERMINISTIC_HASHING=1 Fuzzing/.build/release/martlet-search --depth "$(DEPTH)" \
 		--disturbances "$(DISTURBANCES)"
