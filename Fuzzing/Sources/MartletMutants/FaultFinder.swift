@@ -56,14 +56,14 @@ struct FaultFinder {
         }
     }
 
-    /// The end of an operand: names, calls, subscripts and members.
-    private func endOfOperand(from start: Int) -> Int {
+    /// The end of an operand: names, calls, subscripts and members, up to one of the characters or a closing bracket.
+    private func endOfOperand(from start: Int, at end: String = " ,:;\n") -> Int {
         var depth = 0
         for index in start..<code.mask.count {
             let character = Character(UnicodeScalar(code.mask[index]))
             if "([{".contains(character) { depth += 1 }
             if ")]}".contains(character) { depth -= 1 }
-            if depth < 0 || depth == 0 && " ,:;\n".contains(character) { return index }
+            if depth < 0 || depth == 0 && end.contains(character) { return index }
         }
         return code.mask.count
     }
@@ -110,16 +110,18 @@ struct FaultFinder {
 
     /// `a ? b : c` on one line. The condition begins after an assignment, a bracket, a comma, a label or `return`.
     private func ternaries() -> [Fault] {
-        matches(
-            #"((?<=return |= |[(\[,:{] |[(\[]|^)[^\s(\[{,?:][^\n?:{},]* \? [^\n?:{},]+ : [^\n:{},]+?)(?=$|[,})\]])"#
-        )
-        .compactMap { range in
-            let parts = code.text(range).components(separatedBy: " ? ")
+        let condition = #"((?<=return |= |[(\[,:{] |[(\[]|^)[^\s(\[{,?:][^\n?:{},]*"#
+        return matches(condition + #" \? [^\n?:{},]+ : [^\n:{},]+?)(?=$|[,})\]])"#).compactMap { match in
+            let parts = code.text(match).components(separatedBy: " ? ")
             let branches = parts.last?.components(separatedBy: " : ") ?? []
             guard parts.count == 2, branches.count == 2 else { return nil }
+            // The match ends before the first bracket, which may belong to the second branch.
+            let second = match.upperBound - branches[1].utf8.count
+            let end = endOfOperand(from: second, at: ",\n")
+            let other = code.text(second..<end)
             return Fault(
-                .branchesSwapped, code, range, faulty: "\(parts[0]) ? \(branches[1]) : \(branches[0])",
-                switched: "(§ != (\(parts[0]))) ? \(branches[0]) : \(branches[1])")
+                .branchesSwapped, code, match.lowerBound..<end, faulty: "\(parts[0]) ? \(other) : \(branches[0])",
+                switched: "(§ != (\(parts[0]))) ? \(branches[0]) : \(other)")
         }
     }
 

@@ -17,6 +17,10 @@ extension SessionStateMachine {
         case .delete: deleted(over: snapshot, failure)
         case .prepare, .clearJournal: break
         }
+        if task == .write || task == .delete {
+            actions += revocations
+            revocations = []
+        }
         if storeFailures > 0, failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
     }
 

@@ -26,6 +26,8 @@ struct SessionStateMachine: Hashable, Sendable {
     var lastEnded: SessionID?
     /// A deletion that the store has not confirmed yet.
     var deletion: Deletion?
+    /// The revocations that wait until the record has been deleted or overwritten, or that has failed.
+    var revocations: [Action] = []
     /// Whether another process may have changed the record, but it could not be read.
     var hasNews = false
     /// The number of consecutive failures of the store.
@@ -227,11 +229,12 @@ extension SessionStateMachine {
         return .wait
     }
 
-    /// Revokes the tokens of the session that ends because the user signs out or another user signs in.
+    /// Revokes the tokens of the session that ends because the user signs out or another user signs in, as soon as its
+    /// record has gone: another process that still finds the record would take the rejection for an expiry.
     private mutating func revokeCurrent() {
         guard case .signedIn(let session) = identity else { return }
         let (record, deadlines) = session.newest
-        actions.append(.revoke(record.bundle, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
+        revocations.append(.revoke(record.bundle, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
     }
 
     /// Ends what the callers wait for, because the user who is signed in changes.

@@ -265,8 +265,8 @@ extension TokenManager {
         _ = await loadedState
         let now = time.wallClock
         transition { machine in machine.signedOut(at: now) }
-        let revocation = core.withLock { $0.revocation }
         _ = await wait { machine, waiter, _ in machine.deletionAwaited(by: waiter) }
+        let revocation = core.withLock { $0.revocation }
         if limit > .zero, let revocation { _ = await limits.run(within: limit) { await revocation.value } }
     }
 

@@ -23,6 +23,20 @@ import Testing
         await #expect(throws: ByteStream.AlreadyReadError.self) { try await response.value.collect(upTo: 10_000) }
     }
 
+    @Test("an observer sees no bytes of a streamed response, which is read after the call") func observed() async throws
+    {
+        struct ByteLog: NetworkObserver {
+            let log: Log
+            func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { log.add("\(bytes)") }
+        }
+        let log = Log()
+        let server = DownloadServer(Data("abc".utf8))
+        let client = client(server.transport) { $0.observers = [ByteLog(log: log)] }
+        let response = try await client.stream(Get("/film", .none))
+        #expect(try await response.value.collect(upTo: 10) == Data("abc".utf8))
+        #expect(log.lines == ["0"])
+    }
+
     @Test("a rejected request is refreshed and replayed before the stream is returned") func refused() async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()

@@ -60,6 +60,20 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
+    @Test("events that another user's sign-in overtakes before the first connection are not requested")
+    func overtaken() async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeCall { _ in stream("data: one\n\n") }
+        var events = app.client.serverSentEvents(from: Get("/news")).makeAsyncIterator()
+        try await app.tokens.signIn(with: app.backend.issue())
+        let failure = await error { _ = try await events.next() }
+        guard case .sessionChanged = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(app.backend.calls(to: "/news") == 0)
+    }
+
     @Test("a refresh that fails offline does not end the stream") func offlineAtRefresh() async throws {
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(4000))
