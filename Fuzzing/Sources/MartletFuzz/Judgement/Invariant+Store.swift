@@ -33,7 +33,8 @@ extension Invariant {
             if new.family == old.family {
                 if new.number < old.number { return "\(what) by an older token" }
             } else if let start = facts.start(of: new.family) {
-                if !facts.precedes(old.family, endOf: start) { return "\(what) by that of an earlier sign-in" }
+                if facts.precedes(old.family, endOf: start) || facts.isOrderUnknown { continue }
+                return "\(what) by that of an earlier sign-in"
             } else {
                 return "\(what) by that of the first session"
             }
@@ -62,7 +63,7 @@ extension Invariant {
                 // No process can know the order of two sign-ins that were both not stored when they returned.
                 return call.map { facts.isStoredLate($0) && facts.isStoredLate(other) } ?? false
             }
-            if isFollowed { continue }
+            if isFollowed || facts.isOrderUnknown { continue }
             for entry in facts.history.entries {
                 guard case .settles(let life, let state, _, let stored) = entry.what else { continue }
                 if case .signedIn(let session) = state, facts.family(of: session.id) == family, stored != nil {
@@ -116,5 +117,12 @@ extension Facts {
             send.life == change.life && send.token.family == record.family && send.token.number >= record.number
                 && (send.refused?.position ?? .max) < change.position
         }
+    }
+}
+
+extension Facts {
+    /// Whether a sign-in was stored late and the wall clock was set. Then the clock orders the sign-ins, and it is wrong.
+    fileprivate var isOrderUnknown: Bool {
+        !wallClockChanges.isEmpty && calls.contains { $0.kind.endsSessions && isStoredLate($0) }
     }
 }

@@ -10,6 +10,7 @@ extension SessionStateMachine {
     ) {
         // Since a sign-in or sign-out there is another task, which brings newer knowledge.
         guard decision.epoch == epoch else { return }
+        learnClaim(from: snapshot.reading)
         switch task {
         case .read: looked(snapshot)
         case .write: wrote(decision, over: snapshot, failure)
@@ -22,6 +23,18 @@ extension SessionStateMachine {
             revocations = []
         }
         if storeFailures > 0, failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
+    }
+
+    /// What the store contained at the sign-in was not known, and now is: from here on any other record is that of a
+    /// later sign-in, even if the clock is set back.
+    private mutating func learnClaim(from reading: StoreReading) {
+        guard var session, session.claim == .overEarlier else { return }
+        switch reading {
+        case .empty: session.claim = .over(nil)
+        case .found(let found) where found.generation < session.record.generation: session.claim = .over(found.id)
+        case .found, .unavailable: return
+        }
+        identity = .signedIn(session)
     }
 
     /// A task that had been reported as failed has ended after all.
@@ -200,7 +213,12 @@ extension SessionStateMachine {
         }
         self.deletion = nil
         if deletion.hasFailed { emit(.storeRecovered(nil)) }
-        guard case .found(let record) = snapshot.reading, !deletion.scope.includes(record) else { return }
+        guard case .found(let record) = snapshot.reading else { return }
+        if deletion.scope.includes(record) {
+            // No process revokes the tokens of a session that this one has signed out without having known it.
+            if deletion.isSignOut, record.id != lastEnded { actions.append(.revoke(record.bundle, expiresAt: nil)) }
+            return
+        }
         // A session that ended while its record was unreadable continues if the store contains a newer record, whose
         // tokens were not rejected.
         if case .expired(_, record.id) = identity { lastEnded = nil }
