@@ -232,4 +232,19 @@ import Testing
         other.finalStates[0].state = .expired("rejected")
         #expect(other.violations().map(\.count) == [\.unexpectedSignOuts])
     }
+
+    @Test("After a token was sent too late, only its sender has to report a lost rotation") func sentTooLate() {
+        var evidence = Self.round(.harsh) { history in
+            history.faultInjected(Self.second, .stop, at: .milliseconds(50))
+            history.resumed(Self.second, at: .milliseconds(300))
+            history.arrived(id: "late", from: Self.second, at: .milliseconds(310))
+            history.reuseDetected(id: "late")
+            history.handled(id: "late", status: 401, at: .milliseconds(315))
+        }
+        evidence.stored = nil
+        evidence.finalStates = [(Self.first, .expired("rejected")), (Self.second, .rotationLost)]
+        #expect(evidence.violations().isEmpty)
+        evidence.finalStates[0].state = .other("unavailable")
+        #expect(evidence.violations().map(\.count) == [\.unexpectedSignOuts])
+    }
 }

@@ -185,7 +185,12 @@ extension SessionStateMachine {
     /// belongs to another session.
     private mutating func confirmedExpiry(over snapshot: StoreSnapshot, _ failure: StorageError?) {
         guard var session, case .confirmingExpiry(let reason) = session.refresh else { return }
-        let verdict = session.verdict(on: snapshot.reading, for: session.record)
+        var verdict = session.verdict(on: snapshot.reading, for: session.record)
+        if case .newer(var found) = verdict, let sentAt = session.record.journal?.startedAt {
+            // The server has received a token that had been replaced, and may refuse its successors for that.
+            found.journal = found.unresolvedJournal ?? RefreshJournal(of: found, sentAt: sentAt)
+            verdict = .newer(found)
+        }
         // A record that is gone has been deleted for the same reason.
         if verdict != .gone, follow(verdict, snapshot.deadlines, &session) { return }
         expire(session, because: reason)

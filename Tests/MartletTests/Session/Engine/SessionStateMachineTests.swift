@@ -189,6 +189,21 @@ import Testing
         #expect(machine.identity == .expired(.rotationLost, record.id))
     }
 
+    @Test("after a rejected token had been replaced by another process, a rejection of its tokens is rotationLost")
+    func rejectionAfterReuse() {
+        var (machine, record) = signedIn()
+        let newer = record.renewed(rotation: 1, .pair(2))
+        let refused = SessionStateMachine.RefreshOutcome.terminal(.refreshTokenRejected(code: "invalid_grant"))
+        let reused = sentJob(in: reject(&machine, record, waiter: 1), &machine)
+        _ = machine.refreshFinished(reused, refused, at: .zero, jitter: 0)
+        #expect(machine.answer(.confirmExpiry, .found(newer)) == .keep)
+
+        let job = sentJob(in: reject(&machine, newer, waiter: 2), &machine)
+        _ = machine.refreshFinished(job, refused, at: .zero, jitter: 0)
+        machine.answer(.confirmExpiry, .found(newer))
+        #expect(machine.identity == .expired(.rotationLost, record.id))
+    }
+
     // MARK: - Setup
 
     /// Refreshes the tokens, long after the previous attempt.

@@ -41,8 +41,8 @@ struct RoundEvidence: Sendable {
 
     var loss: Loss {
         guard hasEnded, !isSignOut else { return .none }
-        guard mode.mayLoseSessions, states.subtracting([.rotationLost, .signedOut]).isEmpty,
-            let explanation = history.explanation()
+        guard mode.mayLoseSessions, let explanation = history.explanation(),
+            states.allSatisfy({ $0.mayFollow(explanation) })
         else { return .unexplained }
         return .explained(explanation)
     }
@@ -91,9 +91,9 @@ struct RoundEvidence: Sendable {
     /// After a sign-out every worker is signed out, unless a fault had ended the session before.
     private func wrongStatesAfterSignOut() -> [Violation] {
         guard isSignOut, hasEnded else { return [] }
-        let mayBeLost = mode.mayLoseSessions && history.explanation() != nil
+        let loss = mode.mayLoseSessions ? history.explanation() : nil
         return finalStates.compactMap { worker, state in
-            if state == .signedOut || (state == .rotationLost && mayBeLost) { return nil }
+            if state == .signedOut || loss.map(state.mayFollow) == true { return nil }
             return Violation(
                 \.unexpectedSignOuts, "\(worker) is not signed out after a sign-out, but \(state); \(history.summary)")
         }
@@ -148,6 +148,18 @@ struct RoundEvidence: Sendable {
             let sender = refresh.map { "\($0.worker) at \($0.arrivedAt.readable)" } ?? "an unknown worker"
             return Violation(
                 \.unexplainedReuses, "the server received a used refresh token from \(sender); \(history.summary)")
+        }
+    }
+}
+
+extension WorkerState {
+    /// Whether a worker may be in this state after a loss.
+    fileprivate func mayFollow(_ explanation: RefreshHistory.Explanation) -> Bool {
+        switch (self, explanation) {
+        case (.signedOut, _), (.rotationLost, _): true
+        // Only the process that was stopped knows that it has sent a used token.
+        case (.expired, .faultBeforeSending): true
+        default: false
         }
     }
 }
