@@ -31,24 +31,28 @@ extension SessionStateMachine {
     mutating func follow(
         _ verdict: StoreVerdict, _ deadlines: TokenDeadlines?, _ session: inout ActiveSession
     ) -> Bool {
-        var unused: TokenBundle?
-        if case .storing(let next, _) = session.refresh { unused = next.bundle }
-        let stamp = session.record.stamp
         switch verdict {
         case .ours, .unreadable:
             return false
         case .newer(let found):
-            if unused != nil { emit(.refreshDiscarded(stamp, .superseded)) }
+            if session.isStoring { emit(.refreshDiscarded(session.record.stamp, .superseded)) }
             adopt(found, deadlines, &session)
         case .otherSession(let found):
-            if let unused { discard(unused, of: stamp, because: .sessionChanged) }
+            abandonUnwritten(of: session, because: .sessionChanged)
             // A session that has ended here is not restored.
             if found.id == lastEnded { signedOutElsewhere(session) } else { activate(found, deadlines) }
         case .gone:
-            if let unused { discard(unused, of: stamp, because: .signedOut) }
+            abandonUnwritten(of: session, because: .signedOut)
             signedOutElsewhere(session)
         }
         return true
+    }
+
+    /// Revokes the tokens that the store does not contain. No other process knows them.
+    private mutating func abandonUnwritten(of session: ActiveSession, because reason: SessionEvent.DiscardReason) {
+        guard let unwritten = session.unwritten else { return }
+        if session.isStoring { emit(.refreshDiscarded(session.record.stamp, reason)) }
+        actions.append(.revoke(unwritten.bundle, expiresAt: nil))
     }
 
     /// Uses the tokens that another process has stored for the same session.

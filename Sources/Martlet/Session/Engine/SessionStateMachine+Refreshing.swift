@@ -210,21 +210,12 @@ extension SessionStateMachine {
 
     private mutating func discard(_ outcome: RefreshOutcome, of job: RefreshJob) {
         let reason = discardReason(of: job)
+        emit(.refreshDiscarded(job.stamp, reason))
         // If the same session continues with other tokens, do not revoke these: the server may revoke the whole
         // session.
         if reason != .superseded, case .success(let bundle, _, _) = outcome {
-            discard(bundle, of: job.stamp, because: reason)
-        } else {
-            emit(.refreshDiscarded(job.stamp, reason))
+            actions.append(.revoke(bundle, expiresAt: nil))
         }
-    }
-
-    /// Revokes tokens that will never be used.
-    mutating func discard(
-        _ bundle: TokenBundle, of stamp: SessionStamp, because reason: SessionEvent.DiscardReason
-    ) {
-        emit(.refreshDiscarded(stamp, reason))
-        actions.append(.revoke(bundle, expiresAt: nil))
     }
 }
 

@@ -45,6 +45,15 @@ import Testing
         #expect(machine.currentRecord == newer)
     }
 
+    @Test("a sign-in that was never stored is revoked if another process's sign-in takes its place")
+    func unwrittenAndReplaced() {
+        var machine = unwritten(bob, over: ada)
+        let carol = StoredSession(id: SessionID(), bundle: .pair("carol"))
+        #expect(machine.answer(.write, .found(carol)) == .keep)
+        #expect(machine.currentRecord == carol)
+        #expect(machine.takeActions().contains(.revoke(bob.bundle, expiresAt: nil)))
+    }
+
     @Test("a pending deletion is dropped when its record has been overwritten") func obsoleteDeletion() {
         var machine = unwritten(bob, over: ada)
         #expect(machine.needs(.delete))
