@@ -235,7 +235,7 @@ extension SessionStateMachine {
         // If an earlier deletion is still pending, delete all that both cover and what lies between: none may survive
         // both.
         deletion = Deletion(
-            id: makeID(), scope: deletion == nil ? scope : .earlier(than: lastGeneration + 1, except: nil),
+            scope: deletion == nil ? scope : .earlier(than: lastGeneration + 1, except: nil),
             isSignOut: isSignOut || deletion?.isSignOut == true)
         actions.append(.store(.delete))
     }

@@ -7,7 +7,7 @@
 extension SessionStateMachine {
     /// Identifies a suspended caller.
     typealias WaiterID = Int
-    /// Identifies a refresh or a deletion.
+    /// Identifies a refresh.
     typealias JobID = Int
 
     /// Who is signed in, as far as this process knows.
@@ -113,7 +113,6 @@ extension SessionStateMachine {
 
     /// A deletion of stored records, which is repeated until it succeeds.
     struct Deletion: Hashable, Sendable {
-        let id: JobID
         let scope: DeletionScope
         /// Whether the user has signed out.
         let isSignOut: Bool

@@ -44,7 +44,7 @@ struct SessionStateMachine: Hashable, Sendable {
         self.readsByItself = readsByItself
     }
 
-    /// A new ID for a waiter, a job or a deletion.
+    /// A new ID for a waiter or a job.
     mutating func makeID() -> Int {
         lastID += 1
         return lastID
