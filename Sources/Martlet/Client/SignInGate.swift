@@ -47,6 +47,9 @@ struct SignInGate: Sendable {
         return await $entered.withValue(entered.union([ObjectIdentifier(tokens)])) { await signIn() }
     }
 
+    /// Whether the current task is part of a sign-in for which calls may wait.
+    static var isSigningIn: Bool { !entered.isEmpty }
+
     private var isSignedOut: Bool {
         get async {
             guard tokens.freshCredential() == nil, !tokens.isRefreshingHere else { return false }

@@ -195,8 +195,9 @@ struct CallPipeline: Sendable {
             // A refresher's own call must not queue behind the calls that wait for the refresh.
             return nil
         }
-        // Nor must a call of a hook wait for the slot that the hook's call holds.
-        let slot = !config.interceptors.isEmpty && slots.isHeldByHook ? nil : call.context.origin
+        // Nor must a call of a hook wait for the slot that the hook's call holds, nor a sign-in for which a hook may wait.
+        let needsNoSlot = !config.interceptors.isEmpty && (slots.isHeldByHook || SignInGate.isSigningIn)
+        let slot = needsNoSlot ? nil : call.context.origin
         guard let authorizer, mayCarryToken else {
             _ = try await slots.acquire(slot)
             return slot

@@ -52,6 +52,31 @@ import Testing
         #expect(app.transport.requests(to: "/inner").isEmpty == (hook == .retry))
     }
 
+    @Test("C80: an automatic sign-in needs no slot, because a hook whose call holds one may wait for it")
+    func automaticSignIn() async throws {
+        let signIn = Gate()
+        let caller = Caller(hook: .adapt, authentication: .required)
+        let backend = SimulatedBackend()
+        backend.beforeCall { ["/guest", "/outer"].contains($0.path) ? .status(204) : nil }
+        let app = App(backend) { config in
+            config.maximumConcurrentRequests = 1
+            config.interceptors = [caller]
+            config.automaticSignIn = { client in
+                await signIn.pass()
+                _ = try await client.data(for: Get("/guest", .none))
+                try await client.tokens?.signIn(with: backend.issue())
+            }
+        }
+        caller.use(app.client)
+        let starter = Task { await app.call() }
+        await signIn.waitForArrivals()
+        let holder = Task { try await app.client.data(for: Get("/outer", .none)) }
+        await caller.calls.waitForArrivals()
+        signIn.open()
+        _ = try await holder.value
+        #expect(await starter.value.isSuccess)
+    }
+
     @Test("C80: an interceptor that processes the response of a stream may call its own client") func stream()
         async throws
     {
@@ -112,10 +137,13 @@ private final class Caller: RequestInterceptor {
     private let hook: Hook
     private let authentication: AuthenticationRequirement
     private let client = Locked<NetworkClient?>(nil)
+    /// Counts the calls of the hook.
+    let calls = Gate()
 
     init(hook: Hook, authentication: AuthenticationRequirement = .none) {
         self.hook = hook
         self.authentication = authentication
+        calls.open()
     }
 
     func use(_ client: NetworkClient) {
@@ -124,6 +152,7 @@ private final class Caller: RequestInterceptor {
 
     private func call(in hook: Hook, _ context: RequestContext) async throws {
         guard hook == self.hook, context.endpoint.path == "/outer" else { return }
+        await calls.pass()
         _ = try await client.withLock { $0 }?.data(for: Get("/inner", authentication))
     }
 
