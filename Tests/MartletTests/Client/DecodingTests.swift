@@ -65,6 +65,19 @@ import Testing
         #expect(failure.codingPath == "data")
     }
 
+    @Test("a decoder of the app reads every response, within an envelope too", arguments: [true, false])
+    func ownDecoder(inEnvelope: Bool) async throws {
+        let user = #"<key>name</key><string>Ada</string>"#
+        let body =
+            inEnvelope
+            ? "<dict><key>ok</key><true/><key>payload</key><dict>\(user)</dict></dict>" : "<dict>\(user)</dict>"
+        let client = answering(
+            #"<plist version="1.0">\#(body)</plist>"#,
+            envelope: inEnvelope ? ResponseEnvelope(success: "ok", data: "payload") : nil, decoder: PropertyLists())
+        let decoded: User = try await client.send(Get("/a", .none))
+        #expect(decoded.name == "Ada")
+    }
+
     @Test("a problem document is a typed error") func problem() async throws {
         let body = """
             {"type":"https://example.com/out-of-credit","title":"Out of credit","status":403,
@@ -157,11 +170,21 @@ import Testing
         #expect(response.value == Data("{not json".utf8))
     }
 
-    private func answering(_ body: String, status: Int = 200, envelope: ResponseEnvelope? = nil) -> NetworkClient {
+    private func answering(
+        _ body: String, status: Int = 200, envelope: ResponseEnvelope? = nil,
+        decoder: any ResponseDecoder = FoundationJSONDecoder()
+    ) -> NetworkClient {
         client(StubTransport { _ in .json(body, status: status) }) {
             $0.envelope = envelope
+            $0.decoder = decoder
             $0.retry = .never
         }
+    }
+}
+
+private struct PropertyLists: ResponseDecoder {
+    func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
+        try PropertyListDecoder().decode(type, from: body)
     }
 }
 

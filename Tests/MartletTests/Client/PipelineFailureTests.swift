@@ -115,7 +115,7 @@ import Testing
         let transport = StubTransport { _ in .json(#"{"is_ok":false,"code":"E","message":"no","data":null}"#) }
         let client = client(transport) {
             $0.envelope = ResponseEnvelope(success: "is_ok")
-            $0.decoder.keyDecodingStrategy = .convertFromSnakeCase
+            $0.decoder = FoundationJSONDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
         }
         guard case .api = await error({ try await client.send(Get("/a", .none)) }) else {
             Issue.record("a refusal was taken for a success")

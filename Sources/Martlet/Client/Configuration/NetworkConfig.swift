@@ -12,7 +12,7 @@ public import HTTPTypes
 /// var config = NetworkConfig()
 /// config.timeout = .seconds(10)
 /// config.envelope = .standard
-/// config.decoder.keyDecodingStrategy = .convertFromSnakeCase
+/// config.decoder = FoundationJSONDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
 /// let client = NetworkClient(baseURL: "https://api.example.com", config: config)
 /// ```
 public struct NetworkConfig: Sendable {
@@ -27,9 +27,8 @@ public struct NetworkConfig: Sendable {
     /// They do not go to a third party: to an endpoint whose path is an absolute URL of another origin, or to another
     /// origin that an interceptor chooses. If a third party needs a field, add it to ``Endpoint/headers``.
     public var headers: HTTPFields = [:]
-    /// Decodes responses. The default reads dates in ISO 8601, with and without fractions of a second. Configure it
-    /// before you create the client.
-    public var decoder: JSONDecoder = .martlet
+    /// Decodes responses. The default reads JSON, and dates in ISO 8601, with and without fractions of a second.
+    public var decoder: any ResponseDecoder = FoundationJSONDecoder()
     /// Encodes JSON bodies. The default writes dates in ISO 8601. Configure it before you create the client.
     public var encoder: JSONEncoder = .martlet
     /// The envelope that the server puts around its responses; `nil` if there is none.

@@ -6,9 +6,6 @@
 
 /// An envelope and its value, decoded in one pass.
 struct Enveloped<Value: Decodable>: Decodable {
-    /// The key of the envelope in the decoder's `userInfo`.
-    static var key: CodingUserInfoKey? { CodingUserInfoKey(rawValue: "martlet.envelope") }
-
     let isSuccess: Bool?
     let value: Value?
 
@@ -21,7 +18,7 @@ struct Enveloped<Value: Decodable>: Decodable {
     }
 
     init(from decoder: any Decoder) throws {
-        let envelope = Self.key.flatMap { decoder.userInfo[$0] as? ResponseEnvelope } ?? .standard
+        let envelope = ResponseEnvelope.decoding
         let container = try decoder.container(keyedBy: Name.self)
         isSuccess = try container.decodeIfPresent(Bool.self, forKey: Name(stringValue: envelope.success))
         let data = Name(stringValue: envelope.data)

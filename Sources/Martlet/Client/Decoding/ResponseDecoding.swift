@@ -8,12 +8,11 @@ internal import HTTPTypes
 
 /// Decodes the body of a response into a value, or into the server's error.
 struct ResponseDecoding: Sendable {
-    private let decoder: JSONDecoder
+    private let decoder: any ResponseDecoder
     private let envelope: ResponseEnvelope?
 
-    init(decoder: JSONDecoder, envelope: ResponseEnvelope?) {
-        // One copy for all calls, so that the app's decoder is not changed.
-        self.decoder = envelope.map { decoder.copied(for: $0) } ?? decoder
+    init(decoder: any ResponseDecoder, envelope: ResponseEnvelope?) {
+        self.decoder = decoder
         self.envelope = envelope
     }
 
@@ -37,7 +36,9 @@ struct ResponseDecoding: Sendable {
             if type == NoContent.self, let empty = NoContent() as? Value, !envelope.reportsFailure(response) {
                 return empty
             }
-            let enveloped = try decoder.decode(Enveloped<Value>.self, from: response.body)
+            let enveloped = try ResponseEnvelope.$decoding.withValue(envelope) {
+                try decoder.decode(Enveloped<Value>.self, from: response.body)
+            }
             // A key decoding strategy may have hidden the success field from the decoder, so the body is checked too.
             if let value = enveloped.value, enveloped.isSuccess == true || !envelope.reportsFailure(response) {
                 return value
@@ -55,22 +56,6 @@ struct ResponseDecoding: Sendable {
     func statusError(for response: ServerResponse, call: CallDescription) -> NetworkError {
         if let error = envelope?.error(in: response) ?? APIError(problemIn: response) { return .api(call, error) }
         return response.status == 401 ? .unauthorized(call, response) : .unacceptableStatus(call, response)
-    }
-}
-
-extension JSONDecoder {
-    /// A copy that carries the envelope in its `userInfo`.
-    fileprivate func copied(for envelope: ResponseEnvelope) -> JSONDecoder {
-        let copy = JSONDecoder()
-        copy.dateDecodingStrategy = dateDecodingStrategy
-        copy.dataDecodingStrategy = dataDecodingStrategy
-        copy.keyDecodingStrategy = keyDecodingStrategy
-        copy.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
-        copy.allowsJSON5 = allowsJSON5
-        copy.assumesTopLevelDictionary = assumesTopLevelDictionary
-        copy.userInfo = userInfo
-        if let key = Enveloped<NoContent>.key { copy.userInfo[key] = envelope }
-        return copy
     }
 }
 

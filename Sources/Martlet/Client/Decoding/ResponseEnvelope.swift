@@ -42,6 +42,10 @@ public struct ResponseEnvelope: Sendable, Hashable {
     /// The usual field names.
     public static let standard = ResponseEnvelope()
 
+    /// The envelope of the body that the current task decodes: any decoder can decode one, because it needs no settings
+    /// for that.
+    @TaskLocal static var decoding = ResponseEnvelope.standard
+
     /// Whether the envelope reports a failure.
     func reportsFailure(_ response: ServerResponse) -> Bool {
         JSONValue(body: response.body)?[success] == .bool(false)
