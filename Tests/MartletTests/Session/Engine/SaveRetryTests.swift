@@ -18,6 +18,20 @@ import Testing
         }
     }
 
+    @Test("after a success, the delays of the retries begin anew") func delays() {
+        var machine = SessionStateMachine.restored(StoredSession(id: SessionID(), bundle: .fresh()), sharesStore: true)
+        let failure = StorageError(.locked, "locked")
+        for expected in [1, 2, 4] {
+            machine.answer(.read, .unavailable(failure))
+            #expect(machine.takeActions() == [.retryStore(after: .seconds(expected), hasWork: false)])
+            machine.storeRetryDue()
+            _ = machine.takeActions()
+        }
+        machine.answer(.read, .found(machine.currentRecord ?? StoredSession(id: SessionID(), bundle: .fresh())))
+        machine.answer(.read, .unavailable(failure))
+        #expect(machine.takeActions() == [.retryStore(after: .seconds(1), hasWork: false)])
+    }
+
     @Test("failed writes share one retry timer, even if many refreshes cannot be stored") func oneTimer() {
         var machine = SessionStateMachine(policy: SessionPolicy())
         machine.signedIn(StoredSession(id: SessionID(), bundle: .fresh()), deadlines: nil, by: 1)

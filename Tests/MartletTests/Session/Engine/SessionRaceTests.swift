@@ -80,6 +80,59 @@ import Testing
         }
     }
 
+    @Test("nothing remains of callers that were cancelled before or while they waited") func cancelledCallers()
+        async throws
+    {
+        let app = try await App.signedIn()
+        let atServer = Gate()
+        app.backend.beforeRefresh { _ in
+            await atServer.pass()
+            return nil
+        }
+        let refresh = Task { try await app.tokens.refresh() }
+        await atServer.waitForArrivals()
+        for isCancelledFirst in [true, false] {
+            let caller = Task {
+                if isCancelledFirst { withUnsafeCurrentTask { $0?.cancel() } }
+                try await app.tokens.refresh()
+            }
+            while !isCancelledFirst, app.tokens.core.withLock({ $0.waiting.count }) < 2 { await Task.yield() }
+            caller.cancel()
+            await #expect(throws: SessionError.cancelled) { try await caller.value }
+        }
+        #expect(app.tokens.core.withLock { $0.cancelledEarly } == [])
+        #expect(app.tokens.core.withLock { $0.waiting.count } == 1)
+        atServer.open()
+        try await refresh.value
+    }
+
+    @Test("a refresh token is not sent again if the response that seemed lost arrives just before") func lateResponse()
+        async throws
+    {
+        let (backend, time) = (SimulatedBackend(), WatchedTime())
+        var policy = SessionPolicy()
+        policy.rotationGrace = .seconds(60)
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            policy: policy, transport: backend.transport, time: time, random: { $0.upperBound })
+        try await tokens.signIn(with: backend.issue())
+        backend.loseResponses(1)
+        // The time limit of the replay begins with a look at the clock, before the refresher is called.
+        time.onRead {
+            guard case .sending(let job, _)? = tokens.core.withLock({ $0.machine.session?.refresh }), job.replays == 1
+            else { return false }
+            tokens.transition { machine in
+                _ = machine.refreshFinished(
+                    job, .success(.fresh(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
+            }
+            return true
+        }
+        try await tokens.refresh()
+        #expect(try await tokens.validToken() == TokenBundle.fresh(2).accessToken)
+        await tokens.core.withLock { $0.refresh }?.task.value
+        #expect(backend.refreshCalls == 1)
+    }
+
     @Test("C17: a caller that waited for one user's token does not get the next user's")
     func askingAgain() async throws {
         let store = SharedStubStore()

@@ -49,6 +49,13 @@ import Testing
         }
     }
 
+    @Test("as soon as a rejection is reported, callers wait for the next token") func reported() {
+        var (machine, record) = signedIn()
+        machine.tokenRejected(record.stamp, at: .zero)
+        #expect(machine.cachedCredential == nil && !machine.isUsable(record.stamp))
+        #expect(machine.tokenRequested(by: 1, at: .zero) == .wait)
+    }
+
     @Test("a caller that reports the rejection of an older token gets the newer one") func lateReport() {
         var (machine, record) = signedIn()
         let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
@@ -107,8 +114,21 @@ import Testing
                 return
             }
             #expect(machine.tokenRequested(by: 3, at: later) == .token(credential(record)))
+            #expect(machine.takeActions() == [])
             now += .seconds(expected)
         }
+    }
+
+    @Test("a refresh beyond the budget is not started, and the event says so") func budget() {
+        var (machine, record) = signedIn()
+        for _ in 1...5 { record = rotate(&machine, record, waiter: 1, at: .seconds(100)) }
+        let error = RefreshError(
+            .tooManyRefreshes, retryAfter: .seconds(20),
+            description: "the session has used its budget of 5 early refreshes within 30 s")
+        let reply = machine.tokenRejected(record.stamp, reportedBy: 2, at: .seconds(110))
+        #expect(reply == .failure(.refreshFailed(error)))
+        #expect(machine.takeActions() == [.emit(.refreshBudgetExceeded(record.stamp))])
+        #expect(machine.refreshForced(by: 3, at: .seconds(130)) == .wait)
     }
 
     @Test("a caller that forced a refresh gets its error, and others get the token that is still valid")
@@ -119,6 +139,14 @@ import Testing
         let failure = RefreshError(.offline, description: "")
         _ = machine.refreshFinished(job, .transient(failure), at: .zero, jitter: 0)
         #expect(machine.takeActions().contains(.resume([1], .failure(.refreshFailed(failure)))))
+        #expect(machine.tokenRequested(by: 2, at: .zero) == .token(credential(record)))
+    }
+
+    @Test("without a refresh token, a forced refresh fails") func nothingToRefreshWith() {
+        var (machine, record) = signedIn(TokenBundle(accessToken: "only"))
+        let error = RefreshError(.refresher, description: "there is no refresh token")
+        #expect(machine.refreshForced(by: 1, at: .zero) == .failure(.refreshFailed(error)))
+        #expect(machine.takeActions() == [])
         #expect(machine.tokenRequested(by: 2, at: .zero) == .token(credential(record)))
     }
 
@@ -206,9 +234,9 @@ import Testing
 
     // MARK: - Setup
 
-    /// Refreshes the tokens, long after the previous attempt.
-    private func rotate(_ machine: inout SessionStateMachine, _ record: StoredSession, waiter: Int) -> StoredSession {
-        let now = Duration.seconds(3600 * waiter)
+    private func rotate(
+        _ machine: inout SessionStateMachine, _ record: StoredSession, waiter: Int, at now: Duration = .zero
+    ) -> StoredSession {
         let job = sentJob(in: reject(&machine, record, waiter: waiter, at: now), &machine, at: now)
         _ = machine.refreshFinished(
             job, .success(.pair(record.rotation + 2), nil, estimatedExpiry: nil), at: now, jitter: 0)

@@ -88,6 +88,47 @@ import Testing
         #expect(machine.session?.claim == .stored && machine.session?.record.id == record.id)
     }
 
+    @Test("a write that was reported as failed is repeated, unless its record is in the store") func doubtfulWrite()
+        throws
+    {
+        var machine = signedIn()
+        let older = try #require(machine.currentRecord)
+        _ = machine.refreshForced(by: 1, at: .zero)
+        let started = machine.takeRefresh()
+        let job = try #require(started)
+        #expect(machine.answer(preparing: job, .found(older)) == .send)
+        _ = machine.refreshFinished(job, .success(.fresh(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
+        machine.answer(.write, .found(older), failure: failure)
+        let newest = try #require(machine.currentRecord)
+        // Another process has touched the record, so this one reads it before it repeats its own write.
+        machine.answer(.read, .found(older))
+        #expect(machine.needs(.write) && machine.currentRecord == newest)
+        _ = machine.takeActions()
+        machine.answer(.read, .found(newest))
+        #expect(!machine.needs(.write) && machine.currentRecord == newest)
+        #expect(machine.takeActions() == [.emit(.storeRecovered(newest.stamp))])
+    }
+
+    @Test("the journal of a refresh that was not sent is removed if it is written late, and an earlier one stays")
+    func lateJournal() throws {
+        for isFirst in [true, false] {
+            var machine = signedIn()
+            let record = try #require(machine.currentRecord)
+            var journaled = record
+            journaled.journal = RefreshJournal(of: record, sentAt: SessionStateMachine.wallClock)
+            _ = machine.refreshForced(by: 1, at: .zero)
+            let started = machine.takeRefresh()
+            let job = try #require(started)
+            let decision = machine.decide(
+                .prepare(job), over: .found(isFirst ? record : journaled), hasLostLock: false,
+                at: SessionStateMachine.wallClock)
+            #expect(machine.answer(preparing: job, .unavailable(failure), failure: failure) == .stop)
+            _ = machine.takeActions()
+            machine.storeAnsweredLate(.prepare(job), decision, .init(reading: .found(journaled)))
+            #expect(machine.takeActions() == (isFirst ? [.store(.clearJournal(journaled))] : []))
+        }
+    }
+
     @Test("a retried write of a record keeps another process's journal") func retryKeepsJournal() {
         var (machine, record) = unsaved()
         record.journal = RefreshJournal(

@@ -27,6 +27,28 @@ import Testing
         }
     }
 
+    @Test("a refresher that exceeds its time limit is cancelled") func cancelledRefresher() async throws {
+        let (time, atServer, isOver, log) = (ManualTimeSource(), Gate(), Gate(), Log())
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .custom { _, _ in
+                await atServer.pass()
+                log.add(Task.isCancelled ? "cancelled" : "not cancelled")
+                isOver.open()
+                return .fresh(2)
+            }, transport: StubTransport { _ in .status(404) }, time: time)
+        try await tokens.signIn(with: .fresh(1))
+        let refresh = Task { try await tokens.refresh() }
+        await atServer.waitForArrivals()
+        await time.waitForSleepers()
+        // Time limits that expire together do so in the order in which they began.
+        _ = tokens.limits.schedule(after: tokens.policy.attemptTimeout) { atServer.open() }
+        time.advance(by: tokens.policy.attemptTimeout)
+        await #expect(throws: SessionError.self) { try await refresh.value }
+        await isOver.pass()
+        #expect(log.lines == ["cancelled"])
+    }
+
     @Test("the header fields of a refresher override those of the manager") func refresherFields() async throws {
         let transport = StubTransport { _ in .json(#"{"accessToken":"a"}"#) }
         let tokens = TokenManager(
