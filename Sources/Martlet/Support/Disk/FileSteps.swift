@@ -1,6 +1,6 @@
 /// Reports the steps of a change of a file, for tests that kill or suspend the process at one of them.
 struct FileSteps: Sendable {
-    /// A step of a ``FileLock`` or a ``PrivateFile``.
+    /// A step of a ``FileLock``, a ``PrivateFile`` or a ``PartialDownload``.
     enum Step: Sendable, Hashable {
         /// The last file of the lock's sequence is locked.
         case locked
@@ -22,6 +22,8 @@ struct FileSteps: Sendable {
         case folderFlushed
         /// The file is deleted.
         case unlinked
+        /// The resume data of a download has replaced that of an earlier one.
+        case resumeDataWritten
     }
 
     /// Called after each step, on the thread that does the work.

@@ -48,8 +48,10 @@ final class DownloadReceiver: ResponseReceiver {
 
     /// - Parameter resumeFingerprint: Identifies the endpoint and the account. Only bytes with the same fingerprint are
     ///   resumed.
-    init(to path: String, _ options: DownloadOptions, resumeFingerprint: String) async throws {
-        let partial = PartialDownload(path)
+    init(
+        to path: String, _ options: DownloadOptions, resumeFingerprint: String, steps: FileSteps = .unobserved
+    ) async throws {
+        let partial = PartialDownload(path, steps: steps)
         self.partial = partial
         self.options = options
         self.resumeFingerprint = resumeFingerprint

@@ -13,6 +13,7 @@ internal import HTTPTypes
 /// asks for the rest, and ``HTTPResponse/continues(_:from:)`` whether the server's response is that rest.
 struct PartialDownload: Sendable {
     let destination: IncomingFile.Destination
+    private let steps: FileSteps
 
     /// What identifies the complete file on the server.
     struct ResumeData: Codable, Hashable {
@@ -47,8 +48,9 @@ struct PartialDownload: Sendable {
         }
     }
 
-    init(_ path: String) {
+    init(_ path: String, steps: FileSteps = .unobserved) {
         destination = IncomingFile.Destination(path)
+        self.steps = steps
     }
 
     /// Opens the file and returns the state from which the download starts: with the kept bytes, if the options ask for them and they belong to the same
@@ -98,6 +100,7 @@ struct PartialDownload: Sendable {
         let file = try IncomingFile.make(for: destination.ofResumeData, leftoversAreRemoved: true)
         try file.write(data, at: 0)
         try file.publish(replacing: true)
+        steps.reached(.resumeDataWritten)
     }
 
     func removeResumeData() {

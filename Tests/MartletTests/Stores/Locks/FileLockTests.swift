@@ -77,6 +77,15 @@ import Testing
         }
     }
 
+    @Test("a lock in a folder that cannot be listed is an error") func noFolder() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/gone/a.lock"
+            #expect(throws: StorageError(.unreachable, "could not lock \(path): No such file or directory")) {
+                try FileLock(path: path, steps: .unobserved).attempt()
+            }
+        }
+    }
+
     @Test("a released lock is free at once, even while another process is being started") func sharedDescriptor()
         async throws
     {

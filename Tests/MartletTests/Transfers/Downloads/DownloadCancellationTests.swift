@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import MartletTesting
 import Testing
 
@@ -80,6 +81,41 @@ import Testing
             call.cancel()
             reached.open()
             #expect(await call.value?.isCancelled == true)
+            #expect(folder.names == [])
+        }
+    }
+
+    @Test("a download that ends while its resume data is being written leaves none") func abandonedWhileOpening()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            var options = DownloadOptions()
+            options.keepsPartial = true
+            let started = Locked<DownloadReceiver?>(nil)
+            let names = Log()
+            let receiver = try await DownloadReceiver(
+                to: folder.path + "/film", options, resumeFingerprint: "film",
+                steps: FileSteps { step in
+                    guard step == .resumeDataWritten else { return }
+                    names.add(folder.names.joined(separator: " "))
+                    // The next attempt begins here.
+                    var next = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/film")
+                    started.withLock { $0 }?.adapt(&next)
+                })
+            started.withLock { $0 = receiver }
+            defer { started.withLock { $0 = nil } }
+            let head = HTTPResponse(status: .ok, headerFields: [.contentLength: "3", .eTag: "\"one\""])
+            let response = IncomingResponse(
+                attempt: receiver.attempt, head: head, body: ByteStream(Data("abc".utf8)),
+                context: RequestContext(
+                    endpoint: Get("/film", .none), method: "GET",
+                    location: try Location.parse("https://api.example.com/film").get(), time: ManualTimeSource()),
+                progress: { _ in }, finish: {}, slot: nil, owner: nil)
+            await #expect(throws: CancellationError.self) { try await receiver.receive(response) }
+            let hidden = PartialDownload(folder.path + "/film").destination.hiddenName
+            #expect(names.lines == ["\(hidden) \(hidden).json"])
+            #expect(folder.names == [hidden])
+            await receiver.abandon()
             #expect(folder.names == [])
         }
     }
