@@ -28,9 +28,11 @@ DISTURBANCES ?= 1
 # The first seed of the fuzzers; random without one. The number of random multipart forms.
 FIRST ?=
 FORMS ?= 20000
-# The number of random faults, and the folders of Sources/Martlet that get them; without a list, six.
+# The number of random faults, and the folders of Sources/Martlet that get them; without a list, six. The numbers of the
+# faults to run; without a list, all.
 COUNT ?= 30
 FOLDERS ?=
+ONLY ?=
 # Options for every build.
 BUILD_OPTIONS ?=
 
@@ -137,7 +139,7 @@ fuzz-faults: ## Puts deliberate faults into a copy of the engine; the fuzzer mus
 mutants: ## Runs the tests with random faults, and lists those that no test notices (COUNT=30 SEED=… FOLDERS=…).
 	@swift build --package-path Fuzzing --product martlet-mutants --quiet $(BUILD_OPTIONS)
 	@Fuzzing/.build/debug/martlet-mutants --count "$(COUNT)" $(if $(SEED),--seed "$(SEED)") \
-		$(if $(FOLDERS),--folders "$(FOLDERS)")
+		$(if $(FOLDERS),--folders "$(FOLDERS)") $(if $(ONLY),--only "$(ONLY)")
 
 format: ## Formats the sources in place.
 	@$(SWIFT_FILES) | xargs -0 swift format format --in-place --parallel

@@ -10,7 +10,7 @@ struct MutantsCommand: ParsableCommand {
         discussion: """
             A seed means the same faults for the same sources. All faults are compiled into one copy, each behind a \
             switch, and the tests run once for each switch, up to the first that fails. A crash and a hang count as \
-            noticed.
+            noticed. A run that is killed is repeated once: no fault kills the tests.
             """)
 
     @Option(help: "The number of faults.")
@@ -27,6 +27,9 @@ struct MutantsCommand: ParsableCommand {
 
     @Option(help: "The numbers of the faults to run, separated by commas. All by default.")
     var only = ""
+
+    @Flag(help: "List the faults, and run no tests.")
+    var list = false
 
     @Option(help: "The seconds without output after which a run of the tests counts as a hang.")
     var limit = 60.0
@@ -45,8 +48,14 @@ struct MutantsCommand: ParsableCommand {
         let traits = traits.split(separator: ",").map(String.init)
         let workshop = Workshop(source: root, folder: folder, traits: traits)
 
-        let (faults, candidates, dropped) = try compiledFaults(workshop, seed)
+        var (faults, candidates, dropped) = try compiledFaults(workshop, seed)
         say("\(faults.count) faults of \(candidates) with seed \(seed); \(dropped) others did not compile.")
+        let chosen = Set(only.split(separator: ",").compactMap { Int($0) })
+        if !chosen.isEmpty { faults.removeAll { !chosen.contains($0.number) } }
+        if list {
+            for fault in faults { describe(fault) }
+            return
+        }
         let tests = TestRun(
             program: folder.appending(path: ".build/debug/martletPackageTests.xctest"), limit: limit, countsAll: all)
         let start = ContinuousClock.now
@@ -55,25 +64,26 @@ struct MutantsCommand: ParsableCommand {
         }
         say("Without a fault, the tests pass in \(seconds(since: start)).\n")
 
-        let chosen = Set(only.split(separator: ",").compactMap { Int($0) })
-        var (noticed, survivors) = (0, [Int]())
-        for (number, fault) in faults where chosen.isEmpty || chosen.contains(number) {
+        var survivors: [(number: Int, fault: Fault)] = []
+        for fault in faults {
+            describe(fault)
             let start = ContinuousClock.now
-            let result: String
-            switch try tests.outcome(fault: number) {
+            switch try tests.outcome(fault: fault.number) {
             case .passed:
-                survivors.append(number)
-                result = "SURVIVED"
+                survivors.append(fault)
+                say("   SURVIVED (\(seconds(since: start)))")
             case .noticed(let what):
-                noticed += 1
-                result = "noticed by \(what)"
+                say("   noticed by \(what) (\(seconds(since: start)))")
             }
-            let change = fault.change
-            say("\(number)  \(fault.place)  \(fault.kind.rawValue)\n     \(change.before)\n   → \(change.after)")
-            say("   \(result) (\(seconds(since: start)))")
         }
-        let list = survivors.isEmpty ? "" : ": \(survivors.map(String.init).joined(separator: ", "))"
-        say("\n\(noticed + survivors.count) faults, \(noticed) noticed, \(survivors.count) survived\(list)")
+        say("\n\(faults.count) faults, \(faults.count - survivors.count) noticed, \(survivors.count) survived")
+        for survivor in survivors { describe(survivor) }
+    }
+
+    private func describe(_ planted: (number: Int, fault: Fault)) {
+        let (number, fault) = planted
+        let change = fault.change
+        say("\(number)  \(fault.place)  \(fault.kind.rawValue)\n     \(change.before)\n   → \(change.after)")
     }
 
     /// Plants faults in random order until the build is complete, and returns as many as are wanted.

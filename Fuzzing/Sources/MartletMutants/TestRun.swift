@@ -16,6 +16,14 @@ struct TestRun {
 
     /// Runs the tests with a fault switched on, or with none for number 0.
     func outcome(fault number: Int) throws -> Outcome {
+        // A test kills processes of its own only. The signal came from outside, for example from a system that is short
+        // of memory, unless it comes twice.
+        if let outcome = try run(fault: number) { return outcome }
+        return try run(fault: number) ?? .noticed("signal \(SIGKILL), twice")
+    }
+
+    /// - Returns: `nil` if the run was killed.
+    private func run(fault number: Int) throws -> Outcome? {
         // Short, because tests create sockets in it, whose paths have a limit.
         let scratch = FileManager.default.temporaryDirectory.appending(path: "mutants-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
@@ -43,7 +51,9 @@ struct TestRun {
             if !isRunning {
                 if !failed.isEmpty { return .noticed("\(Set(failed).count) tests") }
                 if text.contains(/✔ Test run with [1-9].* passed/), run.terminationStatus == 0 { return .passed }
-                return .noticed("a crash: status \(run.terminationStatus)")
+                let isSignal = run.terminationReason == .uncaughtSignal
+                if isSignal, run.terminationStatus == SIGKILL { return nil }
+                return .noticed("a crash: \(isSignal ? "signal" : "status") \(run.terminationStatus)")
             }
             if text.utf8.count > length { (length, lastOutput) = (text.utf8.count, .now) }
             if ContinuousClock.now - lastOutput > .seconds(limit) {
