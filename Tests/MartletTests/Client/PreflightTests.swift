@@ -81,8 +81,10 @@ import Testing
         #expect(app.transport.requests(to: "/uploads").map(\.bearer) == ["access-1", "access-1"])
     }
 
-    @Test("a token that aged while the call waited for a slot is renewed before the body is sent")
-    func agedWhileQueued() async throws {
+    @Test(
+        "a token that aged while the call waited for a slot is renewed before the body is sent, or the call fails",
+        arguments: [true, false])
+    func agedWhileQueued(isRenewable: Bool) async throws {
         let backend = SimulatedBackend()
         backend.state.withLock { $0.lifetime = 300 }
         let gate = Gate()
@@ -103,13 +105,24 @@ import Testing
         var queries = asked.makeAsyncIterator()
         await queries.next()
         // The upload takes 100 s. Its token is fine when it asks for a slot, and has 80 s left when it gets one.
-        async let upload = client.send(Upload(body(claiming: 100_000_000)))
+        async let upload = error { try await client.send(Upload(body(claiming: 100_000_000))) }
         await queries.next()
         time.advance(by: .seconds(220))
+        if !isRenewable { backend.revokeSession() }
         gate.open()
-        _ = try await (first, upload)
+        _ = try await first
+        let failure = await upload
         #expect(backend.refreshCalls == 1)
-        #expect(transport.stub.requests(to: "/uploads").map(\.bearer) == ["access-2"])
+        if isRenewable {
+            #expect(failure == nil)
+            #expect(transport.stub.requests(to: "/uploads").map(\.bearer) == ["access-2"])
+            return
+        }
+        guard case .sessionExpired = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(transport.stub.requests(to: "/uploads").isEmpty)
     }
 
     @Test("a replay after a 401 has a token that outlasts another upload") func replayed() async throws {
