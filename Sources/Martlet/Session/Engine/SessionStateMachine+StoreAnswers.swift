@@ -22,7 +22,7 @@ extension SessionStateMachine {
             actions += revocations
             revocations = []
         }
-        if storeFailures > 0, failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
+        if failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
     }
 
     /// What the store contained at the sign-in was not known, and now is: from here on any other record is that of a
