@@ -64,7 +64,12 @@ struct MutantsCommand: ParsableCommand {
         }
         say("Without a fault, the tests pass in \(seconds(since: start)).\n")
 
-        var survivors: [(number: Int, fault: Fault)] = []
+        var (noticed, survivors) = (0, [(number: Int, fault: Fault)]())
+        // Also after Ctrl-C.
+        defer {
+            say("\n\(noticed + survivors.count) faults, \(noticed) noticed, \(survivors.count) survived")
+            for survivor in survivors { describe(survivor) }
+        }
         for fault in faults {
             describe(fault)
             let start = ContinuousClock.now
@@ -73,11 +78,10 @@ struct MutantsCommand: ParsableCommand {
                 survivors.append(fault)
                 say("   SURVIVED (\(seconds(since: start)))")
             case .noticed(let what):
+                noticed += 1
                 say("   noticed by \(what) (\(seconds(since: start)))")
             }
         }
-        say("\n\(faults.count) faults, \(faults.count - survivors.count) noticed, \(survivors.count) survived")
-        for survivor in survivors { describe(survivor) }
     }
 
     private func describe(_ planted: (number: Int, fault: Fault)) {
