@@ -9,3 +9,8 @@
 #elseif canImport(Android)
     @_exported public import Android
 #endif
+
+/// `flock(2)`, whose name is also that of a structure. Outside this module, a qualified name means the structure.
+public func flockOfLibc(_ descriptor: Int32, _ operation: Int32) -> Int32 {
+    flock(descriptor, operation)
+}

@@ -2,7 +2,7 @@ extension NetworkClient {
     /// An endpoint as a `curl` command, with secrets masked. See `HTTPRequest.curlCommand(body:textLimit:)`.
     ///
     /// The command contains the request as the endpoint and ``NetworkConfig/headers`` define it, without the token and
-    /// the changes of interceptors. To see those, add the observer ``NetworkObserver/curl(textLimit:write:)``.
+    /// the changes of interceptors. The sizes of files in the body are read on the calling thread. To see those, add the observer ``NetworkObserver/curl(textLimit:write:)``.
     ///
     /// ```swift
     /// print(try client.curlCommand(for: ArticleEndpoint.create(draft)))
@@ -12,8 +12,9 @@ extension NetworkClient {
     ///   - textLimit: The largest body to include, in bytes.
     /// - Throws: ``NetworkError`` if the request cannot be built.
     public func curlCommand(for endpoint: any Endpoint, textLimit: Int = 4096) throws(NetworkError) -> String {
-        let call = try pipeline.build(endpoint, accept: nil, .ifSignedIn)
-        let body = call.body.map { ObservedBody(contentType: $0.contentType, length: $0.length, bytes: $0.bytes) }
-        return CurlCommand(call.request.redacted, body, textLimit: textLimit).text
+        let body = endpoint.body
+        let call = try pipeline.build(endpoint, body, length: body?.measure(), accept: nil, .ifSignedIn)
+        let shown = call.body.map { ObservedBody(contentType: $0.contentType, length: $0.length, bytes: $0.bytes) }
+        return CurlCommand(call.request.redacted, shown, textLimit: textLimit).text
     }
 }

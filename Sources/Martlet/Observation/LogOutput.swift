@@ -22,14 +22,17 @@ struct LogOutput: Sendable {
 
     static let standardError = LogOutput(descriptor: STDERR_FILENO)
 
-    /// Writes to an open file. Concurrent writes through this value do not interleave.
+    /// Writes to an open file, on a thread that may block. Concurrent writes through this value do not interleave.
+    ///
+    /// The process writes the last lines before it exits.
     init(descriptor: CInt, environment: [String: String] = ProcessInfo.processInfo.environment) {
-        let writing = Locked(())
-        self.init(showsColors: isatty(descriptor) == 1 && Self.wantsColors(environment)) { line in
-            let bytes = Array("\(line)\n".utf8)
-            // Write while the lock is held, so that concurrent lines do not mix, although a slow terminal may block.
-            writing.withLock { _ in Self.write(bytes, to: descriptor) }
-        }
+        let lines = LogLines(descriptor)
+        self.init(showsColors: isatty(descriptor) == 1 && Self.wantsColors(environment)) { lines.add($0) }
+    }
+
+    /// Returns when all lines so far are written to their files.
+    static func flush() async {
+        await LogLines.queue.run {}
     }
 
     /// Whether the user wants colors (no-color.org) and the terminal can show them.
@@ -49,13 +52,59 @@ struct LogOutput: Sendable {
         environment["__XCODE_BUILT_PRODUCTS_DIR_PATHS"] != nil
             || environment["XPC_SERVICE_NAME"]?.split(separator: ".").contains("Xcode") == true
     }
+}
+
+/// The lines of an open file that are not written yet.
+private final class LogLines: Sendable {
+    private struct State {
+        var waiting: [String] = []
+        /// How many lines found no room.
+        var lost = 0
+    }
+
+    /// A terminal that blocks, for example a paused one, must not fill the memory.
+    private static let maximum = 10_000
+
+    fileprivate static let queue = BlockingQueue("martlet.log")
+
+    /// Writes the last lines when the process exits.
+    private static let writesAtExit: Bool = atexit { LogLines.queue.wait {} } == 0
+
+    private let descriptor: CInt
+    private let state = Locked(State())
+
+    init(_ descriptor: CInt) {
+        self.descriptor = descriptor
+        _ = Self.writesAtExit
+    }
+
+    func add(_ line: String) {
+        let isFirst = state.withLock { state in
+            guard state.waiting.count < Self.maximum else {
+                state.lost += 1
+                return false
+            }
+            state.waiting.append(line)
+            return state.waiting.count == 1
+        }
+        if isFirst { Self.queue.start { self.writeAll() } }
+    }
+
+    private func writeAll() {
+        var (lines, lost) = state.withLock { state in
+            defer { state = State() }
+            return (state.waiting, state.lost)
+        }
+        if lost > 0 { lines.append("\(lost) lines were not written, because the output was blocked.") }
+        for line in lines { write(Array("\(line)\n".utf8)) }
+    }
 
     /// Writes the line with one system call if the file accepts it, so that the output of other processes does not
     /// split it.
-    private static func write(_ bytes: [UInt8], to descriptor: CInt) {
+    private func write(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { systemWrite(descriptor, $0) }
+            let count = rest.withUnsafeBytes { System.write(descriptor, $0.baseAddress, $0.count) }
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {
@@ -63,9 +112,4 @@ struct LogOutput: Sendable {
             }
         }
     }
-}
-
-/// `write(2)`, which the method of that name would hide.
-private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
-    write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -9,8 +9,7 @@
 struct CoordinationFiles: Sendable {
     let updateLock: ProcessLock
     let refreshLock: ProcessLock
-    private let changeMarker: PrivateFile
-    private let queue = BlockingQueue("martlet.coordination-files")
+    private let changeMarker: FileChanges
 
     /// A change takes milliseconds, or the timeout of a service that does not respond. A process that holds the lock
     /// for longer is suspended.
@@ -23,16 +22,24 @@ struct CoordinationFiles: Sendable {
         let path = folder + "/" + EscapedName.path(of: key)
         updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities)
         refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities)
-        changeMarker = PrivateFile(path: path + ".changed")
+        changeMarker = FileChanges(
+            of: PrivateFile(path: path + ".changed"), on: BlockingQueue("martlet.coordination-files"))
     }
 
     /// Reports a change to all processes. If that fails, they notice the change at their next refresh.
     func reportChange() async {
-        await queue.run { [changeMarker] in _ = try? changeMarker.replace(with: Data(), if: { true }) }
+        await changeMarker.queue.run { [file = changeMarker.file] in
+            _ = try? file.replace(with: Data(), if: { true })
+        }
     }
 
-    /// Yields after each reported change; `nil` if the folder cannot be watched.
-    func changes() -> AsyncStream<Void>? {
-        changeMarker.changes()
+    /// Yields after each reported change. See ``watchBegun()``.
+    func changes() -> AsyncStream<Void> {
+        changeMarker.stream()
+    }
+
+    /// Returns when the streams report all further changes.
+    func watchBegun() async {
+        await changeMarker.watchBegun()
     }
 }

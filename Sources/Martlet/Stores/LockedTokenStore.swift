@@ -13,15 +13,18 @@ protocol LockedTokenStore: TokenStore {
     var updateLock: ProcessLock? { get }
     /// How long a process may hold ``updateLock`` before another one takes it away.
     var updateLease: Duration { get }
+    /// Runs the decisions about the record. They may check a lock, which reads the disk.
+    var queue: BlockingQueue { get }
 
     /// The bytes of the record; `nil` if there is certainly none.
     func readBytes() async throws(StorageError) -> Data?
     /// Replaces the record.
-    /// - Parameter isHeld: Whether this process still holds the lock. Check it right before the change.
+    /// - Parameter isHeld: Whether this process still holds the lock. Check it right before the change, on a queue that
+    ///   may block.
     /// - Returns: `false` if the lock was lost and nothing has changed.
     func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool
     /// Deletes the record.
-    /// - Parameter isHeld: Whether this process still holds the lock. Check it right before the change.
+    /// - Parameter isHeld: See ``replace(with:while:)``.
     /// - Returns: `false` if the lock was lost and nothing has changed.
     func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool
 }
@@ -55,29 +58,36 @@ extension LockedTokenStore {
     /// that right before its change and starts over, so `decide` may run several times. No lock of this kind can
     /// prevent a suspension between that last check and the change.
     /// - Throws: ``StorageError``, or `CancellationError` if the task is cancelled while it waits for the lock.
-    func lockedUpdate(_ decide: @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+    func lockedUpdate(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
         guard let updateLock else { return try await change(while: { true }, decide) ?? .empty }
         while true {
-            let held: any HeldStoreLock
+            let held: HeldProcessLock
             do {
-                held = try await updateLock.acquire(lease: updateLease)
+                held = try await updateLock.acquireHeld(lease: updateLease)
             } catch let error as StorageError {
                 // Without a lock nothing can be written, but the decision may be to keep the record.
                 let reading = await read()
-                guard case .keep = decide(reading) else { throw error }
+                guard case .keep = await queue.run({ decide(reading) }) else { throw error }
                 return reading
             }
-            defer { held.release() }
-            if let reading = try await change(while: { held.isHeld }, decide) { return reading }
+            let reading: StoreReading?
+            do {
+                reading = try await change(while: { held.isHeld }, decide)
+            } catch {
+                await held.releaseNow()
+                throw error
+            }
+            await held.releaseNow()
+            if let reading { return reading }
         }
     }
 
     /// - Returns: The record before the change; `nil` if the lock was lost and nothing has changed.
     private func change(
-        while isHeld: @escaping @Sendable () -> Bool, _ decide: (StoreReading) -> StoreUpdate
+        while isHeld: @escaping @Sendable () -> Bool, _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate
     ) async throws -> StoreReading? {
         let reading = await read()
-        let update = decide(reading)
+        let update = await queue.run { decide(reading) }
         if case .unavailable(let failure) = reading, failure.kind == .foreign {
             // Never replace or delete what another program has written. There is no record to delete, either.
             if case .write = update { throw failure }

@@ -11,6 +11,7 @@ final class SecureTokenStore: LockedTokenStore {
     /// The lock files; `nil` if no other process can reach the value.
     private let files: CoordinationFiles?
 
+    let queue = BlockingQueue("martlet.secure-token-store")
     let updateLease = CoordinationFiles.updateLease
     var updateLock: ProcessLock? { files?.updateLock }
     var lock: (any StoreLock)? { files?.refreshLock }
@@ -27,18 +28,19 @@ final class SecureTokenStore: LockedTokenStore {
     }
 
     func readBytes() async throws(StorageError) -> Data? {
-        try await storage.read(key)
+        await files?.watchBegun()
+        return try await storage.read(key)
     }
 
     func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
-        guard isHeld() else { return false }
+        guard await queue.run(isHeld) else { return false }
         try await storage.save(bytes, for: key)
         await files?.reportChange()
         return true
     }
 
     func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
-        guard isHeld() else { return false }
+        guard await queue.run(isHeld) else { return false }
         try await storage.delete(key)
         await files?.reportChange()
         return true

@@ -70,8 +70,8 @@ public protocol TokenStore: Sendable {
     ///
     /// The default implementation reads, then writes or deletes. That suffices if no other process uses the record.
     /// - Parameter decide: Receives the current record and returns what to do with it. It may be called more than once,
-    ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's ``lock``,
-    ///   so do not hold anything that this check needs.
+    ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's ``lock``:
+    ///   call it on a thread that may block, and do not hold anything that this check needs.
     /// - Returns: The record before the change.
     /// - Throws: ``StorageError`` or another error if the change fails. The record is unchanged.
     @discardableResult
@@ -80,6 +80,9 @@ public protocol TokenStore: Sendable {
     var lock: (any StoreLock)? { get }
     /// A stream that yields each time the record may have changed or become readable, also after changes of this
     /// process. `nil`, the default, if the store cannot tell.
+    ///
+    /// This does not wait for the disk: the store may begin to watch later, but before its next operation reads the
+    /// record. So read the record after this call, not before.
     func changes() -> AsyncStream<Void>?
     /// Whether reading the record may prompt the user. If it does, the record is read only for a call or the app.
     /// `false` by default.
@@ -91,7 +94,8 @@ extension TokenStore {
     @discardableResult
     public func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
         let reading = await read()
-        switch decide(reading) {
+        // The decision may check the lock, which may block.
+        switch lock == nil ? decide(reading) : await BlockingQueue.run({ decide(reading) }) {
         case .keep: break
         case .write(let session): try await write(session)
         case .delete: try await delete()

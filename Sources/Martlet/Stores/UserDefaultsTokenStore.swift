@@ -6,6 +6,7 @@
         let key: String
         /// The domain; `nil` for the app's own.
         let suiteName: String?
+        private let queue = BlockingQueue("martlet.user-defaults")
 
         init(key: String = "martlet.session", suiteName: String? = nil) {
             self.key = key
@@ -13,6 +14,10 @@
         }
 
         func read() async -> StoreReading {
+            await queue.run { readNow() }
+        }
+
+        private func readNow() -> StoreReading {
             do throws(StorageError) {
                 guard let value = try defaults().object(forKey: key) else { return .empty }
                 guard let bytes = value as? Data else {
@@ -25,16 +30,21 @@
         }
 
         func write(_ session: StoredSession) async throws {
-            let defaults = try defaults()
-            defaults.set(try session.encoded(), forKey: key)
-            // The closest to a flush. UserDefaults does not report when a value is on the disk.
-            _ = defaults.synchronize()
+            let record = try session.encoded()
+            try await change { $0.set(record, forKey: key) }
         }
 
         func delete() async throws {
-            let defaults = try defaults()
-            defaults.removeObject(forKey: key)
-            _ = defaults.synchronize()
+            try await change { $0.removeObject(forKey: key) }
+        }
+
+        private func change(_ change: @escaping @Sendable (UserDefaults) -> Void) async throws(StorageError) {
+            try await queue.run { () throws(StorageError) in
+                let defaults = try defaults()
+                change(defaults)
+                // The closest to a flush. UserDefaults does not report when a value is on the disk.
+                _ = defaults.synchronize()
+            }
         }
 
         /// A new object each time, which takes a microsecond: not every Foundation allows threads to share one.

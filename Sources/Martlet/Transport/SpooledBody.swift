@@ -27,8 +27,19 @@
         static func make(
             _ start: Data, then pieces: consuming OutgoingPieces, progress: () -> Void
         ) async throws -> SpooledBody {
-            let folder = FileManager.default.temporaryDirectory.path
-            let body = try await onDisk { () throws(FileError) in try SpooledBody(in: folder) }
+            let queue = BlockingQueue("martlet.spooled-body")
+            func onDisk<Result: Sendable>(
+                _ work: @escaping @Sendable () throws(FileError) -> Result
+            ) async throws -> Result {
+                do {
+                    return try await queue.run(work)
+                } catch {
+                    throw TransportError.bodyFailed(error)
+                }
+            }
+            let body = try await onDisk { () throws(FileError) in
+                try SpooledBody(in: FileManager.default.temporaryDirectory.path)
+            }
             try await onDisk { () throws(FileError) in try body.append(start) }
             while let piece = try await pieces.next() {
                 try await onDisk { () throws(FileError) in try body.append(piece) }
@@ -59,24 +70,23 @@
 
         deinit {
             removeName()
-            close(descriptor)
+            BlockingQueue.startUnlessHere { [descriptor] in System.close(descriptor) }
         }
 
         /// Removes the name of the file. Called when FoundationNetworking has opened it.
         func removeName() {
-            hasName.withLock { hasName in
-                // A failure is ignored: the next spooled body removes the stale file.
-                if hasName { unlink(path) }
-                hasName = false
+            let hadName = hasName.withLock { hasName in
+                defer { hasName = false }
+                return hasName
             }
+            // A failure is ignored: the next spooled body removes the stale file.
+            if hadName { BlockingQueue.startUnlessHere { [path] in System.unlink(path) } }
         }
 
         private func giveName() throws(FileError) {
-            let isNamed = hasName.withLock { hasName in
-                hasName = hasName || AnonymousFile.giveName(path, to: descriptor)
-                return hasName
-            }
-            guard isNamed else { throw problem() }
+            if hasName.withLock({ $0 }) { return }
+            guard AnonymousFile.giveName(path, to: descriptor) else { throw problem() }
+            hasName.withLock { $0 = true }
         }
 
         private func append(_ piece: Data) throws(FileError) {
@@ -89,16 +99,6 @@
 
         private func problem() -> FileError {
             FileError(writing: path, in: FileManager.default.temporaryDirectory.path, errno: errno)
-        }
-
-        private static func onDisk<Result: Sendable>(
-            _ work: @escaping @Sendable () throws(FileError) -> Result
-        ) async throws -> Result {
-            do {
-                return try await FileQueue.run(work)
-            } catch {
-                throw TransportError.bodyFailed(error)
-            }
         }
     }
 #endif

@@ -8,7 +8,7 @@ final class ImageQueue: Sendable {
     /// The free queues, and the jobs that wait for one.
     private struct State {
         /// The queues that run no job.
-        var idle: [DispatchQueue]
+        var idle: [BlockingQueue]
         var waiting: [Job] = []
     }
 
@@ -31,9 +31,7 @@ final class ImageQueue: Sendable {
 
     /// - Parameter width: The maximum number of concurrent jobs.
     init(width: Int) {
-        // Serial queues: on Linux, concurrent queues share one thread per core with tasks of the same priority, so
-        // their jobs would block tasks.
-        let queues = (0..<width).map { DispatchQueue(label: "martlet.images.\($0)", qos: .userInitiated) }
+        let queues = (0..<width).map { BlockingQueue("martlet.images.\($0)", qos: .userInitiated) }
         state = Locked(State(idle: queues))
     }
 
@@ -78,7 +76,7 @@ final class ImageQueue: Sendable {
 
     /// - Returns: Whether the job must wait for a free queue.
     private func enqueue(_ job: Job) -> Bool {
-        let queue = state.withLock { state -> DispatchQueue? in
+        let queue = state.withLock { state -> BlockingQueue? in
             if state.idle.isEmpty { state.waiting.append(job) }
             return state.idle.popLast()
         }
@@ -87,8 +85,8 @@ final class ImageQueue: Sendable {
         return false
     }
 
-    private func start(_ job: Job, on queue: DispatchQueue) {
-        queue.async { [self] in
+    private func start(_ job: Job, on queue: BlockingQueue) {
+        queue.start { [self] in
             job.run()
             let next = state.withLock { state -> Job? in
                 guard state.waiting.isEmpty else { return state.waiting.removeFirst() }

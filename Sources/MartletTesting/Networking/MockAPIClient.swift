@@ -98,7 +98,10 @@ public final class MockAPIClient: APIClient {
                 monitor?.send(TransferCount(completed: sent, total: total), in: pass)
             }
             try Task.checkCancellation()
-            if let monitor, let length = monitor.sent.total ?? endpoint.body?.lengthWhenSent {
+            if let monitor {
+                var length = monitor.sent.total
+                if length == nil { length = await endpoint.body?.lengthWhenSent }
+                guard let length else { return response }
                 monitor.send(TransferCount(completed: length, total: length), in: pass)
             }
             return response

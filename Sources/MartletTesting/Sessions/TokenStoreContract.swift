@@ -147,6 +147,8 @@ public struct TokenStoreContract: Sendable {
         guard let changes = store.changes() else {
             throw Violation(description: "A store that processes share must report changes, but `changes()` is nil.")
         }
+        // The store may begin to watch with its next operation.
+        _ = await store.read()
         let (signals, signal) = AsyncStream<Bool>.makeStream()
         let forwarding = Task {
             for await _ in changes { signal.yield(true) }

@@ -157,17 +157,17 @@ import Testing
             var form = MultipartForm()
             form.append(fileAt: path, named: "a")
             let chunks = Chunks(chunks: [Data("x".utf8)])
-            func length(_ body: RequestBody) throws -> Int64? {
-                try PreparedBody(body, encoder: .martlet).length
+            func length(_ body: RequestBody) async throws -> Int64? {
+                try await PreparedBody(body, length: body.measured(), encoder: .martlet).length
             }
-            #expect(try length(.file(at: path)) == 1234)
-            #expect(try length(.file(at: path + "none")) == nil)
-            #expect(try length(.multipart(form)) == form.contentLength())
-            #expect(try length(.bytes(Data(count: 7))) == 7)
-            #expect(try length(.json([1, 2])) == 5)
-            #expect(try length(.stream(length: 3, contentType: nil) { ByteStream(chunks) }) == 3)
-            #expect(try length(.oneShot(chunks)) == nil)
-            #expect(try length(.oneShot(chunks, length: 1)) == 1)
+            #expect(try await length(.file(at: path)) == 1234)
+            #expect(try await length(.file(at: path + "none")) == nil)
+            #expect(try await length(.multipart(form)) == form.contentLength())
+            #expect(try await length(.bytes(Data(count: 7))) == 7)
+            #expect(try await length(.json([1, 2])) == 5)
+            #expect(try await length(.stream(length: 3, contentType: nil) { ByteStream(chunks) }) == 3)
+            #expect(try await length(.oneShot(chunks)) == nil)
+            #expect(try await length(.oneShot(chunks, length: 1)) == 1)
         }
     }
 

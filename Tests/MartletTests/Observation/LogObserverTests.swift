@@ -168,7 +168,7 @@ import Testing
             descriptor: pipe.fileHandleForWriting.fileDescriptor, environment: ["TERM": "xterm"])
         #expect(!output.showsColors)
         let long = String(repeating: "martlet ", count: 10_000)
-        // Read on another thread: the writers may block all threads of the pool.
+        // Reading blocks its thread.
         async let read = withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 continuation.resume(returning: pipe.fileHandleForReading.readDataToEndOfFile())
@@ -177,6 +177,7 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<50 { group.addTask { output.write("\(number) \(long)") } }
         }
+        await LogOutput.flush()
         try pipe.fileHandleForWriting.close()
         let lines = await String(decoding: read, as: UTF8.self).split(separator: "\n")
         #expect(Set(lines.map(String.init)) == Set((0..<50).map { "\($0) \(long)" }))

@@ -28,11 +28,11 @@ private final class Sink: Sendable {
     }
 }
 
-@Suite("Write-behind", .timeLimit(.minutes(10))) struct WriteBehindTests {
+@Suite("Write-behind", .timeLimit(.minutes(10)), .noBlockingCalls) struct WriteBehindTests {
     private let sink = Sink()
 
     @Test("the order is kept for pieces of any size") func order() async throws {
-        let writer = WriteBehind(sink.write)
+        let writer = WriteBehind(on: BlockingQueue("tests"), sink.write)
         var all = Data()
         for number in 0..<2000 {
             let piece = Data(repeating: UInt8(truncatingIfNeeded: number), count: number * 7 % 5000)
@@ -50,7 +50,7 @@ private final class Sink: Sendable {
         )
         async throws
     {
-        let writer = WriteBehind(sink.write)
+        let writer = WriteBehind(on: BlockingQueue("tests"), sink.write)
         for _ in 0..<count { try await writer.add(Data([7])) }
         #expect(try await writer.finish() == Int64(count))
         #expect(sink.calls.withLock { $0 } == 1)
@@ -59,7 +59,7 @@ private final class Sink: Sendable {
     @Test("the backlog is bounded while the disk blocks") func backlog() async throws {
         let permits = DispatchSemaphore(value: 0)
         sink.permits.withLock { $0 = permits }
-        let writer = WriteBehind(sink.write)
+        let writer = WriteBehind(on: BlockingQueue("tests"), sink.write)
         let added = Locked(0)
         let adding = Task {
             for _ in 0..<100 {
@@ -84,7 +84,7 @@ private final class Sink: Sendable {
         async throws
     {
         sink.fails.withLock { $0 = true }
-        let writer = WriteBehind(sink.write)
+        let writer = WriteBehind(on: BlockingQueue("tests"), sink.write)
         await #expect(throws: Full.self) {
             while true { try await writer.add(Data(count: 64 * 1024)) }
         }
@@ -96,7 +96,7 @@ private final class Sink: Sendable {
 
     @Test("an error of the last write is thrown at the end") func lateFailure() async throws {
         sink.fails.withLock { $0 = true }
-        let writer = WriteBehind(sink.write)
+        let writer = WriteBehind(on: BlockingQueue("tests"), sink.write)
         try await writer.add(Data([1]))
         await #expect(throws: Full.self) { _ = try await writer.finish() }
     }

@@ -9,7 +9,7 @@
 
     @testable import Martlet
 
-    @Suite("A response decoded by URLSession") struct DecodedResponseTests {
+    @Suite("A response decoded by URLSession", .noBlockingCalls) struct DecodedResponseTests {
         @Test(
             "fields that describe the encoded body are removed", arguments: [true, false]) func fields(isDecoded: Bool)
             throws

@@ -85,7 +85,8 @@ struct AttemptRunner: Sendable {
         while true {
             let outgoing =
                 carriesBody
-                ? try body?.open().reporting(to: call.monitor, context.attempt, after: &generation, progress) : nil
+                ? try await body?.open().reporting(to: call.monitor, context.attempt, after: &generation, progress)
+                : nil
             let response = try await send(request, outgoing, context)
             let redirect: Redirect?
             if config.maximumRedirects > 0 {

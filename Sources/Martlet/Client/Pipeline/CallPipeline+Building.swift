@@ -27,8 +27,12 @@ extension CallPipeline {
     /// A third party does not get the header fields that interceptors add or change either. If an interceptor itself
     /// sends a request to a third party, the fields that it adds remain, and those of the client and of other
     /// interceptors are removed.
+    /// - Parameters:
+    ///   - body: The body of the endpoint.
+    ///   - length: Its length, if it is known before it is encoded.
     func build(
-        _ endpoint: any Endpoint, accept: String?, _ authentication: AuthenticationRequirement
+        _ endpoint: any Endpoint, _ body: RequestBody?, length: Int64?, accept: String?,
+        _ authentication: AuthenticationRequirement
     ) throws(NetworkError) -> CallState {
         let method = endpoint.method
         let location: Location
@@ -49,27 +53,27 @@ extension CallPipeline {
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
             headerFields: .merged(client: clientFields, endpoint: endpoint.headers, accept: accept))
 
-        let body: PreparedBody?
+        let prepared: PreparedBody?
         do {
-            body = try endpoint.body.map { try PreparedBody($0, encoder: config.encoder) }
+            prepared = try body.map { try PreparedBody($0, length: length, encoder: config.encoder) }
         } catch {
             let why = Redaction.redact(String(describing: error))
             throw .invalidRequest(context.call, reason: "The body could not be encoded: \(why)")
         }
-        if let type = body?.contentType, request.headerFields[.contentType] == nil {
+        if let type = prepared?.contentType, request.headerFields[.contentType] == nil {
             request.headerFields[.contentType] = type
         }
         var authorization = Authorization(requirement: authentication)
         var expectsContinue = false
-        if let body {
-            authorization.transferTime = config.transferTime(of: body)
+        if let prepared {
+            authorization.transferTime = config.transferTime(of: prepared)
             expectsContinue =
-                attemptRunner.waitsForContinue && config.expectsContinue(body)
+                attemptRunner.waitsForContinue && config.expectsContinue(prepared)
                 && request.headerFields[.expect] == nil
             if expectsContinue { request.headerFields[.expect] = "100-continue" }
         }
         return CallState(
-            request: request, builtFields: request.headerFields, recipient: recipient, body: body,
+            request: request, builtFields: request.headerFields, recipient: recipient, body: prepared,
             context: context, authorization: authorization, expectsContinue: expectsContinue)
     }
 }

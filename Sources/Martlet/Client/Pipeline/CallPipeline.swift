@@ -48,12 +48,16 @@ struct CallPipeline: Sendable {
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
         var bodyOutlivesCall = false
         defer { if !bodyOutlivesCall { monitor?.finish() } }
-        var call = try build(endpoint, accept: accept, authentication ?? endpoint.authentication)
-        if let tokens, call.authorization.requirement != .none, !tokens.isRefreshingHere {
-            let start = tokens.beginCall()
+        let (requirement, body) = (authentication ?? endpoint.authentication, endpoint.body)
+        let needsOwner = requirement != .none && tokens?.isRefreshingHere == false
+        let start = needsOwner ? tokens?.beginCall() : nil
+        let length = await body?.measured()
+        var call = try build(endpoint, body, length: length, accept: accept, requirement)
+        if let start {
             call.authorization.owner = owner ?? start.owner
-            // Interceptors may wait, and the token may change meanwhile.
-            if owner == nil, interceptors.count == 1 { call.authorization.firstCredential = start.credential }
+            // Interceptors and files may take time, and the token may change meanwhile.
+            let isImmediate = interceptors.count == 1 && body?.inspectsFiles != true
+            if owner == nil, isImmediate { call.authorization.firstCredential = start.credential }
         }
         call.authorization.session = session ?? call.authorization.owner?.session
         call.monitor = monitor

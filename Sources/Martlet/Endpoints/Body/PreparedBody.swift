@@ -15,33 +15,45 @@ struct PreparedBody: Sendable {
     let length: Int64?
     /// The bytes, if they are in memory.
     let bytes: Data?
-    /// Returns the body of one attempt.
-    let open: @Sendable () throws -> OutgoingBody
+    private let source: @Sendable () throws -> OutgoingBody
+    private let inspectsFiles: Bool
 
-    init(_ body: RequestBody, encoder: JSONEncoder) throws {
+    /// - Parameter length: The result of ``RequestBody/measured()``.
+    init(_ body: RequestBody, length: Int64?, encoder: JSONEncoder) throws {
+        inspectsFiles = body.inspectsFiles
         contentType = body.contentType
         isReplayable = body.isReplayable
         switch body.source {
         case .bytes(let data):
             self.length = Int64(data.count)
             self.bytes = data
-            self.open = { OutgoingBody(data) }
+            self.source = { OutgoingBody(data) }
         case .encoded(let encode):
             let data = try encode(encoder)
             self.length = Int64(data.count)
             self.bytes = data
-            self.open = { OutgoingBody(data) }
+            self.source = { OutgoingBody(data) }
         case .stream(let open):
-            self.length = body.measure()
+            self.length = length
             self.bytes = nil
-            self.open = open
+            self.source = open
         }
+    }
+
+    /// Returns the body of one attempt.
+    func open() async throws -> OutgoingBody {
+        try await inspectsFiles ? BlockingQueue.run(source) : source()
     }
 }
 
 extension RequestBody {
+    /// The number of bytes if the body were sent now, if it is known before the body is encoded.
+    func measured() async -> Int64? {
+        await inspectsFiles ? BlockingQueue.run(measure) : measure()
+    }
+
     /// The number of bytes to send; `nil` if it is unknown. For mock clients.
     package var lengthWhenSent: Int64? {
-        (try? PreparedBody(self, encoder: .martlet))?.length
+        get async { await (try? PreparedBody(self, length: measured(), encoder: .martlet))?.length }
     }
 }

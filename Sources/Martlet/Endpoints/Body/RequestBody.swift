@@ -21,6 +21,8 @@ public struct RequestBody: Sendable {
     let source: Source
     /// The number of bytes if the body were sent now, if known.
     let measure: @Sendable () -> Int64?
+    /// Whether measuring the body and opening its stream inspect files.
+    let inspectsFiles: Bool
 
     /// Where the bytes of the body come from.
     enum Source: Sendable {
@@ -33,12 +35,13 @@ public struct RequestBody: Sendable {
 
     init(
         contentType: String?, isReplayable: Bool = true, source: Source,
-        measure: @escaping @Sendable () -> Int64? = { nil }
+        measure: @escaping @Sendable () -> Int64? = { nil }, inspectsFiles: Bool = false
     ) {
         self.contentType = contentType
         self.isReplayable = isReplayable
         self.source = source
         self.measure = measure
+        self.inspectsFiles = inspectsFiles
     }
 
     /// A body from bytes in memory.
@@ -74,7 +77,7 @@ public struct RequestBody: Sendable {
             source: .stream {
                 let size = try FileChunks.size(ofFileAt: path)
                 return OutgoingBody(ByteStream(FileChunks(path: path, size: size)), length: size)
-            }, measure: { try? FileChunks.size(ofFileAt: path) })
+            }, measure: { try? FileChunks.size(ofFileAt: path) }, inspectsFiles: true)
     }
 
     /// A body from a file, streamed from disk for each attempt. See ``file(at:contentType:)``.

@@ -10,10 +10,10 @@
 
         /// - Returns: `nil` if the folder cannot be watched.
         init?(_ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void) {
-            let descriptor = open(folder, O_EVTONLY | O_CLOEXEC)
+            let descriptor = System.open(folder, O_EVTONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return nil }
             let file = folder + "/" + name
-            let queue = DispatchQueue(label: "martlet.folder-watch")
+            let queue = BlockingQueue("martlet.folder-watch").queue
             source = DispatchSource.makeFileSystemObjectSource(
                 fileDescriptor: descriptor, eventMask: [.write, .rename, .delete], queue: queue)
             let last = Locked(Self.identity(of: file))
@@ -26,7 +26,7 @@
                 }
                 if isChanged { report() }
             }
-            source.setCancelHandler { close(descriptor) }
+            source.setCancelHandler { System.close(descriptor) }
             source.activate()
         }
 
@@ -36,7 +36,7 @@
 
         private static func identity(of file: String) -> [Int] {
             var status = stat()
-            guard lstat(file, &status) == 0 else { return [] }
+            guard System.lstat(file, &status) == 0 else { return [] }
             return [Int(status.st_ino), status.modificationTime, status.modificationNanoseconds]
         }
     }

@@ -14,16 +14,16 @@
             guard descriptor >= 0 else { return nil }
             // Files are replaced, deleted or moved away, never written in place.
             let mask = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
-            guard inotify_add_watch(descriptor, folder, mask) >= 0 else {
-                close(descriptor)
+            guard System.inotifyAddWatch(descriptor, folder, mask) >= 0 else {
+                System.close(descriptor)
                 return nil
             }
             source = DispatchSource.makeReadSource(
-                fileDescriptor: descriptor, queue: DispatchQueue(label: "martlet.folder-watch"))
+                fileDescriptor: descriptor, queue: BlockingQueue("martlet.folder-watch").queue)
             source.setEventHandler {
                 if Self.drain(descriptor, mentions: Array(name.utf8)) { report() }
             }
-            source.setCancelHandler { close(descriptor) }
+            source.setCancelHandler { System.close(descriptor) }
             source.activate()
         }
 
@@ -38,7 +38,7 @@
             var buffer = [UInt8](repeating: 0, count: 4096)
             var isMentioned = false
             while true {
-                let count = read(descriptor, &buffer, buffer.count)
+                let count = System.read(descriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return isMentioned }
                 var start = 0

@@ -7,7 +7,7 @@ internal import MartletLibc
 #endif
 
 /// A small file that only its user can read, and that is replaced as a whole. Every call blocks.
-struct PrivateFile {
+struct PrivateFile: Sendable {
     let path: String
     var steps = FileSteps.unobserved
 
@@ -46,19 +46,19 @@ struct PrivateFile {
     private var folder: String { location.folder }
 
     /// Whether the folder of the file exists.
-    var hasFolder: Bool { access(folder, F_OK) == 0 || errno != ENOENT }
+    var hasFolder: Bool { System.access(folder, F_OK) == 0 || errno != ENOENT }
 
     /// Reads the file.
     /// - Returns: `nil` if there is no file.
     func read(_ trust: Trust = .user) throws(StorageError) -> Data? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let descriptor = System.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw failure("read")
         }
-        defer { close(descriptor) }
+        defer { System.close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure("read") }
+        guard System.fstat(descriptor, &status) == 0 else { throw failure("read") }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StorageError(.foreign, "\(path) is not a regular file; move it away or choose another path")
         }
@@ -75,7 +75,7 @@ struct PrivateFile {
         var count = 0
         while count < bytes.count {
             let got = bytes.withUnsafeMutableBytes { buffer in
-                pread(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
+                System.pread(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
             }
             if got < 0, errno == EINTR { continue }
             guard got >= 0 else { throw failure("read") }
@@ -89,8 +89,8 @@ struct PrivateFile {
     /// - Returns: Whether it was created.
     func create(with bytes: Data) throws(StorageError) -> Bool {
         let temporary = try makeTemporary(with: bytes)
-        defer { unlink(temporary) }
-        guard link(temporary, path) == 0 else {
+        defer { System.unlink(temporary) }
+        guard System.link(temporary, path) == 0 else {
             guard errno == EEXIST else { throw failure("write") }
             // The process that won the race may not have flushed the folder yet. Flush it before any file is sealed
             // with the key in this file, because those files are useless without it.
@@ -111,12 +111,12 @@ struct PrivateFile {
         }
         let temporary = try makeTemporary(with: bytes)
         guard isAllowed() else {
-            unlink(temporary)
+            System.unlink(temporary)
             return false
         }
-        guard rename(temporary, path) == 0 else {
+        guard System.rename(temporary, path) == 0 else {
             let error = failure("write")
-            unlink(temporary)
+            System.unlink(temporary)
             throw error
         }
         steps.reached(.renamed)
@@ -130,7 +130,7 @@ struct PrivateFile {
     /// - Returns: The result of `isAllowed`. If `false`, nothing has changed.
     func delete(if isAllowed: () -> Bool) throws(StorageError) -> Bool {
         guard isAllowed() else { return false }
-        guard unlink(path) == 0 else {
+        guard System.unlink(path) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return true }
             throw failure("delete")
         }
@@ -159,27 +159,27 @@ struct PrivateFile {
         for name in names where file(ofTemporary: name) != nil {
             var status = stat()
             let leftover = "\(folder)/\(name)"
-            guard lstat(leftover, &status) == 0 else { continue }
-            if now - status.modificationTime >= age { unlink(leftover) }
+            guard System.lstat(leftover, &status) == 0 else { continue }
+            if now - status.modificationTime >= age { System.unlink(leftover) }
         }
     }
 
     /// Creates a temporary file beside this one and flushes its bytes to the disk.
     private func makeTemporary(with bytes: Data) throws(StorageError) -> String {
         let temporary = newTemporary()
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = System.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("write") }
         steps.reached(.temporaryMade)
         do throws(StorageError) {
-            defer { close(descriptor) }
+            defer { System.close(descriptor) }
             // The umask may have removed the owner's permissions.
-            guard fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
+            guard System.fchmod(descriptor, 0o600) == 0 else { throw failure("write") }
             try write(bytes, to: descriptor)
             steps.reached(.written)
             guard steps.flush(descriptor) else { throw failure("write") }
             steps.reached(.flushed)
         } catch {
-            unlink(temporary)
+            System.unlink(temporary)
             throw error
         }
         return temporary
@@ -210,7 +210,7 @@ struct PrivateFile {
 
     /// Creates one folder, and flushes its parent if the system allows it.
     private static func make(_ folder: String) -> Bool {
-        guard mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
+        guard System.mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
         try? PrivateFile(path: folder).flushFolder()
         return true
     }
@@ -219,7 +219,7 @@ struct PrivateFile {
         var count = 0
         while count < bytes.count {
             let put = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(count))
+                System.pwrite(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count, off_t(count))
             }
             if put < 0, errno == EINTR { continue }
             guard put > 0 else { throw failure("write") }
@@ -229,9 +229,9 @@ struct PrivateFile {
 
     /// Flushes the folder to the disk. Without this, a crash could undo the rename.
     private func flushFolder() throws(StorageError) {
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+        let descriptor = System.open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard descriptor >= 0 else { throw failure("write") }
-        defer { close(descriptor) }
+        defer { System.close(descriptor) }
         guard steps.flush(descriptor) else { throw failure("write") }
     }
 

@@ -1,7 +1,6 @@
 #if Encryption
     internal import Crypto
     internal import CryptoExtras
-    internal import Dispatch
 
     #if canImport(FoundationEssentials)
         internal import FoundationEssentials
@@ -54,7 +53,7 @@
         }
     }
 
-    /// Looks up and derives keys, and caches them. Every call may block, for some tenths of a second.
+    /// Looks up and derives keys, and caches them.
     ///
     /// Printing or dumping a key ring shows where its key comes from, never the key.
     final class KeyRing: Sendable {
@@ -62,7 +61,7 @@
         private let environment: @Sendable () -> [String: String]
         private let cost: ScryptCost
         /// Serializes lookups, so that each is done once.
-        private let queue = DispatchQueue(label: "martlet.encryption-key")
+        private let queue = BlockingQueue("martlet.encryption-key")
         private let known = Locked(Known())
 
         /// What the key ring has looked up and derived so far.
@@ -88,8 +87,8 @@
         var lacksSealingKey: Bool { known.withLock { $0.current == nil } }
 
         /// The key to seal a file with.
-        func currentKey() throws(StorageError) -> FileKey {
-            try serialized { () throws(StorageError) in
+        func currentKey() async throws(StorageError) -> FileKey {
+            try await queue.run { [self] () throws(StorageError) in
                 if let key = known.withLock({ $0.current }) { return key }
                 var salt = Data(count: KeyDerivation.saltCount)
                 for index in salt.indices { salt[index] = .random(in: 0 ... .max) }
@@ -106,8 +105,8 @@
 
         /// The key of an existing file.
         /// - Parameter path: The file, for error texts.
-        func key(for derivation: KeyDerivation, of path: String) throws(StorageError) -> FileKey {
-            try serialized { () throws(StorageError) in
+        func key(for derivation: KeyDerivation, of path: String) async throws(StorageError) -> FileKey {
+            try await queue.run { [self] () throws(StorageError) in
                 // A key that is missing now, for example on an unmounted disk, must not be replaced by a new one.
                 known.withLock { $0.hasSeenFile = true }
                 switch (try material(creates: false), derivation.cost) {
@@ -127,10 +126,6 @@
             known.withLock { known in
                 if key.derivation.cost == nil || key.derivation.cost == cost { known.current = key }
             }
-        }
-
-        private func serialized<Value>(_ work: () throws(StorageError) -> Value) throws(StorageError) -> Value {
-            try queue.sync { Result { () throws(StorageError) -> Value in try work() } }.get()
         }
 
         private func material(creates: Bool) throws(StorageError) -> KeySource.Material {

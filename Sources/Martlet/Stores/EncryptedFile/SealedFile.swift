@@ -125,13 +125,13 @@
 
         var lacksSealingKey: Bool { ring.lacksSealingKey }
 
-        func seal(_ bytes: Data, as name: String) throws(StorageError) -> Data {
-            try SealedFile.seal(bytes, as: name, with: try ring.currentKey())
+        func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data {
+            try SealedFile.seal(bytes, as: name, with: try await ring.currentKey())
         }
 
-        func open(_ bytes: Data, as name: String, at path: String) throws(StorageError) -> Data {
+        func open(_ bytes: Data, as name: String, at path: String) async throws(StorageError) -> Data {
             let file = try SealedFile(bytes, at: path)
-            let key = try ring.key(for: file.derivation, of: path)
+            let key = try await ring.key(for: file.derivation, of: path)
             let opened = try file.open(as: name, with: key)
             ring.adoptKey(key)
             return opened

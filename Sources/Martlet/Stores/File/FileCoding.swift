@@ -4,18 +4,18 @@
     internal import Foundation
 #endif
 
-/// Converts contents to the bytes of a file and back: unchanged, or sealed with a key. Every call may block.
+/// Converts contents to the bytes of a file and back: unchanged, or sealed with a key.
 protocol FileCoding: Sendable {
     /// Whether opening an existing file first makes sealing cheaper: it may reveal a key that is derived already.
     var lacksSealingKey: Bool { get }
     /// The bytes of the file.
     /// - Parameter name: What the contents are. They cannot be opened under another name.
-    func seal(_ bytes: Data, as name: String) throws(StorageError) -> Data
+    func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data
     /// The contents of the file.
     /// - Parameters:
     ///   - name: The name under which they were sealed.
     ///   - path: The file, for error texts.
-    func open(_ bytes: Data, as name: String, at path: String) throws(StorageError) -> Data
+    func open(_ bytes: Data, as name: String, at path: String) async throws(StorageError) -> Data
 }
 
 /// Leaves contents unchanged.

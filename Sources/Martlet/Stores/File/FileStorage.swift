@@ -24,7 +24,9 @@ final class FileStorage: SecureStorage {
     }
 
     func read(_ key: String) async throws(StorageError) -> Data? {
-        try await queue.run { [self] () throws(StorageError) in try value(of: key) }
+        let file = file(of: key)
+        guard let bytes = try await queue.run({ () throws(StorageError) in try file.read() }) else { return nil }
+        return try await coding.open(bytes, as: Self.contentName(of: key), at: file.path)
     }
 
     func save(_ value: Data, for key: String) async throws(StorageError) {
@@ -33,10 +35,10 @@ final class FileStorage: SecureStorage {
                 .unreachable,
                 "the value of \(key) has \(value.count) bytes; a storage takes at most \(Self.largestValue)")
         }
+        if coding.lacksSealingKey, let example = try? await keys().first { _ = try? await read(example) }
+        let bytes = try await coding.seal(value, as: Self.contentName(of: key))
         try await queue.run { [self] () throws(StorageError) in
-            if coding.lacksSealingKey, let example = try? savedKeys().first { _ = try? self.value(of: example) }
             let file = file(of: key)
-            let bytes = try coding.seal(value, as: Self.contentName(of: key))
             try file.makeFolder()
             removeLeftovers()
             _ = try file.replace(with: bytes, if: { true })
@@ -55,12 +57,6 @@ final class FileStorage: SecureStorage {
 
     func keys() async throws(StorageError) -> [String] {
         try await queue.run { [self] () throws(StorageError) in try savedKeys().sorted() }
-    }
-
-    private func value(of key: String) throws(StorageError) -> Data? {
-        let file = file(of: key)
-        guard let bytes = try file.read() else { return nil }
-        return try coding.open(bytes, as: Self.contentName(of: key), at: file.path)
     }
 
     private func savedKeys() throws(StorageError) -> [String] {

@@ -7,8 +7,9 @@
 /// Keeps the session in a file that only its user can read, as plain text or sealed by a ``FileCoding``.
 final class FileTokenStore: LockedTokenStore {
     let path: String
-    private let queue = BlockingQueue("martlet.token-file")
+    let queue = BlockingQueue("martlet.token-file")
     private let file: PrivateFile
+    private let fileChanges: FileChanges
     private let coding: any FileCoding
     private let fileLock: ProcessLock
     private let refreshLock: ProcessLock
@@ -27,6 +28,7 @@ final class FileTokenStore: LockedTokenStore {
     ) {
         self.path = path
         self.file = PrivateFile(path: path, steps: steps)
+        self.fileChanges = FileChanges(of: file, on: queue)
         self.coding = coding
         self.fileLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
         self.refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
@@ -35,24 +37,29 @@ final class FileTokenStore: LockedTokenStore {
     @discardableResult
     func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
         // Without a folder there is no record. Do not create a folder and a lock only to find that out.
-        if !file.hasFolder {
-            guard case .write = decide(.empty) else { return .empty }
+        let isDone = await queue.run { [file] in
+            if file.hasFolder { return false }
+            if case .write = decide(.empty) { return false }
+            return true
         }
+        if isDone { return .empty }
         // Reading may derive the key for sealing, which is slow: do it before the lock makes other processes wait.
         if coding.lacksSealingKey { _ = await read() }
         return try await lockedUpdate(decide)
     }
 
     func readBytes() async throws(StorageError) -> Data? {
-        try await queue.run { [file, coding] () throws(StorageError) in
-            guard let bytes = try file.read() else { return nil }
-            return try coding.open(bytes, as: Self.contentName, at: file.path)
+        let bytes = try await queue.run { [file, fileChanges] () throws(StorageError) in
+            fileChanges.watch()
+            return try file.read()
         }
+        guard let bytes else { return nil }
+        return try await coding.open(bytes, as: Self.contentName, at: file.path)
     }
 
     func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
-        try await queue.run { [file, coding] () throws(StorageError) in
-            let sealed = try coding.seal(bytes, as: Self.contentName)
+        let sealed = try await coding.seal(bytes, as: Self.contentName)
+        return try await queue.run { [file] () throws(StorageError) in
             // After a lost lock, the temporary file beside the record is the one that the new holder is writing.
             guard isHeld() else { return false }
             file.removeLeftovers(olderThan: 0)
@@ -68,11 +75,8 @@ final class FileTokenStore: LockedTokenStore {
         }
     }
 
-    /// A stream that yields each time the file was replaced or deleted; `nil` if its folder cannot be watched.
-    ///
-    /// Creates the folder if it is missing. If the folder is removed later, its replacement is not watched.
     func changes() -> AsyncStream<Void>? {
-        file.changes()
+        fileChanges.stream()
     }
 }
 

@@ -43,14 +43,14 @@ final class ExpiringActivity: Sendable {
         phase.withLock { if case .running = $0 { true } else { false } }
     }
 
-    /// Calls the closure when the activity expires; immediately if it has expired.
-    func onExpiry(_ expire: @escaping @Sendable () -> Void) {
-        let isRunning = phase.withLock { phase in
+    /// Calls the closure when the activity expires, on a thread of the system that may block.
+    /// - Returns: `false` if the activity is over, and the closure is not called.
+    func onExpiry(_ expire: @escaping @Sendable () -> Void) -> Bool {
+        phase.withLock { phase in
             guard case .running = phase else { return false }
             phase = .running(onExpiry: expire)
             return true
         }
-        if !isRunning { expire() }
     }
 
     /// Allows the system to suspend the process again.

@@ -38,15 +38,15 @@ struct FileLock: Sendable {
             let last = try lastNumber()
             let file = file(last ?? 0)
             // Create the first file only. A later one that is missing was removed because the sequence has grown.
-            let descriptor = open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (last == nil ? O_CREAT : 0), 0o600)
+            let descriptor = System.open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (last == nil ? O_CREAT : 0), 0o600)
             guard descriptor >= 0 else {
                 if errno == ENOENT || errno == EINTR { continue }
                 throw failure()
             }
-            if last == nil { fchmod(descriptor, 0o600) }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            if last == nil { System.fchmod(descriptor, 0o600) }
+            guard System.flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let number = errno
-                defer { close(descriptor) }
+                defer { System.close(descriptor) }
                 if number == EINTR { continue }
                 guard number == EWOULDBLOCK else {
                     errno = number
@@ -72,12 +72,12 @@ struct FileLock: Sendable {
         }
         PrivateFile(path: path).removeLeftovers(olderThan: 60)
         let temporary = PrivateFile(path: path).newTemporary()
-        let descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let descriptor = System.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure() }
         let claim = Claim(descriptor, number: holder.number + 1, of: self)
-        fchmod(descriptor, 0o600)
-        defer { unlink(temporary) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        System.fchmod(descriptor, 0o600)
+        defer { System.unlink(temporary) }
+        guard System.flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = failure()
             claim.release()
             throw error
@@ -85,7 +85,7 @@ struct FileLock: Sendable {
         sign(descriptor)
         steps.reached(.successorMade)
         let successor = file(holder.number + 1)
-        guard link(temporary, successor) == 0 else {
+        guard System.link(temporary, successor) == 0 else {
             let isTaken = errno == EEXIST
             let error = failure()
             claim.release()
@@ -94,11 +94,11 @@ struct FileLock: Sendable {
         }
         steps.reached(.takenAway)
         guard isStill(holder) else {
-            unlink(successor)
+            System.unlink(successor)
             claim.release()
             return nil
         }
-        if holder.number > 0 { unlink(file(holder.number - 1)) }
+        if holder.number > 0 { System.unlink(file(holder.number - 1)) }
         return claim
     }
 
@@ -106,7 +106,7 @@ struct FileLock: Sendable {
     fileprivate func isLast(_ number: Int, inode: UInt64) -> Bool {
         guard let last = try? lastNumber(), last == number else { return false }
         var status = stat()
-        return lstat(file(number), &status) == 0 && UInt64(status.st_ino) == inode
+        return System.lstat(file(number), &status) == 0 && UInt64(status.st_ino) == inode
     }
 
     private func file(_ number: Int) -> String {
@@ -142,24 +142,24 @@ struct FileLock: Sendable {
     /// Writes a unique signature. On a full disk the modification time alone distinguishes holders.
     private func sign(_ descriptor: Int32) {
         var signature = Array("\(getpid()) \(UInt64.random(in: 0 ... .max))\n".utf8)
-        _ = ftruncate(descriptor, 0)
-        _ = pwrite(descriptor, &signature, signature.count, 0)
-        futimens(descriptor, nil)
+        _ = System.ftruncate(descriptor, 0)
+        _ = System.pwrite(descriptor, &signature, signature.count, 0)
+        System.futimens(descriptor, nil)
     }
 
     /// Whether the holder's file is still signed by this holder.
     private func isStill(_ holder: Holder) -> Bool {
-        let descriptor = open(file(holder.number), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = System.open(file(holder.number), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
+        defer { System.close(descriptor) }
         return self.holder(descriptor, number: holder.number) == holder
     }
 
     private func holder(_ descriptor: Int32, number: Int) -> Holder {
         var status = stat()
-        fstat(descriptor, &status)
+        System.fstat(descriptor, &status)
         var signature = [UInt8](repeating: 0, count: 64)
-        let count = pread(descriptor, &signature, signature.count, 0)
+        let count = System.pread(descriptor, &signature, signature.count, 0)
         return Holder(
             number: number, inode: UInt64(status.st_ino),
             changedAt: [status.modificationTime, status.modificationNanoseconds],
@@ -182,7 +182,7 @@ extension FileLock {
 
         fileprivate init(_ descriptor: Int32, number: Int, of lock: FileLock) {
             var status = stat()
-            fstat(descriptor, &status)
+            System.fstat(descriptor, &status)
             self.descriptor = descriptor
             self.number = number
             self.inode = UInt64(status.st_ino)
@@ -194,8 +194,8 @@ extension FileLock {
 
         func release() {
             // Closing is not enough: a child process that another thread is spawning may hold a copy of the descriptor.
-            flock(descriptor, LOCK_UN)
-            close(descriptor)
+            System.flock(descriptor, LOCK_UN)
+            System.close(descriptor)
         }
     }
 }

@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// A lock between processes, over a file.
 ///
 /// It is an advisory lock of the system (`flock`), so the system releases it when its holder dies. If the holder is
@@ -20,7 +18,7 @@ public final class ProcessLock: StoreLock {
     private let lock: FileLock
     private let time: any TimeSource
     private let activities: ExpiringActivities?
-    private let queue = DispatchQueue(label: "martlet.process-lock")
+    private let queue = BlockingQueue("martlet.process-lock")
 
     /// The pause of a waiter between two attempts grows from the shortest to the longest.
     private static let shortestPause = Duration.milliseconds(1)
@@ -48,6 +46,10 @@ public final class ProcessLock: StoreLock {
     /// - Throws: `CancellationError` if the task is cancelled; ``StorageError`` if the file cannot be created or
     ///   locked.
     public func acquire(lease: Duration) async throws -> any HeldStoreLock {
+        try await acquireHeld(lease: lease)
+    }
+
+    func acquireHeld(lease: Duration) async throws -> HeldProcessLock {
         var activity: ExpiringActivity?
         do {
             var watched: FileLock.Holder?
@@ -67,7 +69,7 @@ public final class ProcessLock: StoreLock {
                 let isStale = remainingLease <= .zero
                 let holder: FileLock.Holder
                 switch try await attempt(takingFrom: isStale ? watched : nil) {
-                case .acquired(let claim): return HeldProcessLock(claim, activity)
+                case .acquired(let claim): return HeldProcessLock(claim, activity, queue)
                 case .busy(let current): holder = current
                 }
                 let now = time.uptime
@@ -89,29 +91,36 @@ public final class ProcessLock: StoreLock {
     }
 
     private func attempt(takingFrom stale: FileLock.Holder?) async throws(StorageError) -> FileLock.Attempt {
-        let result = await withCheckedContinuation { continuation in
-            queue.async { [lock] in
-                continuation.resume(
-                    returning: Result { () throws(StorageError) -> FileLock.Attempt in
-                        try PrivateFile(path: lock.path).makeFolder()
-                        if let stale, let claim = try lock.takeAway(from: stale) { return .acquired(claim) }
-                        return try lock.attempt()
-                    })
-            }
+        try await queue.run { [lock] () throws(StorageError) in
+            try PrivateFile(path: lock.path).makeFolder()
+            if let stale, let claim = try lock.takeAway(from: stale) { return .acquired(claim) }
+            return try lock.attempt()
         }
-        return try result.get()
     }
 }
 
 /// An acquired lock and the activity of the process that goes with it.
-private final class HeldProcessLock: HeldStoreLock {
-    private let claim: Locked<FileLock.Claim?>
-    private let activity: ExpiringActivity?
+final class HeldProcessLock: HeldStoreLock {
+    private struct State {
+        /// `nil` when the file is unlocked.
+        var claim: FileLock.Claim?
+        var isReleased = false
+    }
 
-    init(_ claim: FileLock.Claim, _ activity: ExpiringActivity?) {
-        self.claim = Locked(claim)
+    private let state: Locked<State>
+    private let activity: ExpiringActivity?
+    /// The queue of the lock: the next attempt to acquire the lock runs after its release.
+    private let queue: BlockingQueue
+
+    init(_ claim: FileLock.Claim, _ activity: ExpiringActivity?, _ queue: BlockingQueue) {
+        self.state = Locked(State(claim: claim))
         self.activity = activity
-        activity?.onExpiry { [weak self] in self?.unlock() }
+        self.queue = queue
+        let isProtected = activity?.onExpiry { [state, queue] in
+            // The system may suspend the process when this returns.
+            queue.wait { Self.unlock(state) }
+        }
+        if isProtected == false { release() }
     }
 
     deinit {
@@ -119,18 +128,36 @@ private final class HeldProcessLock: HeldStoreLock {
     }
 
     var isHeld: Bool {
-        claim.withLock { $0 }?.isValid ?? false
+        state.withLock { $0.isReleased ? nil : $0.claim }?.isValid ?? false
+    }
+
+    func isStillHeld() async -> Bool {
+        await queue.run { self.isHeld }
     }
 
     func release() {
-        unlock()
-        activity?.end()
+        let isFirst = state.withLock { state in
+            defer { state.isReleased = true }
+            return !state.isReleased
+        }
+        guard isFirst else { return }
+        queue.start { [state, activity] in
+            Self.unlock(state)
+            activity?.end()
+        }
     }
 
-    private func unlock() {
-        claim.withLock { claim in
-            claim?.release()
-            claim = nil
+    /// Releases the lock, and returns when other processes can acquire it.
+    func releaseNow() async {
+        release()
+        await queue.run {}
+    }
+
+    private static func unlock(_ state: Locked<State>) {
+        let claim = state.withLock { state in
+            defer { state.claim = nil }
+            return state.claim
         }
+        claim?.release()
     }
 }

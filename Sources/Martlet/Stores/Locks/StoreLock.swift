@@ -16,14 +16,19 @@ public protocol StoreLock: Sendable {
 public protocol HeldStoreLock: Sendable {
     /// Whether this process still holds the lock. It loses the lock to another process after the lease, and releases it
     /// when the system is about to suspend it.
+    ///
+    /// An implementation may read the disk, so no task may ask it: ask in the closure of ``TokenStore/update(_:)``, or
+    /// call ``isStillHeld()``.
     var isHeld: Bool { get }
-    /// Like ``isHeld``, without blocking the calling task. The default implementation calls ``isHeld``.
+    /// Like ``isHeld``, without blocking the calling task. The default implementation asks ``isHeld``, on a thread that
+    /// runs no tasks.
     func isStillHeld() async -> Bool
-    /// Releases the lock. Does nothing if it was lost or released before.
+    /// Releases the lock, without waiting until other processes can acquire it. Does nothing if it was lost or released
+    /// before.
     func release()
 }
 
 extension HeldStoreLock {
-    /// Calls ``isHeld``.
-    public func isStillHeld() async -> Bool { isHeld }
+    /// Asks ``isHeld``, on a thread that runs no tasks.
+    public func isStillHeld() async -> Bool { await BlockingQueue.run { isHeld } }
 }

@@ -1,6 +1,4 @@
 #if os(Linux)
-    internal import Dispatch
-
     /// The connection of the process to the Secret Service, and the queue of all calls to it.
     ///
     /// GLib shares one connection to the session bus in the process, and opens a new one only after all references to
@@ -9,7 +7,7 @@
         static let shared = SecretServiceLink { () throws(StorageError) in try LibSecret.system.get() }
 
         private let load: @Sendable () throws(StorageError) -> LibSecret
-        private let queue = DispatchQueue(label: "martlet.secret-service")
+        private let queue = BlockingQueue("martlet.secret-service")
         private let limits = TimeLimits(time: .system, keepsSleeper: false)
         private let connection = Connection()
 
@@ -47,13 +45,8 @@
         ) async -> Result<Outcome, StorageError> {
             let stop = Stop()
             return await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    queue.async { [load, connection] in
-                        let result = Result { () throws(StorageError) in
-                            try connection.perform(work, load, until: stop)
-                        }
-                        continuation.resume(returning: result)
-                    }
+                await queue.run { [load, connection] in
+                    Result { () throws(StorageError) in try connection.perform(work, load, until: stop) }
                 }
             } onCancel: {
                 stop.call()

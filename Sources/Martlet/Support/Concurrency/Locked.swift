@@ -22,6 +22,10 @@ package final class Locked<Value>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         PlatformLock.lock(lock)
         defer { PlatformLock.unlock(lock) }
+        #if DEBUG
+            HeldLocks.count += 1
+            defer { HeldLocks.count -= 1 }
+        #endif
         return try body(&value)
     }
 }

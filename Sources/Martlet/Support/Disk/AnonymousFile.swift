@@ -19,18 +19,18 @@ enum AnonymousFile {
         ///   `giveName(_:to:)` needs.
         static func make(in folder: String, mode: mode_t) -> Int32? {
             while true {
-                let descriptor = open(folder, flag | O_RDWR | O_CLOEXEC, mode)
+                let descriptor = System.open(folder, flag | O_RDWR | O_CLOEXEC, mode)
                 if descriptor < 0, errno == EINTR { continue }
                 guard descriptor >= 0 else { return nil }
-                if access(link(to: descriptor), F_OK) == 0 { return descriptor }
-                close(descriptor)
+                if System.access(link(to: descriptor), F_OK) == 0 { return descriptor }
+                System.close(descriptor)
                 return nil
             }
         }
 
         /// Gives the file a name that is not in use. If that fails, `errno` says why.
         static func giveName(_ path: String, to descriptor: Int32) -> Bool {
-            linkat(AT_FDCWD, link(to: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+            System.linkat(AT_FDCWD, link(to: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
         }
 
         private static func link(to descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }

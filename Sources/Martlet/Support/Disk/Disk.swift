@@ -13,19 +13,21 @@ internal import MartletLibc
         /// file systems support nothing better.
         /// - Returns: Whether that succeeded.
         static func flush(_ descriptor: Int32) -> Bool {
-            fcntl(descriptor, F_FULLFSYNC) == 0 || fsync(descriptor) == 0
+            BlockingCalls.check("fcntl")
+            return fcntl(descriptor, F_FULLFSYNC) == 0 || System.fsync(descriptor) == 0
         }
 
         /// Renames a file atomically, to a name that is not in use (`renamex_np`).
         /// - Returns: 0, or -1 with the reason in `errno`.
         static func renameExclusively(_ old: String, _ new: String) -> Int32 {
-            renamex_np(old, new, UInt32(RENAME_EXCL))
+            BlockingCalls.check("renamex_np")
+            return renamex_np(old, new, UInt32(RENAME_EXCL))
         }
 
         /// The folder for the state of programs. tvOS allows caches only.
         static func stateFolder(environment: [String: String], home: String) -> String {
             let folder = home + "/Library/Application Support"
-            let isUsable = mkdir(folder, 0o700) == 0 || errno == EEXIST && access(folder, W_OK) == 0
+            let isUsable = System.mkdir(folder, 0o700) == 0 || errno == EEXIST && System.access(folder, W_OK) == 0
             return isUsable ? folder : home + "/Library/Caches"
         }
     }
@@ -42,7 +44,7 @@ internal import MartletLibc
         /// Flushes a file to the disk.
         /// - Returns: Whether that succeeded.
         static func flush(_ descriptor: Int32) -> Bool {
-            fsync(descriptor) == 0
+            System.fsync(descriptor) == 0
         }
 
         /// Renames a file atomically, to a name that is not in use (`renameat2`).
@@ -52,6 +54,7 @@ internal import MartletLibc
                 errno = ENOSYS
                 return -1
             }
+            BlockingCalls.check("renameat2")
             let noReplacing: UInt32 = 1
             return renameat2(AT_FDCWD, old, AT_FDCWD, new, noReplacing)
         }
@@ -90,8 +93,8 @@ extension Disk {
         _ old: String, toUnused new: String, rename: (String, String) -> Int32 = renameExclusively
     ) -> Bool {
         if rename(old, new) == 0 { return true }
-        guard [EINVAL, ENOTSUP, ENOSYS].contains(errno), link(old, new) == 0 else { return false }
-        unlink(old)
+        guard [EINVAL, ENOTSUP, ENOSYS].contains(errno), System.link(old, new) == 0 else { return false }
+        System.unlink(old)
         return true
     }
 
@@ -100,6 +103,11 @@ extension Disk {
         let environment = ProcessInfo.processInfo.environment
         let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "."
         return stateFolder(environment: environment, home: home) + "/" + service.replacing("/", with: "-")
+    }
+
+    /// Whether there is something at a path. A link to a missing file counts as nothing.
+    static func exists(_ path: String) -> Bool {
+        System.access(path, F_OK) == 0
     }
 
     /// A folder that cannot be listed.
@@ -114,6 +122,7 @@ extension Disk {
     /// Calls the closure with the name of each file in a folder, in any order.
     /// - Throws: ``Unreadable``.
     static func forEachName(in folder: String, _ body: (String) -> Void) throws(Unreadable) {
+        BlockingCalls.check("readdir")
         guard let directory = opendir(folder) else { throw Unreadable() }
         defer { closedir(directory) }
         while let entry = readdir(directory) {

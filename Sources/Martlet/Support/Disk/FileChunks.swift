@@ -67,6 +67,7 @@ struct FileChunks: AsyncSequence, Sendable {
         private let size: Int64?
         private let chunkSize: Int
         private let memory: ChunkMemory
+        private let queue = BlockingQueue("martlet.file")
         private var state = State.unopened
 
         fileprivate init(path: String, size: Int64?, chunkSize: Int) {
@@ -82,7 +83,7 @@ struct FileChunks: AsyncSequence, Sendable {
             state = .finished
             if case .finished = before { return nil }
             try Task.checkCancellation()
-            let (after, chunk) = try await FileQueue.run { [path, size, chunkSize, memory] in
+            let (after, chunk) = try await queue.run { [path, size, chunkSize, memory] in
                 try Self.step(from: before, path: path, size: size, chunkSize: chunkSize, memory)
             }
             try Task.checkCancellation()
@@ -148,39 +149,39 @@ private final class FileDescriptor: Sendable {
         // In C the path would end at its first NUL, and another file would be opened.
         guard !path.utf8.contains(0) else { throw FileError(.missing, path: path) }
         // Without O_NONBLOCK, opening a pipe without a writer would block forever.
-        number = try Self.retrying(path) { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        number = try Self.retrying(path) { System.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         self.path = path
     }
 
     deinit {
         // Do not retry on EINTR: on Linux the descriptor is closed even then, and may be in use again.
-        close(number)
+        BlockingQueue.startUnlessHere { [number] in System.close(number) }
     }
 
     static func requireRegularFile(at path: String) throws(FileError) {
         guard !path.utf8.contains(0) else { throw FileError(.missing, path: path) }
         var status = stat()
-        _ = try retrying(path) { stat(path, &status) }
+        _ = try retrying(path) { System.stat(path, &status) }
         _ = try regularSize(status, path: path)
     }
 
     func size() throws(FileError) -> Int64 {
         var status = stat()
-        _ = try Self.retrying(path) { fstat(number, &status) }
+        _ = try Self.retrying(path) { System.fstat(number, &status) }
         return try Self.regularSize(status, path: path)
     }
 
     /// Fills the buffer, or less at the end of the file.
     /// - Returns: The number of bytes read.
     func read(into room: UnsafeMutableRawBufferPointer, from position: Int64) throws(FileError) -> Int {
-        try Self.retrying(path) { pread(number, room.baseAddress, room.count, off_t(position)) }
+        try Self.retrying(path) { System.pread(number, room.baseAddress, room.count, off_t(position)) }
     }
 
     /// Reads up to a number of bytes; fewer at the end of the file.
     func read(upTo count: Int, from position: Int64) throws(FileError) -> Data {
         var bytes = Data(count: count)
         let taken = try Self.retrying(path) {
-            bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(position)) }
+            bytes.withUnsafeMutableBytes { System.pread(number, $0.baseAddress, $0.count, off_t(position)) }
         }
         return taken == count ? bytes : bytes.prefix(taken)
     }

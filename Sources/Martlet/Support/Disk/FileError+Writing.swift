@@ -26,7 +26,7 @@ extension Data {
         withUnsafeBytes { bytes in
             var count = 0
             while count < bytes.count {
-                let put = pwrite(
+                let put = System.pwrite(
                     descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count,
                     off_t(position) + off_t(count))
                 if put < 0, errno == EINTR { continue }

@@ -74,8 +74,10 @@ final class IncomingFile: Sendable {
     }
 
     deinit {
-        abandon()
-        close(descriptor)
+        BlockingQueue.startUnlessHere { [descriptor, name] in
+            Self.remove(name)
+            System.close(descriptor)
+        }
     }
 
     /// Creates an empty file for a destination.
@@ -121,7 +123,7 @@ final class IncomingFile: Sendable {
             case .heldElsewhere: return nil
             case .impossible:
                 // Without a lock, two downloads could write into the file and corrupt it.
-                if try file.size() == 0 { unlink(path) }
+                if try file.size() == 0 { System.unlink(path) }
                 return nil
             }
         }
@@ -137,7 +139,7 @@ final class IncomingFile: Sendable {
     /// The current size, in bytes.
     func size() throws(FileError) -> Int64 {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure() }
+        guard System.fstat(descriptor, &status) == 0 else { throw failure() }
         return Int64(status.st_size)
     }
 
@@ -150,7 +152,9 @@ final class IncomingFile: Sendable {
     func read(upTo count: Int, from position: Int64) throws(FileError) -> Data {
         var bytes = Data(count: count)
         while true {
-            let got = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(position)) }
+            let got = bytes.withUnsafeMutableBytes {
+                System.pread(descriptor, $0.baseAddress, $0.count, off_t(position))
+            }
             if got < 0, errno == EINTR { continue }
             guard got >= 0 else { throw failure() }
             return bytes.prefix(got)
@@ -162,7 +166,7 @@ final class IncomingFile: Sendable {
         // Do not truncate needlessly. After a truncation to zero, even of an empty file, ext4 flushes the file when it
         // is closed, which takes 0.7 s for a gigabyte.
         guard try self.size() != size else { return }
-        guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure() }
+        guard System.ftruncate(descriptor, off_t(size)) == 0 else { throw failure() }
     }
 
     /// Moves the complete file to its destination, atomically.
@@ -182,20 +186,25 @@ final class IncomingFile: Sendable {
         do throws(FileError) {
             try move(temporary, replacing: true)
         } catch {
-            unlink(temporary)
+            System.unlink(temporary)
             throw error
         }
     }
 
     /// Removes the temporary path, if there is one. Later writes go to a file without a name, and are lost.
     func abandon() {
-        name.withLock { name in
-            if let name { unlink(name) }
-            name = nil
-        }
+        Self.remove(name)
     }
 
     // MARK: -
+
+    private static func remove(_ name: Locked<String?>) {
+        let path = name.withLock { name in
+            defer { name = nil }
+            return name
+        }
+        if let path { System.unlink(path) }
+    }
 
     /// How often to open the incomplete file, because another download may move it away each time.
     private static let attempts = 16
@@ -204,7 +213,7 @@ final class IncomingFile: Sendable {
         _ path: String, _ flags: Int32, for destination: Destination
     ) throws(FileError) -> Int32 {
         while true {
-            let descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o666)
+            let descriptor = System.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o666)
             if descriptor >= 0 { return descriptor }
             guard errno == EINTR else { throw failure(destination) }
         }
@@ -219,7 +228,7 @@ final class IncomingFile: Sendable {
 
     private func move(_ temporary: String, replacing replaces: Bool) throws(FileError) {
         let path = destination.path
-        let isMoved = replaces ? rename(temporary, path) == 0 : Disk.move(temporary, toUnused: path)
+        let isMoved = replaces ? System.rename(temporary, path) == 0 : Disk.move(temporary, toUnused: path)
         guard isMoved else { throw failure() }
     }
 

@@ -1,11 +1,5 @@
 internal import MartletLibc
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// Temporary files left behind by killed processes.
 ///
 /// A process locks (`flock`) its temporary files, so a file that no process has locked is stale. On a file system
@@ -25,7 +19,7 @@ enum StaleFiles {
 
     /// Locks an open file. It stays locked until its last descriptor is closed.
     static func claim(_ descriptor: Int32) -> Claim {
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+        while System.flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK: return .heldElsewhere
@@ -45,7 +39,7 @@ enum StaleFiles {
     ) -> (descriptor: Int32, path: String)? {
         for _ in 0..<attempts {
             let path = newName()
-            let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            let descriptor = System.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
             guard descriptor >= 0 else {
                 if errno == EINTR { continue }
                 return nil
@@ -56,8 +50,8 @@ enum StaleFiles {
             case .impossible: return (descriptor, path)
             // Another process considers the file stale, and removes it.
             case .held, .heldElsewhere:
-                unlink(path)
-                close(descriptor)
+                System.unlink(path)
+                System.close(descriptor)
             }
         }
         errno = EAGAIN
@@ -67,19 +61,20 @@ enum StaleFiles {
     /// Whether a path still names an open file.
     static func isName(_ path: String, of descriptor: Int32) -> Bool {
         var (mine, there) = (stat(), stat())
-        return fstat(descriptor, &mine) == 0 && lstat(path, &there) == 0 && mine.st_ino == there.st_ino
+        return System.fstat(descriptor, &mine) == 0 && System.lstat(path, &there) == 0 && mine.st_ino == there.st_ino
             && mine.st_dev == there.st_dev
     }
 
     /// Removes the stale files with matching names from a folder.
     static func remove(from folder: String, where matches: (String) -> Bool) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for name in names where matches(name) {
+        var names: [String] = []
+        try? Disk.forEachName(in: folder) { if matches($0) { names.append($0) } }
+        for name in names {
             let path = "\(folder)/\(name)"
-            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            let descriptor = System.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else { continue }
-            if claim(descriptor) == .held { unlink(path) }
-            close(descriptor)
+            if claim(descriptor) == .held { System.unlink(path) }
+            System.close(descriptor)
         }
     }
 }

@@ -36,11 +36,15 @@ final class WriteBehind: Sendable {
         }
     }
 
+    private let queue: BlockingQueue
     private let write: @Sendable ([Data]) throws -> Int64
     private let state = Locked(State())
 
-    /// - Parameter write: Appends pieces, and returns the total number of bytes. Blocks.
-    init(_ write: @escaping @Sendable ([Data]) throws -> Int64) {
+    /// - Parameters:
+    ///   - queue: Where the pieces are written.
+    ///   - write: Appends pieces, and returns the total number of bytes. Blocks.
+    init(on queue: BlockingQueue, _ write: @escaping @Sendable ([Data]) throws -> Int64) {
+        self.queue = queue
         self.write = write
     }
 
@@ -81,7 +85,7 @@ final class WriteBehind: Sendable {
     }
 
     private func start() {
-        FileQueue.start { self.writeAll() }
+        queue.start { self.writeAll() }
     }
 
     private func writeAll() {

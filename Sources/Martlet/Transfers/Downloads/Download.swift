@@ -133,7 +133,7 @@ extension NetworkClient {
 
     /// Deletes what ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not disturbed.
     public func discardPartialDownload(to path: String) async {
-        _ = try? await FileQueue.run { PartialDownload(path).discard() }
+        await BlockingQueue.run { PartialDownload(path).discard() }
     }
 
     /// Deletes what is kept for this location. See ``discardPartialDownload(to:)-(String)``.

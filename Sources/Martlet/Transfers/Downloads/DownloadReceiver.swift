@@ -43,8 +43,8 @@ final class DownloadReceiver: ResponseReceiver {
     private let options: DownloadOptions
     private let resumeFingerprint: String
     private let state: Locked<State>
-    /// Held during each access to the file, never on a thread of the cooperative pool.
-    private let fileAccess = Locked(())
+    /// Each access to the file runs here.
+    private let queue = BlockingQueue("martlet.download")
 
     /// - Parameter resumeFingerprint: Identifies the endpoint and the account. Only bytes with the same fingerprint are
     ///   resumed.
@@ -57,7 +57,7 @@ final class DownloadReceiver: ResponseReceiver {
         self.resumeFingerprint = resumeFingerprint
         do {
             self.state = Locked(
-                try await FileQueue.run { try partial.openState(for: options, resumeFingerprint: resumeFingerprint) })
+                try await queue.run { try partial.openState(for: options, resumeFingerprint: resumeFingerprint) })
         } catch let problem as FileError {
             throw DownloadError.file(problem)
         }
@@ -75,7 +75,7 @@ final class DownloadReceiver: ResponseReceiver {
     /// Releases the file after the call has failed, and deletes what cannot be resumed.
     func abandon() async {
         state.withLock { $0.attempt += 1 }
-        _ = try? await FileQueue.run { self.releaseFile() }
+        await queue.run { self.releaseFile() }
     }
 
     /// Blocks: releasing the last reference deletes a large file.
@@ -168,7 +168,7 @@ final class DownloadReceiver: ResponseReceiver {
     }
 
     private func write(_ body: ByteStream, of attempt: Int, total: Int64?) async throws {
-        let writer = WriteBehind { pieces in try self.ifCurrent(attempt) { try self.append(pieces) } }
+        let writer = WriteBehind(on: queue) { pieces in try self.ifCurrent(attempt) { try self.append(pieces) } }
         var failure: (any Error)?
         do {
             for try await piece in body { try await writer.add(piece) }
@@ -184,19 +184,17 @@ final class DownloadReceiver: ResponseReceiver {
         }
     }
 
-    /// Accesses the file on the queue for blocking work, if the attempt is still the current one.
+    /// Accesses the file, if the attempt is still the current one.
     @discardableResult
     private func step<Result: Sendable>(
         of attempt: Int, _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await FileQueue.run { try self.ifCurrent(attempt, work) }
+        try await queue.run { try self.ifCurrent(attempt, work) }
     }
 
     private func ifCurrent<Result>(_ attempt: Int, _ work: () throws -> Result) throws -> Result {
-        try fileAccess.withLock { _ in
-            guard state.withLock({ $0.attempt == attempt }) else { throw CancellationError() }
-            return try work()
-        }
+        guard state.withLock({ $0.attempt == attempt }) else { throw CancellationError() }
+        return try work()
     }
 
     /// - Returns: The number of bytes in the file afterwards.

@@ -15,6 +15,9 @@ struct PartialDownload: Sendable {
     let destination: IncomingFile.Destination
     private let steps: FileSteps
 
+    /// In bytes. Martlet writes no larger resume data: servers and proxies limit header fields to far less.
+    private static let largestResumeData = 1 << 20
+
     /// What identifies the complete file on the server.
     struct ResumeData: Codable, Hashable {
         /// Identifies the endpoint, its header fields and the account.
@@ -57,7 +60,7 @@ struct PartialDownload: Sendable {
     /// endpoint and account.
     func openState(for options: DownloadOptions, resumeFingerprint: String) throws -> DownloadReceiver.State {
         var state = DownloadReceiver.State()
-        if !options.replacesExisting, FileManager.default.fileExists(atPath: destination.path) {
+        if !options.replacesExisting, Disk.exists(destination.path) {
             throw FileError(.exists, path: destination.path)
         }
         guard options.keepsPartial, let file = try IncomingFile.keptPartial(for: destination) else {
@@ -90,7 +93,7 @@ struct PartialDownload: Sendable {
     }
 
     private func readResumeData() -> ResumeData? {
-        guard let data = FileManager.default.contents(atPath: destination.resumeData) else { return nil }
+        guard let data = try? WholeFile.read(destination.resumeData, atMost: Self.largestResumeData) else { return nil }
         return try? JSONDecoder().decode(ResumeData.self, from: data)
     }
 
@@ -104,19 +107,19 @@ struct PartialDownload: Sendable {
     }
 
     func removeResumeData() {
-        try? FileManager.default.removeItem(atPath: destination.resumeData)
+        System.unlink(destination.resumeData)
     }
 
     /// Removes the kept bytes. The caller must hold the lock on them.
     func remove() {
         // The resume data first: without it the bytes are never resumed.
         removeResumeData()
-        try? FileManager.default.removeItem(atPath: destination.partial)
+        System.unlink(destination.partial)
     }
 
     /// Removes what is kept, unless a download holds the lock on it.
     func removeUnlessInUse() {
-        let isKept = [destination.partial, destination.resumeData].contains(where: FileManager.default.fileExists)
+        let isKept = [destination.partial, destination.resumeData].contains(where: Disk.exists)
         // Lock the bytes even if only resume data exists: another download may be starting and writing its own.
         guard isKept, let file = try? IncomingFile.keptPartial(for: destination, leftoversAreRemoved: true) else {
             return

@@ -151,6 +151,8 @@ public struct MultipartForm: Sendable {
     }
 
     /// The number of bytes of the encoded form; `nil` if the length of a stream is unknown.
+    ///
+    /// The sizes of all files are read now, on the calling thread.
     /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is invalid.
     public func contentLength() throws -> Int64? {
         try length(of: measured())
@@ -158,7 +160,7 @@ public struct MultipartForm: Sendable {
 
     /// The encoded form as a stream, for one pass.
     ///
-    /// The sizes of all files are read now. If a file has another size when it is sent, the stream throws
+    /// The sizes of all files are read now, on the calling thread. If a file has another size when it is sent, the stream throws
     /// an error that names the file, so that the form always has the announced length.
     /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is invalid;
     ///   also an error for a form that is not replayable and has been streamed before.
@@ -190,6 +192,11 @@ public struct MultipartForm: Sendable {
     ) {
         let heading = MultipartPart.Heading(boundary: boundary, name: name, filename: filename, headers: headers)
         parts.append(MultipartPart(heading, contentType: contentType, content: content))
+    }
+
+    /// Whether measuring the form inspects files.
+    var hasFiles: Bool {
+        parts.contains { if case .file = $0.content { true } else { false } }
     }
 
     private var closing: Data { Data("--\(boundary)--\r\n".utf8) }

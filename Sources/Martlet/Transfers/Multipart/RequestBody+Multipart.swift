@@ -3,6 +3,7 @@ extension RequestBody {
     public static func multipart(_ form: MultipartForm) -> RequestBody {
         RequestBody(
             contentType: form.contentType, isReplayable: form.isReplayable,
-            source: .stream { try form.outgoing() }, measure: { (try? form.contentLength()) ?? nil })
+            source: .stream { try form.outgoing() }, measure: { (try? form.contentLength()) ?? nil },
+            inspectsFiles: form.hasFiles)
     }
 }

@@ -5,17 +5,17 @@
 
     @testable import Martlet
 
-    @Suite("The format of encrypted files") struct EncryptedFileFormatTests {
+    @Suite("The format of encrypted files", .noBlockingCalls) struct EncryptedFileFormatTests {
         @Test("a file with any flipped bit is rejected")
-        func flippedBits() throws {
+        func flippedBits() async throws {
             let coding = SealedCoding(ring: EncryptionKey.number(1).ring)
-            let sealed = try coding.seal(Data("a session".utf8), as: "session")
-            #expect(try coding.open(sealed, as: "session", at: "file") == Data("a session".utf8))
+            let sealed = try await coding.seal(Data("a session".utf8), as: "session")
+            #expect(try await coding.open(sealed, as: "session", at: "file") == Data("a session".utf8))
             for bit in 0..<sealed.count * 8 {
                 var changed = sealed
                 changed[bit / 8] ^= 1 << (bit % 8)
-                let failure = #expect(throws: StorageError.self) {
-                    try coding.open(changed, as: "session", at: "file")
+                let failure = await #expect(throws: StorageError.self) {
+                    try await coding.open(changed, as: "session", at: "file")
                 }
                 #expect(failure?.kind == .corrupt, "bit \(bit)")
                 #expect(failure?.description.contains("damaged or tampered with") == true, "bit \(bit)")
@@ -23,22 +23,23 @@
         }
 
         @Test("a truncated or extended file is rejected")
-        func truncation() throws {
+        func truncation() async throws {
             let coding = SealedCoding(ring: EncryptionKey.number(1).ring)
-            let sealed = try coding.seal(Data("a session".utf8), as: "session")
+            let sealed = try await coding.seal(Data("a session".utf8), as: "session")
             for bytes in (0..<sealed.count).map({ sealed.prefix($0) }) + [sealed + Data([0])] {
-                let failure = #expect(throws: StorageError.self) {
-                    try coding.open(bytes, as: "session", at: "file")
+                let failure = await #expect(throws: StorageError.self) {
+                    try await coding.open(bytes, as: "session", at: "file")
                 }
                 #expect(failure?.kind == .corrupt && failure?.description.contains("damaged or tampered with") == true)
             }
         }
 
-        @Test("files sealed by another implementation can be opened") func vectors() throws {
+        @Test("files sealed by another implementation can be opened") func vectors() async throws {
             for (key, hexadecimal) in Self.vectors {
                 let bytes = try #require(Data(hexadecimal: hexadecimal))
                 #expect(
-                    try SealedCoding(ring: key.ring).open(bytes, as: "value:pin", at: "file") == Data("4711".utf8))
+                    try await SealedCoding(ring: key.ring).open(bytes, as: "value:pin", at: "file") == Data("4711".utf8)
+                )
             }
         }
 
@@ -61,32 +62,36 @@
                 (31, 8, 1), (19, 8, 1), (17, 255, 1), (17, 8, 255), (17, 8, 0), (0, 8, 1), (13, 8, 1), (255, 8, 1),
             ]
                 as [(UInt8, UInt8, UInt8)])
-        func hostileCosts(logN: UInt8, r: UInt8, p: UInt8) throws {
+        func hostileCosts(logN: UInt8, r: UInt8, p: UInt8) async throws {
             let key = EncryptionKey.words("secret")
             let coding = SealedCoding(ring: key.ring)
-            let sealed = try coding.seal(Data("a session".utf8), as: "session").withHeader {
+            let sealed = try await coding.seal(Data("a session".utf8), as: "session").withHeader {
                 ($0[10], $0[11], $0[12]) = (logN, r, p)
             }
-            let failure = #expect(throws: StorageError.self) { try coding.open(sealed, as: "session", at: "file") }
+            let failure = await #expect(throws: StorageError.self) {
+                try await coding.open(sealed, as: "session", at: "file")
+            }
             #expect(failure?.kind == .corrupt)
             #expect(failure?.description.contains("tampered with: it asks for a key") == true)
         }
 
         @Test(
             "unknown key kinds and nonzero reserved bytes are rejected", arguments: [(9, 0), (9, 3), (13, 1), (15, 1)])
-        func hostileHeader(index: Int, value: UInt8) throws {
+        func hostileHeader(index: Int, value: UInt8) async throws {
             let coding = SealedCoding(ring: EncryptionKey.number(1).ring)
-            let sealed = try coding.seal(Data(), as: "session").withHeader { $0[index] = value }
-            #expect(throws: StorageError.self) { try coding.open(sealed, as: "session", at: "file") }
+            let sealed = try await coding.seal(Data(), as: "session").withHeader { $0[index] = value }
+            await #expect(throws: StorageError.self) { try await coding.open(sealed, as: "session", at: "file") }
         }
 
-        @Test("a file with a cheap key is read, and the next write uses the configured cost") func cheaperKey() throws {
+        @Test("a file with a cheap key is read, and the next write uses the configured cost") func cheaperKey()
+            async throws
+        {
             let cheap = EncryptionKey.words("secret", logN: 14)
             let dear = EncryptionKey.words("secret", logN: 15)
-            let sealed = try SealedCoding(ring: cheap.ring).seal(Data("a session".utf8), as: "session")
+            let sealed = try await SealedCoding(ring: cheap.ring).seal(Data("a session".utf8), as: "session")
             let coding = SealedCoding(ring: dear.ring)
-            #expect(try coding.open(sealed, as: "session", at: "file") == Data("a session".utf8))
-            #expect(try coding.seal(Data(), as: "session")[10] == 15)
+            #expect(try await coding.open(sealed, as: "session", at: "file") == Data("a session".utf8))
+            #expect(try await coding.seal(Data(), as: "session")[10] == 15)
         }
     }
 

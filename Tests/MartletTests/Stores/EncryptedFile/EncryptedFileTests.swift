@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("The encrypted token file") struct EncryptedFileTests {
+    @Suite("The encrypted token file", .noBlockingCalls) struct EncryptedFileTests {
         @Test("the file shows no token, is readable by its owner only, and changes with every write")
         func nothingShows() async throws {
             try await TemporaryFolder.with { folder in
@@ -168,6 +168,7 @@
             try await TemporaryFolder.with { folder in
                 let store = AnyTokenStore.encryptedFile(path: folder.path + "/session", key: .number(1))
                 var changes = try #require(store.changes()).makeAsyncIterator()
+                #expect(await store.read() == .empty)
                 let other = AnyTokenStore.encryptedFile(path: folder.path + "/session", key: .number(1))
                 try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
                 #expect(await changes.next() != nil)

@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("The key of encrypted files") struct EncryptionKeyTests {
+    @Suite("The key of encrypted files", .noBlockingCalls) struct EncryptionKeyTests {
         private static let bytes = Data((0..<32).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) })
 
         @Test(
@@ -144,11 +144,11 @@
             }
         }
 
-        @Test("a passphrase is derived at the recommended cost") func cost() throws {
+        @Test("a passphrase is derived at the recommended cost") func cost() async throws {
             let coding = SealedCoding(ring: EncryptionKey.passphrase("secret").ring)
-            let sealed = try coding.seal(Data("4711".utf8), as: "session")
+            let sealed = try await coding.seal(Data("4711".utf8), as: "session")
             #expect(sealed[9..<13].elementsEqual([2, 17, 8, 1]))
-            #expect(try coding.open(sealed, as: "session", at: "file") == Data("4711".utf8))
+            #expect(try await coding.open(sealed, as: "session", at: "file") == Data("4711".utf8))
         }
 
         @Test("no representation of a key or a store shows the key") func dumps() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The Keychain after a reinstallation") struct KeychainReinstallTests {
+@Suite("The Keychain after a reinstallation", .noBlockingCalls) struct KeychainReinstallTests {
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
 
     @Test("a session survives a reinstallation by default") func keeps() async throws {
@@ -32,7 +32,8 @@ import Testing
     @Test("concurrent processes agree on the installation marker") func markers() async throws {
         try await TemporaryFolder.with { folder in
             let numbers = await withTaskGroup(of: Data?.self) { group in
-                for _ in 0..<50 { group.addTask { InstallMarker(folder: folder.path + "/new").readOrCreate() } }
+                let marker = InstallMarker(folder: folder.path + "/new")
+                for _ in 0..<50 { group.addTask { await BlockingQueue.run { marker.readOrCreate() } } }
                 return await group.reduce(into: Set<Data?>()) { $0.insert($1) }
             }
             #expect(numbers.count == 1 && !numbers.contains(nil))

@@ -88,7 +88,9 @@ private struct TakeoverRun: Sendable {
             let choice = min(choose(run.steps.count, waiting.count), waiting.count - 1)
             run.steps.append((choice, waiting.count))
             scheduler.step(of: waiting[choice])
-            if claims.withLock({ $0.values.count { $0.isValid } }) > 1 { run.problem = "two claims are held at once" }
+            if claims.withLock({ Array($0.values) }).count(where: \.isValid) > 1 {
+                run.problem = "two claims are held at once"
+            }
         }
         let taken = claims.withLock { $0 }
         // No lease has expired since, so a process that acquired the lock must still hold it.

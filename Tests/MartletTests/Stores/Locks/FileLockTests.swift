@@ -17,7 +17,8 @@ import Testing
                 steps: FileSteps { step in
                     guard step == .successorMade else { return }
                     stale.release()
-                    fresh.withLock { $0 = take(path) }
+                    let claim = take(path)
+                    fresh.withLock { $0 = claim }
                 })
             guard case .busy(let holder) = try lock.attempt() else {
                 Issue.record("the lock was free")
@@ -167,7 +168,6 @@ import Testing
             try await store.write(record)
             let unfinished = folder.path + "/.session.json.1.2.tmp"
             let seen = Locked<[Bool]>([])
-            let other = Locked<FileLock.Claim?>(nil)
             try await store.update { _ in
                 let isFirst = seen.withLock {
                     $0.append(FileManager.default.fileExists(atPath: unfinished))
@@ -176,12 +176,11 @@ import Testing
                 if isFirst {
                     // This process is stopped here. Another one takes over the lock and is about to write.
                     let lock = FileLock(path: path + ".lock", steps: .unobserved)
-                    if case .busy(let holder) = try? lock.attempt() {
-                        other.withLock { $0 = try? lock.takeAway(from: holder) }
-                    }
+                    var claim: FileLock.Claim?
+                    if case .busy(let holder) = try? lock.attempt() { claim = try? lock.takeAway(from: holder) }
                     try? Data("tokens".utf8).write(to: URL(filePath: unfinished))
                     // The new holder releases the lock, so that this process can acquire it again.
-                    other.withLock { $0?.release() }
+                    claim?.release()
                 }
                 return isWriting ? .write(record) : .delete
             }

@@ -44,14 +44,14 @@ import Testing
             let path = folder.path + "/a.lock"
             let stopped = try await ProcessLock(path: path, time: time).acquire(lease: .seconds(45))
             let next = try await time.running {
-                try await ProcessLock(path: path, time: time).acquire(lease: .seconds(45))
+                try await ProcessLock(path: path, time: time).acquireHeld(lease: .seconds(45))
             }
             #expect(time.uptime >= .seconds(45))
             #expect(next.isHeld && !stopped.isHeld)
             // The old holder can no longer affect the new one.
             stopped.release()
             #expect(next.isHeld)
-            next.release()
+            await next.releaseNow()
             let third = try await ProcessLock(path: path, time: time).acquire(lease: .seconds(45))
             #expect(third.isHeld)
         }
@@ -70,16 +70,17 @@ import Testing
                         group.addTask {
                             let held = try await ProcessLock(path: path, time: time).acquire(lease: .seconds(10))
                             // No holder releases it.
-                            holders.withLock {
-                                #expect($0.allSatisfy { !$0.isHeld })
-                                $0.append(held)
+                            let earlier = holders.withLock { holders in
+                                defer { holders.append(held) }
+                                return holders
                             }
+                            #expect(earlier.allSatisfy { !$0.isHeld })
                         }
                     }
                     try await group.waitForAll()
                 }
             }
-            #expect(holders.withLock { $0.count { $0.isHeld } } == 1)
+            #expect(holders.withLock { $0 }.count { $0.isHeld } == 1)
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(Set(names) == ["a.lock.6", "a.lock.7"])
         }
@@ -109,15 +110,15 @@ import Testing
             let time = ManualTimeSource()
             let path = folder.path + "/a.lock"
             let lock = ProcessLock(path: path, time: time)
-            let first = try await lock.acquire(lease: .seconds(1))
+            let first = try await lock.acquireHeld(lease: .seconds(1))
             let waiter = Task { try await lock.acquire(lease: .seconds(1)) }
             for _ in 0..<5 {
                 await time.waitForSleepers()
                 time.advanceToNextSleeper()
             }
             await time.waitForSleepers()
-            first.release()
             // Another process acquires the lock in between.
+            await first.releaseNow()
             guard case .acquired(let second) = try FileLock(path: path, steps: .unobserved).attempt() else {
                 return #expect(Bool(false), "the lock was not free")
             }
@@ -137,12 +138,12 @@ import Testing
         try await TemporaryFolder.with { folder in
             let time = ManualTimeSource()
             let path = folder.path + "/a.lock"
-            let held = try await ProcessLock(path: path, time: time).acquire(lease: .seconds(45))
+            let held = try await ProcessLock(path: path, time: time).acquireHeld(lease: .seconds(45))
             let waiter = Task { try await ProcessLock(path: path, time: time).acquire(lease: .seconds(45)) }
             await time.waitForSleepers()
             waiter.cancel()
             await #expect(throws: CancellationError.self) { try await waiter.value }
-            held.release()
+            await held.releaseNow()
             #expect(try await ProcessLock(path: path, time: time).acquire(lease: .seconds(45)).isHeld)
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Cancelling a download") struct DownloadCancellationTests {
+@Suite("Cancelling a download", .noBlockingCalls) struct DownloadCancellationTests {
     private let content: Data
     private let server: DownloadServer
 

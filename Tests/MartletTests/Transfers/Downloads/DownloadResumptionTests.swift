@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Resuming a download") struct DownloadResumptionTests {
+@Suite("Resuming a download", .noBlockingCalls) struct DownloadResumptionTests {
     private let content: Data
     private let server: DownloadServer
 

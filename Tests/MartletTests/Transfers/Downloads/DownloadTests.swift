@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Downloads") struct DownloadTests {
+@Suite("Downloads", .noBlockingCalls) struct DownloadTests {
     private let content: Data
     private let server: DownloadServer
 

@@ -66,8 +66,8 @@ extension PartialDownloadTests {
             let head = HTTPResponse(status: .ok, headerFields: [.contentLength: "1", .eTag: "\"one\""])
             let written = try Data(contentsOf: URL(fileURLWithPath: partial.destination.resumeData))
             let notes = try JSONDecoder().decode(PartialDownload.ResumeData.self, from: written)
-            try partial.write(
-                try #require(PartialDownload.ResumeData(head, resumeFingerprint: notes.resumeFingerprint)))
+            let ofByte = try #require(PartialDownload.ResumeData(head, resumeFingerprint: notes.resumeFingerprint))
+            try await BlockingQueue.run { try partial.write(ofByte) }
             server.change { $0.content = byte }
             let transport = server.transport
             let response = try await client(transport).download(Get("/film", .none), to: path, options: options)

@@ -27,8 +27,8 @@ extension PartialDownloadTests {
         try await TemporaryFolder.with { folder in
             let head = HTTPResponse(status: .ok, headerFields: [.contentLength: "10", .eTag: "\"one\""])
             let notes = try #require(PartialDownload.ResumeData(head, resumeFingerprint: "film"))
-            #expect(throws: FileError(.missing, path: folder.path + "/none")) {
-                try PartialDownload(folder.path + "/none/film.bin").write(notes)
+            await #expect(throws: FileError(.missing, path: folder.path + "/none")) {
+                try await BlockingQueue.run { try PartialDownload(folder.path + "/none/film.bin").write(notes) }
             }
         }
     }
@@ -53,7 +53,7 @@ extension PartialDownloadTests {
             let notes = try #require(PartialDownload.ResumeData(head, resumeFingerprint: "film"))
             let left = partial.destination.hiddenName + ".1f.tmp"
             try folder.file(left)
-            try partial.write(notes)
+            try await BlockingQueue.run { try partial.write(notes) }
             #expect(Set(folder.names) == [left, partial.destination.hiddenName + ".json"])
         }
     }

@@ -1,0 +1,52 @@
+package import Dispatch
+
+/// Runs work that may block, one call after another, on a thread that runs no tasks.
+///
+/// Everything that waits for a disk, another process or a terminal runs here: if it hangs, tasks continue. On Linux the
+/// threads of the cooperative pool are those of Dispatch's concurrent queues; a serial queue gets another thread.
+package struct BlockingQueue: Sendable {
+    private static let mark = DispatchSpecificKey<Void>()
+
+    /// Serial.
+    let queue: DispatchQueue
+
+    package init(_ label: String, qos: DispatchQoS = .unspecified) {
+        queue = DispatchQueue(label: label, qos: qos)
+        queue.setSpecific(key: Self.mark, value: ())
+    }
+
+    /// Runs the closure, and returns at once.
+    package func start(_ work: @escaping @Sendable () -> Void) {
+        queue.async(execute: work)
+    }
+
+    /// Runs the closure. The caller waits without blocking a thread.
+    package func run<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        // A Result, because continuations erase typed throws.
+        let result = await withCheckedContinuation { continuation in
+            start { continuation.resume(returning: Result { () throws(Failure) -> Value in try work() }) }
+        }
+        return try result.get()
+    }
+
+    /// Runs the closure, and blocks the calling thread until it is done. Only for threads of the system, never in a task.
+    func wait(_ work: () -> Void) {
+        BlockingCalls.check("wait")
+        queue.sync(execute: work)
+    }
+
+    /// Runs work that needs no order, beside all other work.
+    package static func run<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await BlockingQueue("martlet.blocking").run(work)
+    }
+
+    /// Runs the closure before it returns if the calling thread may block, and otherwise later. For `deinit`.
+    static func startUnlessHere(_ work: @escaping @Sendable () -> Void) {
+        guard DispatchQueue.getSpecific(key: mark) == nil else { return work() }
+        BlockingQueue("martlet.blocking").start(work)
+    }
+}

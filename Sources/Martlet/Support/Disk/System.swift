@@ -1,0 +1,126 @@
+internal import MartletLibc
+
+/// The functions of the C library that may wait for a disk, a lock or a terminal. All calls of them go through here, so
+/// that ``BlockingCalls`` sees them; a test finds the others in the sources.
+enum System {
+    static func access(_ path: UnsafePointer<CChar>, _ mode: Int32) -> Int32 {
+        BlockingCalls.check("access")
+        return MartletLibc.access(path, mode)
+    }
+
+    @discardableResult
+    static func close(_ descriptor: Int32) -> Int32 {
+        BlockingCalls.check("close")
+        return MartletLibc.close(descriptor)
+    }
+
+    @discardableResult
+    static func fchmod(_ descriptor: Int32, _ mode: mode_t) -> Int32 {
+        BlockingCalls.check("fchmod")
+        return MartletLibc.fchmod(descriptor, mode)
+    }
+
+    @discardableResult
+    static func flock(_ descriptor: Int32, _ operation: Int32) -> Int32 {
+        BlockingCalls.check("flock")
+        return flockOfLibc(descriptor, operation)
+    }
+
+    @discardableResult
+    static func fstat(_ descriptor: Int32, _ status: UnsafeMutablePointer<stat>) -> Int32 {
+        BlockingCalls.check("fstat")
+        return MartletLibc.fstat(descriptor, status)
+    }
+
+    static func fsync(_ descriptor: Int32) -> Int32 {
+        BlockingCalls.check("fsync")
+        return MartletLibc.fsync(descriptor)
+    }
+
+    static func ftruncate(_ descriptor: Int32, _ size: off_t) -> Int32 {
+        BlockingCalls.check("ftruncate")
+        return MartletLibc.ftruncate(descriptor, size)
+    }
+
+    @discardableResult
+    static func futimens(_ descriptor: Int32, _ times: UnsafePointer<timespec>!) -> Int32 {
+        BlockingCalls.check("futimens")
+        return MartletLibc.futimens(descriptor, times)
+    }
+
+    static func link(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
+        BlockingCalls.check("link")
+        return MartletLibc.link(old, new)
+    }
+
+    #if os(Linux) || os(Android)
+        static func inotifyAddWatch(_ descriptor: Int32, _ path: UnsafePointer<CChar>, _ mask: UInt32) -> Int32 {
+            BlockingCalls.check("inotify_add_watch")
+            return MartletLibc.inotify_add_watch(descriptor, path, mask)
+        }
+
+        static func linkat(
+            _ oldFolder: Int32, _ old: UnsafePointer<CChar>, _ newFolder: Int32, _ new: UnsafePointer<CChar>,
+            _ flags: Int32
+        ) -> Int32 {
+            BlockingCalls.check("linkat")
+            return MartletLibc.linkat(oldFolder, old, newFolder, new, flags)
+        }
+    #endif
+
+    static func lstat(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<stat>) -> Int32 {
+        BlockingCalls.check("lstat")
+        return MartletLibc.lstat(path, status)
+    }
+
+    static func mkdir(_ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 {
+        BlockingCalls.check("mkdir")
+        return MartletLibc.mkdir(path, mode)
+    }
+
+    static func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
+        BlockingCalls.check("open")
+        return MartletLibc.open(path, flags)
+    }
+
+    static func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
+        BlockingCalls.check("open")
+        return MartletLibc.open(path, flags, mode)
+    }
+
+    static func pread(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer!, _ count: Int, _ position: off_t) -> Int {
+        BlockingCalls.check("pread")
+        return MartletLibc.pread(descriptor, bytes, count, position)
+    }
+
+    static func pwrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer!, _ count: Int, _ position: off_t) -> Int {
+        BlockingCalls.check("pwrite")
+        return MartletLibc.pwrite(descriptor, bytes, count, position)
+    }
+
+    static func read(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer!, _ count: Int) -> Int {
+        BlockingCalls.check("read")
+        return MartletLibc.read(descriptor, bytes, count)
+    }
+
+    static func rename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
+        BlockingCalls.check("rename")
+        return MartletLibc.rename(old, new)
+    }
+
+    static func stat(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<stat>) -> Int32 {
+        BlockingCalls.check("stat")
+        return MartletLibc.fstatat(AT_FDCWD, path, status, 0)
+    }
+
+    @discardableResult
+    static func unlink(_ path: UnsafePointer<CChar>) -> Int32 {
+        BlockingCalls.check("unlink")
+        return MartletLibc.unlink(path)
+    }
+
+    static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer!, _ count: Int) -> Int {
+        BlockingCalls.check("write")
+        return MartletLibc.write(descriptor, bytes, count)
+    }
+}
