@@ -174,6 +174,8 @@ final class SearchStore: TokenStore, @unchecked Sendable {
         let holder: SearchDisk.Holder
 
         var isHeld: Bool { disk.holder == holder }
+        // The default implementation would leave the thread of the search.
+        func isStillHeld() async -> Bool { isHeld }
         func release() { disk.releaseLock(of: holder) }
     }
 }

@@ -129,6 +129,8 @@ extension SimulatedTokenStore {
         let id: Int
 
         var isHeld: Bool { store.disk.lockQueue.withLock { $0.holder?.id == id } }
+        // The default implementation would leave the threads of the scheduler.
+        func isStillHeld() async -> Bool { isHeld }
         func release() { store.release(id) }
     }
 

@@ -101,6 +101,8 @@ import Testing
         let saved = try await second.tokens.signIn(with: second.backend.issue())
         full.recover()
         let events = first.tokens.events
+        // The retry waits for its time.
+        await first.time.waitForSleepers()
         first.time.advance(by: .seconds(60))
         #expect(await events.first { if case .adopted = $0 { true } else { false } } != nil)
         #expect(first.tokens.state == .signedIn(saved))

@@ -5,29 +5,47 @@ import Testing
 @testable import Martlet
 
 @Suite("Calls that may block") struct BlockingCallsTests {
-    private func calls(_ body: @Sendable () async throws -> Void) async rethrows -> [String] {
-        let calls = Locked<[String]>([])
-        try await BlockingCalls.$reportFromTask.withValue({ call in calls.withLock { $0.append(call) } }) {
-            try await body()
-        }
-        return calls.withLock { $0 }
-    }
-
-    @Test("a call of a task is found, and a call of a queue is not") func tasks() async {
-        #expect(await calls { _ = Disk.exists("/") } == ["access"])
-        #expect(await calls { await Task { _ = Disk.exists("/") }.value } == ["access"])
-        #expect(await calls { _ = await BlockingQueue.run { Disk.exists("/") } } == [])
-    }
-
     #if DEBUG
+        @Test("a call of a task is found, and a call of a queue is not") func tasks() async {
+            #expect(await FoundCalls.ofTasks { _ = Disk.exists("/") } == ["access"])
+            #expect(await FoundCalls.ofTasks { await Task { _ = Disk.exists("/") }.value } == ["access"])
+            #expect(await FoundCalls.ofTasks { _ = await BlockingQueue.run { Disk.exists("/") } } == [])
+        }
+
+        @Test("a call of a detached task is found, and one that a test makes itself is not") func detachedTasks() async
+        {
+            let found = FoundCalls()
+            found.add("stat", isUnderLock: false)
+            await Task.detached { found.add("open", isUnderLock: false) }.value
+            #expect(found.ofNoTest.withLock { $0 } == ["open"])
+        }
+
         @Test("a call under a lock is found on any thread") func locks() async {
-            let lock = Locked(())
+            let (lock, found) = (Locked(()), FoundCalls())
             await BlockingQueue.run {
                 lock.withLock { _ in #expect(HeldLocks.count == 1) }
                 #expect(HeldLocks.count == 0)
             }
+            found.add("open", isUnderLock: true)
+            #expect(found.ofNoTest.withLock { $0 } == ["open"])
         }
     #endif
+
+    @Test("a session is stored, refreshed with a lock and deleted without a blocking call of a task", .noBlockingCalls)
+    func session() async throws {
+        try await TemporaryFolder.with { folder in
+            let locked = SecureTokenStore(storage: InMemoryStorage(), key: "session", folder: folder.path)
+            for store in [FileTokenStore(path: folder.path + "/session.json"), locked] as [any TokenStore] {
+                let app = try await App.signedIn(store: store)
+                try await app.tokens.refresh()
+                app.backend.invalidateAccessTokens()
+                try await app.client.send(Get("/me"))
+                #expect(app.backend.refreshCalls == 2)
+                await app.tokens.signOut()
+                #expect(await store.read() == .empty)
+            }
+        }
+    }
 
     @Test("a lock asks the disk whether it is held in the decision of a store, which no task makes", .noBlockingCalls)
     func decisions() async throws {
@@ -74,7 +92,7 @@ import Testing
         try await TemporaryFolder.with { folder in
             let time = ManualTimeSource()
             let lock = ProcessLock(path: folder.path + "/a.lock", time: time)
-            let calls = try await calls {
+            let calls = try await FoundCalls.ofTasks {
                 try await lock.acquire(lease: .seconds(45)).release()
                 _ = try await lock.acquire(lease: .seconds(45))
                 _ = try await lock.acquire(lease: .seconds(45))

@@ -1,21 +1,19 @@
 internal import MartletLibc
 
 /// Finds calls of the system that may block, and are made where they must not: by a task, which blocks a thread of the
-/// cooperative pool, or under a lock, for which such a thread may wait.
+/// cooperative pool, or under a lock, for which such a thread may wait. Release builds find nothing.
 package enum BlockingCalls {
-    /// Receives the name of each such call of a task. Tests set it; child tasks and tasks that they start inherit it.
-    @TaskLocal package static var reportFromTask: (@Sendable (_ call: String) -> Void)?
-
     #if DEBUG
-        /// The calls that were made under a ``Locked``, by any thread of the process.
-        package static let madeUnderLock = Locked<[String]>([])
+        /// Receives the name of each such call, on the thread that makes it. Tests set it.
+        package static let observer = Locked<(@Sendable (_ call: String, _ isUnderLock: Bool) -> Void)?>(nil)
     #endif
 
     /// Every function of ``System`` calls this first.
     static func check(_ call: StaticString) {
-        reportFromTask?("\(call)")
         #if DEBUG
-            if HeldLocks.count > 0 { madeUnderLock.withLock { $0.append("\(call)") } }
+            let isUnderLock = HeldLocks.count > 0
+            guard isUnderLock || withUnsafeCurrentTask(body: { $0 != nil }) else { return }
+            observer.withLock { $0 }?("\(call)", isUnderLock)
         #endif
     }
 }

@@ -160,8 +160,8 @@ public struct MultipartForm: Sendable {
 
     /// The encoded form as a stream, for one pass.
     ///
-    /// The sizes of all files are read now, on the calling thread. If a file has another size when it is sent, the stream throws
-    /// an error that names the file, so that the form always has the announced length.
+    /// The sizes of all files are read now, on the calling thread. If a file has another size when it is sent, the stream
+    /// throws an error that names the file, so that the form always has the announced length.
     /// - Throws: An error that names the file if it is missing or cannot be read, or the field if its length is invalid;
     ///   also an error for a form that is not replayable and has been streamed before.
     public func stream() throws -> ByteStream {
