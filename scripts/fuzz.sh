@@ -4,7 +4,7 @@
 #   scripts/fuzz.sh engine [SECONDS [SEED [FIRST]]]   runs random schedules; with SEED, prints the story of one; the
 #                                                     seeds start at FIRST, or at a random number
 #   scripts/fuzz.sh faults [SECONDS [NAME…]]          puts each fault of Fuzzing/Faults into a copy of the engine, and
-#                                                     fails unless the fuzzer finds it in time
+#                                                     fails unless the fuzzer or the search finds it in time
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -49,7 +49,7 @@ engine() {
 }
 
 faults() {
-    local duration=${1:-60} log=$scratch/log count=0 missed=0 patch name start
+    local duration=${1:-60} log=$scratch/log count=0 missed=0 patch name start tool found
     shift || true
     export SWIFT_DETERMINISTIC_HASHING=1
     mkdir "$scratch/Fuzzing"
@@ -58,26 +58,27 @@ faults() {
     sed -i.bak '/treatAllWarnings/d' "$scratch/Package.swift" "$scratch/Fuzzing/Package.swift"
     if [[ -e Fuzzing/Package.resolved ]]; then cp Fuzzing/Package.resolved "$scratch/Fuzzing"; fi
 
-    printf '%-28s %-10s %s\n' fault found 'the rule that it breaks'
+    printf '%-30s %-16s %s\n' fault found 'the rule that it breaks'
     for patch in Fuzzing/Faults/*.patch; do
         name=$(basename "$patch" .patch)
         if (($# > 0)) && [[ " $* " != *" $name "* ]]; then continue; fi
         count=$((count + 1))
         # Debug, because a fault changes one file, and compiling one file again takes seconds.
         if ! { patch --directory "$scratch" --strip 1 --forward --no-backup-if-mismatch <"$patch" &&
-            swift build --package-path "$scratch/Fuzzing" --product martlet-fuzz; } >"$log" 2>&1; then
+            swift build --package-path "$scratch/Fuzzing"; } >"$log" 2>&1; then
             cat "$log" >&2
             echo "fuzz: the fault $name does not apply or does not compile; update $patch" >&2
             exit 1
         fi
-        start=$SECONDS
-        if "$scratch/Fuzzing/.build/debug/martlet-fuzz" --seconds "$duration" --unchecked >"$log" 2>&1; then
-            missed=$((missed + 1))
-            printf '%-28s %-10s %s\n' "$name" MISSED "$(tail -n 1 "$log")"
-        else
-            printf '%-28s %-10s %s\n' "$name" "in $((SECONDS - start)) s" \
-                "$( (grep -m 1 '^VIOLATION' "$log" || tail -n 1 "$log") | sed 's/^VIOLATION  //')"
-        fi
+        found=MISSED
+        for tool in "fuzz --unchecked" "search --first --depth 9 --disturbances 2"; do
+            start=$SECONDS
+            "$scratch/Fuzzing/.build/debug/martlet-"$tool --seconds "$duration" >"$log" 2>&1 && continue
+            found="${tool%% *}, $((SECONDS - start)) s" && break
+        done
+        if [[ $found == MISSED ]]; then missed=$((missed + 1)); fi
+        printf '%-30s %-16s %s\n' "$name" "$found" \
+            "$( (grep -m 1 '^VIOLATION' "$log" || tail -n 1 "$log") | sed 's/^VIOLATION  //')"
         patch --directory "$scratch" --strip 1 --reverse --silent --no-backup-if-mismatch <"$patch"
     done
     printf '%s faults, %s missed\n' "$count" "$missed"

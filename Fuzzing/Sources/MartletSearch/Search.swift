@@ -33,7 +33,8 @@ final class Search {
     /// The greatest number of disturbances in a sequence.
     let disturbances: Int
     let bounds: Bounds
-    let stopsAtFirst: Bool
+    /// When to stop, at the latest; `nil` to search everything. A search with a time limit stops at the first violation.
+    let end: ContinuousClock.Instant?
     let scheduler: StepScheduler
     private let starts: [Start]
     private var nodes: [Node] = []
@@ -44,17 +45,25 @@ final class Search {
     private(set) var findings: [Finding] = []
 
     /// Whether a rule is violated that the engine should keep.
-    var hasViolations: Bool { findings.contains { !Rule.open.contains($0.rule) } }
+    private var hasViolations: Bool { total.violations > 0 }
+
+    var total: Total {
+        var total = Total()
+        total.worlds = worlds.last ?? 0
+        total.transitions = transitions
+        total.violations = findings.filter { !Rule.open.contains($0.rule) }.count
+        return total
+    }
 
     init(
-        _ setting: Setting, depth: Int, disturbances: Int, bounds: Bounds, stopsAtFirst: Bool,
+        _ setting: Setting, depth: Int, disturbances: Int, bounds: Bounds, until end: ContinuousClock.Instant?,
         on scheduler: StepScheduler
     ) {
         self.setting = setting
         self.depth = depth
         self.disturbances = disturbances
         self.bounds = bounds
-        self.stopsAtFirst = stopsAtFirst
+        self.end = end
         self.scheduler = scheduler
         starts = Start.all(setting)
     }
@@ -72,7 +81,7 @@ final class Search {
                     guard left >= 0 else { continue }
                     let start = nodes[open.node].start
                     visit(Node(start: start, parent: open.node, choice: choice), left, &next)
-                    if stopsAtFirst, hasViolations { return }
+                    if let end, hasViolations || end < .now { return }
                 }
             }
             layer = next

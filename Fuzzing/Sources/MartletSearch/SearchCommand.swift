@@ -2,6 +2,12 @@ import ArgumentParser
 
 @testable import MartletTesting
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// `martlet-search`: tries every sequence of events on the session engine, up to a depth.
 @main
 struct SearchCommand: ParsableCommand {
@@ -29,45 +35,50 @@ struct SearchCommand: ParsableCommand {
     @Option(help: "Search only the setting of this number.")
     var setting: Int?
 
-    @Flag(help: "Stop at the first violation.")
+    @Flag(help: "Search one depth after the other, and stop at the first violation.")
     var first = false
 
-    private static let settings = [
-        Setting(), Setting(hasGrace: true), Setting(isShared: true), Setting(isShared: true, hasGrace: true),
-        Setting(lifetime: nil), Setting(hasRefreshToken: false),
-    ]
+    @Option(help: "With --first: how long to search, in seconds.")
+    var seconds = 60
+
+    @Option(help: "The number of processes that search at the same time, one setting each.")
+    var processes = ProcessInfo.processInfo.activeProcessorCount
 
     func run() throws {
-        let settings = setting.map { [Self.settings[$0]] } ?? Self.settings
+        if setting == nil, !first, processes > 1 { return try Workers(searching: self).run() }
+        let settings = setting.map { [Setting.all[$0]] } ?? Setting.all
         // The shortest way to a violation, whatever the setting.
         let depths = first ? Array(1...max(depth, 1)) : [depth]
+        let end: ContinuousClock.Instant? = first ? ContinuousClock.now + .seconds(seconds) : nil
         let hasViolations = try StepScheduler.run { scheduler in
-            depths.contains { search(settings, to: $0, on: scheduler) }
+            depths.contains { search(settings, to: $0, until: end, on: scheduler) }
         }
         if hasViolations { throw ExitCode.failure }
     }
 
     /// - Returns: Whether there are violations.
-    private func search(_ settings: [Setting], to depth: Int, on scheduler: StepScheduler) -> Bool {
+    private func search(
+        _ settings: [Setting], to depth: Int, until end: ContinuousClock.Instant?, on scheduler: StepScheduler
+    ) -> Bool {
         let start = ContinuousClock.now
         let bounds = Bounds(waiting: callers, families: sessions)
-        var (worlds, transitions, violations) = (0, 0, 0)
+        var total = Total()
         for setting in settings {
+            if let end, end < .now { break }
             let search = Search(
-                setting, depth: depth, disturbances: disturbances, bounds: bounds, stopsAtFirst: first, on: scheduler)
+                setting, depth: depth, disturbances: disturbances, bounds: bounds, until: end, on: scheduler)
             search.run()
             for finding in search.findings { print(finding.story(on: scheduler) + "\n") }
-            worlds += search.worlds.last ?? 0
-            transitions += search.transitions
-            violations += search.findings.filter { !Rule.open.contains($0.rule) }.count
-            print(
-                "\(setting.words): \(search.worlds.last ?? 0) worlds (by depth \(search.worlds)), "
-                    + "\(search.transitions) transitions")
-            if first, violations > 0 { break }
+            total.add(search.total)
+            print("\(setting.words): \(search.total) (worlds by depth: \(search.worlds))")
+            if first, total.violations > 0 { break }
         }
-        print(
-            "\(worlds) worlds and \(transitions) transitions to depth \(depth) with \(disturbances) disturbances in "
-                + "\((ContinuousClock.now - start).components.seconds) s, \(violations) violations")
-        return violations > 0
+        print(words(of: total, after: ContinuousClock.now - start))
+        return total.violations > 0
+    }
+
+    func words(of total: Total, after time: Duration) -> String {
+        "\(total) to depth \(depth) with \(disturbances) disturbances in \(time.components.seconds) s, "
+            + "\(total.violations) violations"
     }
 }

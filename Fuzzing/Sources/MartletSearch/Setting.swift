@@ -7,6 +7,11 @@ struct Setting: Hashable {
     var hasRefreshToken = true
     var lifetime: Duration? = .seconds(3600)
 
+    static let all = [
+        Setting(), Setting(hasGrace: true), Setting(isShared: true), Setting(isShared: true, hasGrace: true),
+        Setting(lifetime: nil), Setting(hasRefreshToken: false),
+    ]
+
     static let grace = Duration.seconds(90)
 
     var policy: SessionPolicy {

@@ -125,7 +125,10 @@ extension World {
         case .store(let outcome):
             if outcome != .works { rules.hasStoreTrouble = true }
             disk.complete(outcome)
-        case .server(let index, let outcome): complete(server.exchanges.remove(at: index), outcome)
+        case .server(let index, let outcome):
+            // A faulty engine may not have sent what the start of a search expects.
+            guard server.exchanges.indices.contains(index) else { return }
+            complete(server.exchanges.remove(at: index), outcome)
         case .timerFires:
             guard let next = clock.deadlines.min() else { return }
             advance(to: next)

@@ -76,7 +76,8 @@ final class World {
     /// Performs a choice, and everything that follows from it, and checks the rules.
     func take(_ choice: Choice) {
         tell("- \(choice)")
-        let expectsToken = choice == .asks(.token) && hasValidToken
+        // A newer token than the rejected one is as good as any.
+        let expectsToken = [.asks(.token), .asks(.replacement(.older))].contains(choice) && hasValidToken
         perform(choice)
         settle()
         checkReplies()
