@@ -46,7 +46,7 @@ import Testing
     @Test(
         "a file that cannot be decoded is unavailable and stays unchanged",
         arguments: [
-            ("", StorageError.Kind.corrupt), ("{", .corrupt), (#"{"version":1}"#, .corrupt),
+            ("", StorageError.Kind.corrupt), ("{", .corrupt), (#"{"version":1}"#, .corrupt), ("MARTLET\0x", .corrupt),
             (#"{"version":99,"session":{}}"#, .tooNew), (String(repeating: "x", count: 2 << 20), .foreign),
         ])
     func unreadable(content: String, kind: StorageError.Kind) async throws {

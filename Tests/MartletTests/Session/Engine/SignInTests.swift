@@ -15,6 +15,20 @@ import Testing
         #expect(app.transport.requests.isEmpty)
     }
 
+    @Test("a session that the server has ended is not replaced automatically") func expiredSession() async throws {
+        let log = Log()
+        let app = try await App.signedIn { $0.automaticSignIn = { _ in log.add("signs in") } }
+        app.backend.invalidateAccessTokens()
+        app.backend.revokeSession()
+        for _ in 1...2 {
+            guard case .sessionExpired = await app.call().error else {
+                Issue.record("the call did not fail with the end of its session")
+                return
+            }
+        }
+        #expect(log.lines == [])
+    }
+
     @Test("a sign-in carries no token of the previous user, and interceptors see its endpoint")
     func signInIsUnsigned() async throws {
         struct Login: APIEndpoint { let path = "/public/login" }

@@ -45,6 +45,31 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
+    @Test("the delay doubles with each connection that fails") func growingDelay() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            guard request.number > 3 else { throw TransportError.offline }
+            return .status(204)
+        }
+        let client = client(transport) { config in
+            config.time = time
+            config.timeout = .seconds(10_000)
+            config.retry = .never
+        }
+        let reading = Task {
+            for try await _ in client.serverSentEvents(from: Get("/news", .none)) {}
+        }
+        for delay in [6, 12, 24] {
+            // The call's timeout is the other sleeper.
+            await time.waitForSleepers(2)
+            time.advance(by: .seconds(delay) - .milliseconds(1))
+            #expect(time.sleeperCount == 2)
+            time.advance(by: .milliseconds(1))
+        }
+        try await reading.value
+        #expect(transport.requests.count == 4)
+    }
+
     @Test("an expired token is refreshed for the next connection") func signed() async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()
