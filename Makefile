@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help demo serve test ci smoke apple-check conformance torture kills tsan tsan-short bench search fuzz \
-	fuzz-multipart fuzz-faults mutants format lint docs docs-preview clean
+	fuzz-multipart fuzz-faults fuzz-json bench-json mutants format lint docs docs-preview clean
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -28,6 +28,8 @@ DISTURBANCES ?= 1
 # The first seed of the fuzzers; random without one. The number of random multipart forms.
 FIRST ?=
 FORMS ?= 20000
+# The number of random JSON documents.
+DOCUMENTS ?= 1000000
 # The number of random faults, and the folders of Sources/Martlet that get them; without a list, six. The numbers of the
 # faults to run; without a list, all.
 COUNT ?= 30
@@ -135,6 +137,15 @@ fuzz-multipart: ## Reads random multipart forms with a strict parser, two of Pyt
 
 fuzz-faults: ## Puts deliberate faults into a copy of the engine; the fuzzer must find each (SECONDS=60).
 	@scripts/fuzz.sh faults "$(SECONDS)"
+
+fuzz-json: ## Decodes random documents with MartletJSON and Foundation (DOCUMENTS=1000000), or one again (SEED=…).
+	@swift build --package-path Fuzzing -c release --product martlet-fuzz-json --quiet
+	@Fuzzing/.build/release/martlet-fuzz-json --documents "$(DOCUMENTS)" $(if $(SEED),--seed "$(SEED)") \
+		$(if $(FIRST),--first-seed "$(FIRST)")
+
+bench-json: ## Compares the speed and memory of MartletJSON and Foundation's JSONDecoder.
+	@swift build --package-path Fuzzing -c release --product martlet-bench-json --quiet
+	@Fuzzing/.build/release/martlet-bench-json
 
 mutants: ## Runs the tests with random faults, and lists those that no test notices (COUNT=30 SEED=… FOLDERS=…).
 	@swift build --package-path Fuzzing --product martlet-mutants --quiet $(BUILD_OPTIONS)

@@ -50,6 +50,7 @@ let package = Package(
         .library(name: "MartletImages", targets: ["MartletImages"]),
         .library(name: "MartletUI", targets: ["MartletUI"]),
         .library(name: "MartletTesting", targets: ["MartletTesting"]),
+        .library(name: "MartletJSON", targets: ["MartletJSON"]),
     ],
     traits: [
         .default(enabledTraits: defaultTraits),
@@ -125,6 +126,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "MartletTesting", dependencies: ["Martlet", "MartletLibc"], swiftSettings: settings),
+        .target(name: "MartletJSON", swiftSettings: settings),
         .testTarget(
             name: "MartletTests",
             dependencies: [
@@ -147,6 +149,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "MartletJSONTests", dependencies: ["MartletJSON"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,6 +15,8 @@ let package = Package(
         .executable(name: "martlet-fuzz", targets: ["MartletFuzz"]),
         .executable(name: "martlet-search", targets: ["MartletSearch"]),
         .executable(name: "martlet-mutants", targets: ["MartletMutants"]),
+        .executable(name: "martlet-fuzz-json", targets: ["MartletFuzzJSON"]),
+        .executable(name: "martlet-bench-json", targets: ["MartletBenchJSON"]),
     ],
     dependencies: [
         .package(name: "martlet", path: "..", traits: []),
@@ -46,6 +48,22 @@ let package = Package(
         .executableTarget(
             name: "MartletMutants",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "MartletFuzzJSON",
+            dependencies: [
+                .product(name: "MartletJSON", package: "martlet"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "MartletBenchJSON",
+            dependencies: [
+                .product(name: "MartletJSON", package: "martlet"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings
         ),
     ],

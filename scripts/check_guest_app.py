@@ -16,7 +16,7 @@ from swift_source import ROOT, shown, swift_files
 APP = ROOT / "Examples" / "GuestApp"
 PROJECT = APP / "GuestApp.xcodeproj"
 LANGUAGES = {"en", "ko"}
-PRODUCTS = {"GuestKit", "Martlet", "MartletImages", "MartletTesting", "MartletUI"}
+PRODUCTS = {"GuestKit", "Martlet", "MartletImages", "MartletJSON", "MartletTesting", "MartletUI"}
 
 # Literals that SwiftUI takes as a LocalizedStringKey.
 TEXTS = re.compile(

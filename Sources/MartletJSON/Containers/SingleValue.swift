@@ -1,0 +1,38 @@
+/// One value.
+struct SingleValue: SingleValueDecodingContainer {
+    let position: Position
+
+    var codingPath: [any CodingKey] { position.codingPath }
+    func decodeNil() -> Bool { position.document.isNull(position.value) }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try position.decode(type, position.value, .none)
+    }
+
+    @inline(__always)
+    private func scalar<Value: Scalar>(_ type: Value.Type) throws -> Value {
+        try Value.read(position, position.value, .none)
+    }
+}
+
+// The calls for each scalar type. The requirements of the protocol are not generic.
+extension SingleValue {
+    func decode(_ type: Bool.Type) throws -> Bool { try scalar(type) }
+    func decode(_ type: String.Type) throws -> String { try scalar(type) }
+    func decode(_ type: Double.Type) throws -> Double { try scalar(type) }
+    func decode(_ type: Float.Type) throws -> Float { try scalar(type) }
+    func decode(_ type: Int.Type) throws -> Int { try scalar(type) }
+    func decode(_ type: Int8.Type) throws -> Int8 { try scalar(type) }
+    func decode(_ type: Int16.Type) throws -> Int16 { try scalar(type) }
+    func decode(_ type: Int32.Type) throws -> Int32 { try scalar(type) }
+    func decode(_ type: Int64.Type) throws -> Int64 { try scalar(type) }
+    func decode(_ type: UInt.Type) throws -> UInt { try scalar(type) }
+    func decode(_ type: UInt8.Type) throws -> UInt8 { try scalar(type) }
+    func decode(_ type: UInt16.Type) throws -> UInt16 { try scalar(type) }
+    func decode(_ type: UInt32.Type) throws -> UInt32 { try scalar(type) }
+    func decode(_ type: UInt64.Type) throws -> UInt64 { try scalar(type) }
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func decode(_ type: Int128.Type) throws -> Int128 { try scalar(type) }
+    @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try scalar(type) }
+}

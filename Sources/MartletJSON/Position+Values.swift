@@ -1,0 +1,125 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The types that the decoder reads itself. All others read themselves with `init(from:)`.
+enum ValueKind {
+    case date
+    case data
+    case url
+    case decimal
+    case bool
+    case string
+    case double
+    case float
+    case int
+    case int64
+    case int32
+    case uint8
+    case strings
+    case doubles
+    case floats
+    case ints
+    case bools
+
+    /// Types are compared by identity: a cast would cost more than reading the value.
+    static let kinds: [ObjectIdentifier: ValueKind] = [
+        ObjectIdentifier(Date.self): .date, ObjectIdentifier(Data.self): .data, ObjectIdentifier(URL.self): .url,
+        ObjectIdentifier(Decimal.self): .decimal, ObjectIdentifier(Bool.self): .bool,
+        ObjectIdentifier(String.self): .string, ObjectIdentifier(Double.self): .double,
+        ObjectIdentifier(Float.self): .float, ObjectIdentifier(Int.self): .int, ObjectIdentifier(Int64.self): .int64,
+        ObjectIdentifier(Int32.self): .int32, ObjectIdentifier(UInt8.self): .uint8,
+        ObjectIdentifier([String].self): .strings, ObjectIdentifier([Double].self): .doubles,
+        ObjectIdentifier([Float].self): .floats, ObjectIdentifier([Int].self): .ints,
+        ObjectIdentifier([Bool].self): .bools,
+    ]
+}
+
+extension Position {
+    /// The value at an index of the tape. `step` leads to it from this position.
+    func decode<Value: Decodable>(_ type: Value.Type, _ value: UInt32, _ step: Step) throws -> Value {
+        let identifier = ObjectIdentifier(type)
+        if identifier != document.lastType.identifier {
+            document.lastType = (identifier, ValueKind.kinds[identifier])
+        }
+        guard let kind = document.lastType.kind else { return try decodeOther(type, value, step) }
+        // The kind proves that the result has the type.
+        func cast<Result>(_ result: Result) -> Value { unsafeBitCast(result, to: Value.self) }
+        switch kind {
+        case .date: return cast(try date(value, step))
+        case .data: return cast(try data(value, step))
+        case .url: return cast(try url(value, step))
+        case .decimal: return cast(try decimal(value, step))
+        case .bool: return cast(try Bool.read(self, value, step))
+        case .string: return cast(try String.read(self, value, step))
+        case .double: return cast(try Double.read(self, value, step))
+        case .float: return cast(try Float.read(self, value, step))
+        case .int: return cast(try Int.read(self, value, step))
+        case .int64: return cast(try Int64.read(self, value, step))
+        case .int32: return cast(try Int32.read(self, value, step))
+        case .uint8: return cast(try UInt8.read(self, value, step))
+        case .strings: return cast(try array(String.self, value, step))
+        case .doubles: return cast(try array(Double.self, value, step))
+        case .floats: return cast(try array(Float.self, value, step))
+        case .ints: return cast(try array(Int.self, value, step))
+        case .bools: return cast(try array(Bool.self, value, step))
+        }
+    }
+
+    @inline(__always)
+    private func decodeOther<Value: Decodable>(_ type: Value.Type, _ value: UInt32, _ step: Step) throws -> Value {
+        if document.strategies.convertsKeys, let dictionary = type as? any StringDictionary.Type,
+            let result = try dictionary.decode(self, value, step) as? Value
+        {
+            return result
+        }
+        if case .none = step { return try Value(from: self) }
+        return try withChild(value, step) { try Value(from: $0) }
+    }
+
+    /// An array of scalars, without a container.
+    @inline(__always)
+    private func array<Element: Scalar>(_ type: Element.Type, _ value: UInt32, _ step: Step) throws -> [Element] {
+        try withChild(value, step) { child in
+            guard document.firstByte(value) == Byte.openBracket else {
+                throw child.notAContainer([Any].self, "unkeyed")
+            }
+            var elements: [Element] = []
+            elements.reserveCapacity(document.count(value))
+            let end = document.end(value)
+            var next = value + 2
+            while next != end {
+                elements.append(try Element.read(child, next, .element(elements.count)))
+                next = document.index(after: next)
+            }
+            return elements
+        }
+    }
+}
+
+/// Dictionaries with strings as keys. A key strategy leaves their keys alone.
+private protocol StringDictionary {
+    static func decode(_ position: Position, _ value: UInt32, _ step: Position.Step) throws -> Self
+}
+
+extension Dictionary: StringDictionary where Key == String, Value: Decodable {
+    fileprivate static func decode(
+        _ position: Position, _ value: UInt32, _ step: Position.Step
+    ) throws -> [String: Value] {
+        let document = position.document
+        if document.isNull(value) { throw position.missing([String: Any].self, step) }
+        guard document.firstByte(value) == Byte.openBrace else {
+            throw position.mismatch([String: Any].self, at: value, step)
+        }
+        return try position.withChild(value, step) { child in
+            var result: [String: Value] = [:]
+            try child.forEachMember { key, value in
+                let element = try child.decode(Value.self, value, .key(JSONKey(stringValue: key)))
+                if result[key] == nil { result[key] = element }
+            }
+            return result
+        }
+    }
+}

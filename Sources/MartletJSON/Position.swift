@@ -1,0 +1,139 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A value of the document and the way to it: the decoder that `init(from:)` gets.
+final class Position: Decoder {
+    let document: Document
+    /// The index of the value on the tape.
+    private(set) var value: UInt32
+    private(set) var parent: Position?
+    private(set) var step: Step
+    /// The container was asked for directly, without a decoder of its own.
+    private(set) var isNested = false
+    /// The key that the last lookup has found.
+    var cursor: UInt32
+    /// The values of an object's keys, if they cannot be compared byte by byte.
+    var members: [String: UInt32]?
+
+    /// How to get here from the parent.
+    enum Step {
+        case none
+        case key(any CodingKey)
+        case element(Int)
+    }
+
+    init(_ document: Document, value: UInt32, parent: Position? = nil, step: Step = .none) {
+        self.document = document
+        self.value = value
+        self.parent = parent
+        self.step = step
+        cursor = value &+ 2
+    }
+
+    // MARK: - Children
+
+    @inline(__always)
+    func child(_ value: UInt32, _ step: Step) -> Position {
+        guard let spare = document.spare else {
+            return Position(document, value: value, parent: self, step: step)
+        }
+        document.spare = nil
+        spare.value = value
+        spare.parent = self
+        spare.step = step
+        spare.cursor = value &+ 2
+        return spare
+    }
+
+    func nested(_ value: UInt32, _ step: Step) -> Position {
+        let position = Position(document, value: value, parent: self, step: step)
+        position.isNested = true
+        return position
+    }
+
+    /// Decodes with a child, and keeps the child for the next value unless the type has kept it.
+    @inline(__always)
+    func withChild<Value>(
+        _ value: UInt32, _ step: Step, _ body: (Position) throws -> Value
+    ) rethrows -> Value {
+        var child = child(value, step)
+        let result = try body(child)
+        if isKnownUniquelyReferenced(&child) {
+            child.parent = nil
+            child.members = nil
+            document.spare = child
+        }
+        return result
+    }
+
+    // MARK: - Decoder
+
+    var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
+
+    var codingPath: [any CodingKey] {
+        var path: [any CodingKey] = []
+        var position = self
+        while true {
+            switch position.step {
+            case .none: break
+            case .key(let key): path.append(key)
+            case .element(let index): path.append(JSONKey(index: index))
+            }
+            guard let parent = position.parent else { break }
+            position = parent
+        }
+        return path.reversed()
+    }
+
+    /// The path of the `init(from:)` that is running. Foundation reports it for a date that it cannot read.
+    var decoderPath: [any CodingKey] {
+        var position = self
+        while position.isNested, let parent = position.parent { position = parent }
+        return position.codingPath
+    }
+
+    func path(_ step: Step) -> [any CodingKey] {
+        switch step {
+        case .none: codingPath
+        case .key(let key): codingPath + [key]
+        case .element(let index): codingPath + [JSONKey(index: index)]
+        }
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard document.firstByte(value) == Byte.openBrace else { throw notAContainer([String: Any].self, "keyed") }
+        try prepareMembers()
+        return KeyedDecodingContainer(KeyedContainer(position: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        guard document.firstByte(value) == Byte.openBracket else { throw notAContainer([Any].self, "unkeyed") }
+        return UnkeyedContainer(self)
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { SingleValue(position: self) }
+}
+
+/// A key that has no type: an index, a name of the document, or `super`.
+struct JSONKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(intValue: Int) {
+        stringValue = String(intValue)
+        self.intValue = intValue
+    }
+
+    init(index: Int) {
+        stringValue = "Index \(index)"
+        intValue = index
+    }
+}
