@@ -80,6 +80,7 @@ enum Types {
     private static func text(_ value: (some Any)?) -> String { value.map { "\($0)" } ?? "nil" }
 
     private static func members(_ value: [some Hashable: some Any]?) -> String {
-        value.map { $0.map { "\($0.key): \($0.value)".precomposedStringWithCanonicalMapping }.sorted().description } ?? "nil"
+        value.map { $0.map { "\($0.key): \($0.value)".precomposedStringWithCanonicalMapping }.sorted().description }
+            ?? "nil"
     }
 }

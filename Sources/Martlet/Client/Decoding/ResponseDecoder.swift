@@ -38,6 +38,7 @@ public struct FoundationJSONDecoder: ResponseDecoder {
         configure(decoder)
     }
 
+    /// Decodes a value from JSON.
     public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
         try decoder.decode(type, from: body)
     }
