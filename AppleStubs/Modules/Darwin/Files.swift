@@ -18,6 +18,9 @@ public var O_EVTONLY: Int32 { fatalError() }
 @discardableResult public func close(_: Int32) -> Int32 { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/read.2.html
+@discardableResult public func read(
+    _ __fd: Int32, _ __buf: UnsafeMutableRawPointer!, _ __nbyte: Int
+) -> Int { fatalError() }
 @discardableResult public func pread(
     _ __fd: Int32, _ __buf: UnsafeMutableRawPointer!, _ __nbyte: Int, _ __offset: off_t
 ) -> Int { fatalError() }
@@ -51,6 +54,11 @@ public var LOCK_UN: Int32 { fatalError() }
 @discardableResult public func fstat(
     _: Int32, _: UnsafeMutablePointer<_DarwinTypes.stat>!
 ) -> Int32 { fatalError() }
+// The page is older than `fstatat`, which is part of POSIX and available since macOS 10.10 and iOS 8.
+@discardableResult public func fstatat(
+    _: Int32, _: UnsafePointer<CChar>!, _: UnsafeMutablePointer<_DarwinTypes.stat>!, _: Int32
+) -> Int32 { fatalError() }
+public var AT_FDCWD: Int32 { fatalError() }
 public var S_IFMT: mode_t { fatalError() }
 public var S_IFREG: mode_t { fatalError() }
 

@@ -37,6 +37,9 @@ public var EWOULDBLOCK: Int32 { fatalError() }
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/usleep.3.html
 @discardableResult public func usleep(_: UInt32) -> Int32 { fatalError() }
 
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/atexit.3.html
+@discardableResult public func atexit(_: (@convention(c) () -> Void)!) -> Int32 { fatalError() }
+
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/dlopen.3.html
 @discardableResult public func dlopen(
     _ __path: UnsafePointer<CChar>!, _ __mode: Int32

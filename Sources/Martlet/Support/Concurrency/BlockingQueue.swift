@@ -5,19 +5,23 @@ package import Dispatch
 /// Everything that waits for a disk, another process or a terminal runs here: if it hangs, tasks continue. On Linux the
 /// threads of the cooperative pool are those of Dispatch's concurrent queues; a serial queue gets another thread.
 package struct BlockingQueue: Sendable {
-    private static let mark = DispatchSpecificKey<Void>()
+    /// 1 while a thread runs the work of a queue.
+    private static let isAtWork = ThreadNumber()
 
     /// Serial.
     let queue: DispatchQueue
 
     package init(_ label: String, qos: DispatchQoS = .unspecified) {
         queue = DispatchQueue(label: label, qos: qos)
-        queue.setSpecific(key: Self.mark, value: ())
     }
 
     /// Runs the closure, and returns at once.
     package func start(_ work: @escaping @Sendable () -> Void) {
-        queue.async(execute: work)
+        queue.async {
+            Self.isAtWork.value = 1
+            work()
+            Self.isAtWork.value = 0
+        }
     }
 
     /// Runs the closure. The caller waits without blocking a thread.
@@ -46,7 +50,7 @@ package struct BlockingQueue: Sendable {
 
     /// Runs the closure before it returns if the calling thread may block, and otherwise later. For `deinit`.
     static func startUnlessHere(_ work: @escaping @Sendable () -> Void) {
-        guard DispatchQueue.getSpecific(key: mark) == nil else { return work() }
+        guard isAtWork.value == 0 else { return work() }
         BlockingQueue("martlet.blocking").start(work)
     }
 }

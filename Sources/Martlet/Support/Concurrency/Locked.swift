@@ -23,8 +23,8 @@ package final class Locked<Value>: @unchecked Sendable {
         PlatformLock.lock(lock)
         defer { PlatformLock.unlock(lock) }
         #if DEBUG
-            HeldLocks.count += 1
-            defer { HeldLocks.count -= 1 }
+            BlockingCalls.heldLocks.value += 1
+            defer { BlockingCalls.heldLocks.value -= 1 }
         #endif
         return try body(&value)
     }
