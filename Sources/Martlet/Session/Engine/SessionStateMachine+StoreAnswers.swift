@@ -43,7 +43,8 @@ extension SessionStateMachine {
         guard decision.epoch == epoch, snapshot.reading.wasReadable else { return }
         if var session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             session.claim = .stored
-            if record.hasTokens(of: session.record) { markWritten(&session) }
+            // A sign-in becomes visible only with the answer to its own write, which is still to come.
+            if session.isVisible, record.hasTokens(of: session.record) { markWritten(&session) }
             identity = .signedIn(session)
             // The journal of a refresh that has failed meanwhile, without having sent its token.
             if case .prepare = task, decision.subject != nil, session.record.journal == nil {

@@ -100,6 +100,19 @@ import Testing
         #expect(machine.identity == .signedOut)
     }
 
+    @Test("a sign-in that a late write has stored becomes visible only after its own write") func lateWriteOfNext() {
+        var machine = SessionStateMachine(policy: SessionPolicy())
+        machine.signedIn(ada, deadlines: nil, by: 1)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        machine.signedIn(bob, deadlines: nil, by: 2)
+        // The write of the first sign-in gets its turn now, and writes the newest record.
+        let decision = machine.decide(.write, over: .empty, hasLostLock: false, at: Machine.wallClock)
+        machine.storeAnsweredLate(.write, decision, .init(reading: .found(bob)))
+        #expect(machine.visibleState(at: .zero) == nil)
+        machine.answer(.write, .found(bob))
+        #expect(machine.session?.isVisible == true && machine.session?.isBusy == false)
+    }
+
     // MARK: - Setup
 
     /// A machine signed in over another session whose store failed to write the new record.
