@@ -23,28 +23,47 @@ enum ValueKind {
     case floats
     case ints
     case bools
+    case dates
 
-    /// Types are compared by identity: a cast would cost more than reading the value.
-    static let kinds: [ObjectIdentifier: ValueKind] = [
-        ObjectIdentifier(Date.self): .date, ObjectIdentifier(Data.self): .data, ObjectIdentifier(URL.self): .url,
-        ObjectIdentifier(Decimal.self): .decimal, ObjectIdentifier(Bool.self): .bool,
-        ObjectIdentifier(String.self): .string, ObjectIdentifier(Double.self): .double,
-        ObjectIdentifier(Float.self): .float, ObjectIdentifier(Int.self): .int, ObjectIdentifier(Int64.self): .int64,
-        ObjectIdentifier(Int32.self): .int32, ObjectIdentifier(UInt8.self): .uint8,
-        ObjectIdentifier([String].self): .strings, ObjectIdentifier([Double].self): .doubles,
-        ObjectIdentifier([Float].self): .floats, ObjectIdentifier([Int].self): .ints,
-        ObjectIdentifier([Bool].self): .bools,
-    ]
+    /// A hash table with empty slots between the types. A cast or a dictionary would cost more than reading the value.
+    private static let table: [(type: ObjectIdentifier, kind: ValueKind)?] = {
+        let kinds: [(any Decodable.Type, ValueKind)] = [
+            (Date.self, .date), (Data.self, .data), (URL.self, .url), (Decimal.self, .decimal), (Bool.self, .bool),
+            (String.self, .string), (Double.self, .double), (Float.self, .float), (Int.self, .int),
+            (Int64.self, .int64),
+            (Int32.self, .int32), (UInt8.self, .uint8), ([String].self, .strings), ([Double].self, .doubles),
+            ([Float].self, .floats), ([Int].self, .ints), ([Bool].self, .bools), ([Date].self, .dates),
+        ]
+        var table: [(type: ObjectIdentifier, kind: ValueKind)?] = Array(repeating: nil, count: 128)
+        for (type, kind) in kinds {
+            var slot = slot(ObjectIdentifier(type))
+            while table[slot] != nil { slot = (slot + 1) & 127 }
+            table[slot] = (ObjectIdentifier(type), kind)
+        }
+        return table
+    }()
+
+    @inline(__always)
+    static func of(_ type: Any.Type) -> ValueKind? {
+        let identifier = ObjectIdentifier(type)
+        let table = table
+        var slot = slot(identifier)
+        while let entry = table[slot] {
+            if entry.type == identifier { return entry.kind }
+            slot = (slot + 1) & 127
+        }
+        return nil
+    }
+
+    private static func slot(_ identifier: ObjectIdentifier) -> Int {
+        Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: identifier)) &* 0x9E37_79B9_7F4A_7C15) >> 57)
+    }
 }
 
 extension Position {
     /// The value at an index of the tape. `step` leads to it from this position.
     func decode<Value: Decodable>(_ type: Value.Type, _ value: UInt32, _ step: Step) throws -> Value {
-        let identifier = ObjectIdentifier(type)
-        if identifier != document.lastType.identifier {
-            document.lastType = (identifier, ValueKind.kinds[identifier])
-        }
-        guard let kind = document.lastType.kind else { return try decodeOther(type, value, step) }
+        guard let kind = ValueKind.of(type) else { return try decodeOther(type, value, step) }
         // The kind proves that the result has the type.
         func cast<Result>(_ result: Result) -> Value { unsafeBitCast(result, to: Value.self) }
         switch kind {
@@ -65,6 +84,7 @@ extension Position {
         case .floats: return cast(try array(Float.self, value, step))
         case .ints: return cast(try array(Int.self, value, step))
         case .bools: return cast(try array(Bool.self, value, step))
+        case .dates: return cast(try array(value, step) { try $0.date($1, .element($2)) })
         }
     }
 
@@ -79,9 +99,16 @@ extension Position {
         return try withChild(value, step) { try Value(from: $0) }
     }
 
-    /// An array of scalars, without a container.
     @inline(__always)
     private func array<Element: Scalar>(_ type: Element.Type, _ value: UInt32, _ step: Step) throws -> [Element] {
+        try array(value, step) { child, value, index in try Element.read(child, value, .element(index)) }
+    }
+
+    /// An array without a container.
+    @inline(__always)
+    private func array<Element>(
+        _ value: UInt32, _ step: Step, _ read: (_ child: Position, _ value: UInt32, _ index: Int) throws -> Element
+    ) throws -> [Element] {
         try withChild(value, step) { child in
             guard document.firstByte(value) == Byte.openBracket else {
                 throw child.notAContainer([Any].self, "unkeyed")
@@ -91,7 +118,7 @@ extension Position {
             let end = document.end(value)
             var next = value + 2
             while next != end {
-                elements.append(try Element.read(child, next, .element(elements.count)))
+                elements.append(try read(child, next, elements.count))
                 next = document.index(after: next)
             }
             return elements

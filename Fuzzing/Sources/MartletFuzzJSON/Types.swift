@@ -1,6 +1,6 @@
 import Foundation
 
-struct Person: Decodable {
+struct Person: Decodable, CustomStringConvertible {
     enum Role: String, Decodable {
         case reader
         case writer
@@ -12,6 +12,12 @@ struct Person: Decodable {
     let role: Role?
     let tags: [String]?
     let k: Double?
+
+    // The description of a date that is not a number traps.
+    var description: String {
+        let created = createdAt.map(\.timeIntervalSinceReferenceDate.bitPattern)
+        return "\(id) \(name ?? "-") \(created ?? 0) \(role?.rawValue ?? "-") \(tags ?? []) \(k ?? 0)"
+    }
 }
 
 struct Tree: Decodable {
@@ -47,7 +53,7 @@ enum Types {
         case 6: try text(source.read([Int?].self))
         case 7: try text(source.read([[Int]].self))
         case 8: try text(source.read(Date.self)?.timeIntervalSinceReferenceDate.bitPattern)
-        case 9: try text(source.read(Date?.self))
+        case 9: try text(source.read(Date?.self)??.timeIntervalSinceReferenceDate.bitPattern)
         case 10: try text(source.read([Date].self)?.map(\.timeIntervalSinceReferenceDate.bitPattern))
         case 11: try text(source.read(Data.self).map { Array($0) })
         case 12: try text(source.read(URL.self)?.absoluteString)
@@ -68,7 +74,7 @@ enum Types {
         case 27: try text(source.read([URL?].self))
         case 28: try members(source.read([String: Int].self))
         case 29: try members(source.read([String: [Double]].self))
-        case 30: try members(source.read([String: Date].self))
+        case 30: try members(source.read([String: Date].self)?.mapValues(\.timeIntervalSinceReferenceDate.bitPattern))
         case 31: try members(source.read([String: [String: Bool]].self))
         default: try members(source.read([Int: String].self))
         }

@@ -43,9 +43,9 @@ struct UnkeyedContainer: UnkeyedDecodingContainer {
     private func atEnd(_ type: Any.Type) -> DecodingError {
         let path = position.path(.element(currentIndex))
         let isDecoder = type == (any Decoder).self
-        let text =
-            isDecoder ? "Cannot get superDecoder() -- unkeyed container is at end." : "Unkeyed container is at end."
-        return .valueNotFound(type, DecodingError.Context(codingPath: path, debugDescription: text))
+        let text = isDecoder ? "Cannot get superDecoder() -- unkeyed" : "Unkeyed"
+        return .valueNotFound(
+            type, DecodingError.Context(codingPath: path, debugDescription: text + " container is at end."))
     }
 
     mutating func decodeNil() throws -> Bool {

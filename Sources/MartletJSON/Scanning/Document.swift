@@ -17,8 +17,6 @@ final class Document {
     let userInfo: [CodingUserInfoKey: Any]
     /// A position that no decoder uses any more, for the next value.
     var spare: Position?
-    /// The last type that was looked up, because an array has many values of the same type.
-    var lastType: (identifier: ObjectIdentifier, kind: ValueKind?) = (ObjectIdentifier(Never.self), nil)
     /// Converted keys, so that the same key of many objects is converted once.
     var convertedKeys: [String: String] = [:]
 

@@ -107,20 +107,17 @@ extension Scanner {
 
 /// The four digits of `\u`.
 enum Hex {
+    @inline(__always)
     static func unit(_ bytes: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> UInt32? {
         guard end - bytes >= 4 else { return nil }
-        var unit: UInt32 = 0
-        for index in 0..<4 {
-            let byte = bytes[index]
-            let letter = (byte | 0x20) &- UInt8(ascii: "a")
-            if Byte.digit(byte) < 10 {
-                unit = unit << 4 | UInt32(Byte.digit(byte))
-            } else if letter < 6 {
-                unit = unit << 4 | UInt32(letter + 10)
-            } else {
-                return nil
-            }
-        }
-        return unit
+        let unit = digit(bytes[0]) << 12 | digit(bytes[1]) << 8 | digit(bytes[2]) << 4 | digit(bytes[3])
+        return unit <= 0xFFFF ? unit : nil
+    }
+
+    /// The value of a digit; a number with a high bit for any other byte.
+    @inline(__always)
+    private static func digit(_ byte: UInt8) -> UInt32 {
+        let letter = (byte | 0x20) &- UInt8(ascii: "a")
+        return Byte.digit(byte) < 10 ? UInt32(Byte.digit(byte)) : letter < 6 ? UInt32(letter) + 10 : 1 << 16
     }
 }
