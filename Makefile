@@ -79,11 +79,12 @@ ci: ## Runs what CI runs: make test, make smoke and make tsan-short.
 
 # The same seeds each time, so that only a change of the code changes the result, and a long lease, so that a busy machine
 # does not. The fuzzer then tries a random seed, which it prints.
-smoke: ## Runs the demo, the search, the fuzzer and the torture, a few seconds each.
+smoke: ## Runs the demo, the search, the fuzzers and the torture, a few seconds each.
 	@$(MAKE) demo
 	@$(MAKE) search DEPTH=3
 	@$(MAKE) fuzz SECONDS=5 FIRST=1
 	@$(MAKE) fuzz SEED=$$((RANDOM * 32768 + RANDOM)) | sed -n '1p; $$p'
+	@$(MAKE) fuzz-json DOCUMENTS=20000 FIRST=1
 	@$(MAKE) torture ROUNDS=50 SEED=1 LEASE=3000
 
 apple-check: ## Typechecks on Linux the code that only Apple's platforms compile, against declarations of their API.

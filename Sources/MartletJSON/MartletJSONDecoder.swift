@@ -67,7 +67,7 @@ public struct MartletJSONDecoder: Sendable {
 
     /// Decodes a document from bytes that need to stay in place only until the call returns.
     ///
-    /// - Throws: The errors of ``decode(_:from:)-(_,Data)``.
+    /// - Throws: The same errors as for `Data`.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
         do {
             return try bytes.withMemoryRebound(to: UInt8.self) { try decodeBytes(type, $0) }

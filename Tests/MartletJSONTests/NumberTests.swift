@@ -40,6 +40,13 @@ struct NumberTests {
     }
 
     @Test(
+        "may be zero with an exponent, which Foundation refuses at times", arguments: ["0e4", "0.00e5", "-0e1", "0E-9"])
+    func zeros(_ text: String) throws {
+        #expect(try decode(Double.self, text) == 0)
+        #expect(try decode(Int.self, text) == 0)
+    }
+
+    @Test(
         "are rounded correctly",
         arguments: texts + [
             "0.1", "0.30000000000000004", "123456789.123456789", "-65.613616999999977", "4503599627370496.5",

@@ -32,7 +32,7 @@ struct FuzzCommand: ParsableCommand {
         let first = firstSeed ?? UInt64.random(in: 1...1_000_000_000_000)
         print("\(documents) documents from seed \(first) on.")
         TrapReporter.install()
-        var counts = (same: 0, strict: 0, largeFraction: 0, valid: 0)
+        var counts = (same: 0, strict: 0, largeFraction: 0, zeroWithExponent: 0)
         for seed in first..<first + UInt64(documents) {
             TrapReporter.current = seed
             let trial = Trial(seed: seed)
@@ -40,6 +40,7 @@ struct FuzzCommand: ParsableCommand {
             case .same: counts.same += 1
             case .strict: counts.strict += 1
             case .largeFraction: counts.largeFraction += 1
+            case .zeroWithExponent: counts.zeroWithExponent += 1
             case .different:
                 _ = report(trial, seed)
                 throw ExitCode.failure
@@ -51,6 +52,7 @@ struct FuzzCommand: ParsableCommand {
               the same outcome                        \(counts.same)
               breaks RFC 8259, only Martlet refuses   \(counts.strict)
               a large integer with a fraction         \(counts.largeFraction)
+              a zero with an exponent                 \(counts.zeroWithExponent)
             """)
     }
 

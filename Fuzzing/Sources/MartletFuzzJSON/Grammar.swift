@@ -4,6 +4,8 @@ struct Grammar {
     private var next = 0
     /// A number with a fraction or an exponent, of 2^53 or more, for which the documentation names a difference.
     private(set) var hasLargeFraction = false
+    /// A zero with an exponent, which Foundation's decoder sometimes refuses as a number that is too small.
+    private(set) var hasZeroWithExponent = false
 
     private struct Violation: Error {}
 
@@ -69,9 +71,11 @@ struct Grammar {
         if !skip("0") { try digits() }
         let end = next
         if skip(".") { try digits() }
+        let mantissa = bytes[start..<next]
         if skip("e") || skip("E") {
             if !skip("+") { _ = skip("-") }
             try digits()
+            hasZeroWithExponent = hasZeroWithExponent || mantissa.allSatisfy { !(0x31...0x39).contains($0) }
         }
         if next > end, let value = Double(String(decoding: bytes[start..<next], as: UTF8.self)) {
             hasLargeFraction = hasLargeFraction || value.magnitude >= 0x1p53

@@ -23,6 +23,8 @@ struct Trial {
         case strict
         /// An integer of 2^53 or more with a fraction or an exponent.
         case largeFraction
+        /// A zero with an exponent, as in 0e4.
+        case zeroWithExponent
         case different(foundation: String, martlet: String)
     }
 
@@ -33,6 +35,7 @@ struct Trial {
             return foundation == martlet ? .same : .strict
         }
         if foundation == martlet { return .same }
+        if grammar.hasZeroWithExponent { return .zeroWithExponent }
         return grammar.hasLargeFraction ? .largeFraction : .different(foundation: foundation, martlet: martlet)
     }
 

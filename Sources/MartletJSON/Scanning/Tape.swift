@@ -5,8 +5,9 @@
 /// ``TextKind``; the second word of a key also has a hash. The second word of an array or object is the index of the word
 /// behind its last member, so that one step skips it.
 enum Tape {
-    /// Larger documents are refused: offsets and indexes must leave two bits for flags.
-    static let maxDocumentSize = 1 << 30
+    /// Documents of this size are refused: offsets and indexes must leave two bits for flags. A tape has at most
+    /// `maxDepth` words more than its document has bytes.
+    static let maxDocumentSize = 1 << 30 - 1_024
     static let maxDepth = 512
 
     /// The object has a key that is not plain, or perhaps two members with the same key.
