@@ -23,8 +23,8 @@ import Testing
         @Test("a call under a lock is found on any thread") func locks() async {
             let (lock, found) = (Locked(()), FoundCalls())
             await BlockingQueue.run {
-                lock.withLock { _ in #expect(HeldLocks.count == 1) }
-                #expect(HeldLocks.count == 0)
+                lock.withLock { _ in #expect(BlockingCalls.heldLocks.value == 1) }
+                #expect(BlockingCalls.heldLocks.value == 0)
             }
             found.add("open", isUnderLock: true)
             #expect(found.ofNoTest.withLock { $0 } == ["open"])
