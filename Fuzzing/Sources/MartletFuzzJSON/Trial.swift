@@ -35,9 +35,19 @@ struct Trial {
             return foundation == martlet ? .same : .strict
         }
         if foundation == martlet { return .same }
-        if grammar.hasZeroWithExponent { return .zeroWithExponent }
-        return grammar.hasLargeFraction ? .largeFraction : .different(foundation: foundation, martlet: martlet)
+        // A named difference must begin at a value that can have it, or with the error of such a value.
+        let lines = (foundation.split(separator: "\n"), martlet.split(separator: "\n"))
+        let first = zip(lines.0, lines.1).first { $0 != $1 }.map { [$0, $1] } ?? []
+        func isFirst(_ names: [String]) -> Bool { names.contains { name in first.contains { $0.hasPrefix(name) } } }
+        if grammar.hasZeroWithExponent, isFirst(Self.floatingPointSteps) { return .zeroWithExponent }
+        if grammar.hasLargeFraction, isFirst(Self.integerSteps) { return .largeFraction }
+        return .different(foundation: foundation, martlet: martlet)
     }
+
+    private static let integerSteps =
+        ["int", "uint", "invalid"] + [0, 5, 6, 7, 11, 14, 15, 18, 19, 23, 25, 26, 28].map { "type \($0):" }
+    private static let floatingPointSteps =
+        ["double", "float", "invalid"] + [1, 4, 8, 9, 10, 14, 15, 20, 24, 29, 30].map { "type \($0):" }
 
     private func outcome(_ decode: (Recorder) throws -> Void) -> String {
         let recorder = Recorder(plan, isPatient: isPatient)

@@ -75,7 +75,7 @@ enum Types {
         case 28: try members(source.read([String: Int].self))
         case 29: try members(source.read([String: [Double]].self))
         case 30: try members(source.read([String: Date].self)?.mapValues(\.timeIntervalSinceReferenceDate.bitPattern))
-        case 31: try members(source.read([String: [String: Bool]].self))
+        case 31: try members(source.read([String: [String: Bool]].self)?.mapValues { members($0) })
         default: try members(source.read([Int: String].self))
         }
     }
