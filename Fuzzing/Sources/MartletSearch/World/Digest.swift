@@ -77,7 +77,7 @@ struct Digest {
         add(record.stamp)
         add(TokenName(record.bundle.accessToken))
         add(TokenName(record.bundle.refreshToken))
-        add(record.lifetime == nil ? 0 : 1)
+        add(record.lifetime.map { Int($0.components.seconds) } ?? 0)
         add(record.estimatedExpiry.map { Int(max(-1, min($0.timeIntervalSince(wallClock), 1000)) * 10) } ?? 0)
         if let journal = record.unresolvedJournal {
             add(1)

@@ -92,10 +92,11 @@ final class SearchServer: @unchecked Sendable {
         return TokenName(family: families.count, number: 0)
     }
 
+    /// A token that is issued again, within the grace period, has the rest of its lifetime.
     func bundle(_ token: TokenName) -> TokenBundle {
         TokenBundle(
             accessToken: token.access, refreshToken: setting.hasRefreshToken ? token.refresh : nil,
-            lifetime: setting.lifetime)
+            lifetime: expiry(of: token).map { $0 - clock.uptime })
     }
 
     /// When an access token expires; `nil` if the process cannot know it.

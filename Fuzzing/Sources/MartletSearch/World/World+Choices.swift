@@ -209,7 +209,7 @@ extension World {
         if let token = server.spend(old) {
             record.bundle = server.bundle(token)
             record.rotation += 1
-            record.estimatedExpiry = expiryOfNewToken
+            record.estimatedExpiry = estimatedExpiry(of: token)
             record.journal = nil
             changeElsewhere(record)
         } else {

@@ -65,12 +65,12 @@ final class World {
     func record(of token: TokenName) -> StoredSession {
         StoredSession(
             id: SessionID(), bundle: server.bundle(token),
-            estimatedExpiry: expiryOfNewToken, lifetime: setting.lifetime,
+            estimatedExpiry: estimatedExpiry(of: token), lifetime: setting.lifetime,
             account: SessionAccount(userID: "\(token.family)"))
     }
 
-    var expiryOfNewToken: Date? {
-        setting.lifetime.map { clock.wallClock.addingTimeInterval($0.inSeconds) }
+    func estimatedExpiry(of token: TokenName) -> Date? {
+        server.expiry(of: token).map { clock.wallClock.addingTimeInterval(($0 - clock.uptime).inSeconds) }
     }
 
     /// Performs a choice, and everything that follows from it, and checks the rules.
