@@ -119,6 +119,8 @@ struct Digest {
         var index = 0
         while index < order.count {
             let family = order[index]
+            // Which sign-in was the later one.
+            add(order.filter { $0 < family }.count)
             index += 1
             guard let base = families[family]?.base else { continue }
             let (server, rules) = (world.server[family], world.rules[family])

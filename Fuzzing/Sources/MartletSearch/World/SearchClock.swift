@@ -23,7 +23,10 @@ final class SearchClock: TimeSource, @unchecked Sendable {
 
     private static let start = Date(timeIntervalSince1970: 1_790_000_000)
 
-    var wallClock: Date { Self.start + uptime.inSeconds }
+    /// The number of sign-ins and sign-outs. No two of them fall into one millisecond.
+    var userActions = 0
+
+    var wallClock: Date { Self.start + uptime.inSeconds + Double(userActions) / 1000 }
 
     /// The deadlines of the sleeping tasks, in the order in which they went to sleep.
     var deadlines: [Duration] { sleepers.map(\.deadline) }

@@ -88,6 +88,7 @@ final class SearchServer: @unchecked Sendable {
 
     /// The tokens of a new sign-in.
     func signIn() -> TokenName {
+        clock.userActions += 1
         families.append(Family(issuedAt: [clock.uptime]))
         return TokenName(family: families.count, number: 0)
     }

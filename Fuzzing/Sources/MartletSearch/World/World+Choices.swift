@@ -119,6 +119,7 @@ extension World {
             life.signIn(with: server.bundle(token), family: token.family)
         case .signsOut:
             rules.userEndsSessions()
+            clock.userActions += 1
             life.signOut(of: family)
             rules.startingFamily = nil
         case .isCancelled(let kind): life.waiting.first { $0.kind == kind }?.task?.cancel()

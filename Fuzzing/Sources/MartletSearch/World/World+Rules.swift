@@ -54,6 +54,12 @@ extension World {
         case .delete:
             tell("    deletes \(stored?.text ?? "nothing")")
             guard let stored, !rules[stored.family].isEndedByUser else { return }
+            // Of two sign-ins at the same time, either may replace the other.
+            if rules.hasUserActed, let own = visibleFamily, own != stored.family,
+                !rules[stored.family].startedBefore.contains(own)
+            {
+                return
+            }
             // Which session a damaged record belongs to is not known.
             if disk.isDamaged, rules.hasUserActed { return }
             if disk.isDamaged || !(rules[stored.family].isRefused || isRejectedForGood(stored.family)) {

@@ -64,7 +64,8 @@ final class World {
     /// A record as a sign-in in another process would write it.
     func record(of token: TokenName) -> StoredSession {
         StoredSession(
-            id: SessionID(), bundle: server.bundle(token),
+            id: SessionID(), generation: Int((clock.wallClock.timeIntervalSince1970 * 1000).rounded()),
+            bundle: server.bundle(token),
             estimatedExpiry: estimatedExpiry(of: token), lifetime: setting.lifetime,
             account: SessionAccount(userID: "\(token.family)"))
     }
