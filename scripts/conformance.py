@@ -50,7 +50,7 @@ def run(folder, options):
 
 def read(stream):
     """The events of a test run."""
-    return [json.loads(line) for line in stream.read_text().splitlines()]
+    return [json.loads(line) for line in stream.read_text().split("\n") if line]
 
 
 def results(events):
