@@ -150,6 +150,19 @@ import Testing
         #expect(violations(4, faults: 2) == [\.excessRefreshes])
     }
 
+    @Test("A late refusal of the previous session's token is no refresh of this one") func lateRefusal() {
+        func round(grant: Int) -> RoundEvidence {
+            var evidence = Self.round(.harsh, refreshes: 0)
+            evidence.history.arrived(id: "late", from: Self.second, at: .milliseconds(1))
+            evidence.history.handled(id: "late", status: 401, at: .milliseconds(2))
+            evidence.history.arrived(id: "first", from: Self.first, at: .milliseconds(3))
+            evidence.history.handled(id: "first", status: grant, at: .milliseconds(4))
+            return evidence
+        }
+        #expect(round(grant: 200).violations().isEmpty)
+        #expect(round(grant: 401).violations().contains { $0.count == \.excessRefreshes })
+    }
+
     @Test("The refreshes of earlier rounds do not count") func earlierRefreshes() {
         var evidence = Self.round(.calm, refreshes: 3)
         #expect(evidence.violations().map(\.count) == [\.excessRefreshes])

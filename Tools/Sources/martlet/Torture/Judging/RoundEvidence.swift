@@ -134,7 +134,10 @@ struct RoundEvidence: Sendable {
     /// A round needs one refresh, and a forced refresh and each fault may cause another one.
     private func excessRefreshes() -> [Violation] {
         let needed = 1 + (action == .refresh ? 1 : 0) + faults.count
-        let count = history.refreshesOfRound.count
+        // A refusal before the session's first grant is a late one of the previous session's token.
+        let late = history.refreshes.prefix { $0.status == 401 }.count
+        let isLate = late < history.refreshes.count && history.refreshesOfRound.startIndex == 0
+        let count = history.refreshesOfRound.count - (isLate ? late : 0)
         if count <= needed { return [] }
         return [
             Violation(\.excessRefreshes, "\(count) refreshes, and at most \(needed) were needed; \(history.summary)")
