@@ -42,11 +42,12 @@ extension SessionEvent {
         case .adopted(let stamp): (.info, "\(stamp) adopted from another process", "")
         case .signedOutElsewhere(let id): (.info, "\(id) signed out by another process", "")
         case .refreshBudgetExceeded(let stamp): (.notice, "\(stamp) not refreshed, the refresh budget is used up", "")
-        case .refreshDiscarded(let stamp, let reason):
-            (.info, "\(stamp) discarded a late token, because \(reason.logText)", "")
+        case .refreshDiscarded(let stamp): (.info, "\(stamp) discarded the result of a refresh", "")
         case .expired(let id, let reason): (.error, "\(id) ended", reason.description)
-        case .storeFailed(let operation, let failure):
-            (.notice, "the store failed to \(operation)", failure.description)
+        case .storeReadFailed(let failure): (.notice, "the store failed to read", failure.description)
+        case .storeWriteFailed(let failure): (.notice, "the store failed to write", failure.description)
+        case .storeDeleteFailed(let failure): (.notice, "the store failed to delete", failure.description)
+        case .storeLockFailed(let failure): (.notice, "the store failed to lock", failure.description)
         case .replacedUnreadableRecord(let error):
             (.notice, "the sign-in replaced a record that could not be read", error.description)
         case .storeRecovered: (.info, "the store is up to date again", "")
@@ -63,16 +64,6 @@ extension SessionEvent.RefreshReason {
         case .expired: "the access token has expired"
         case .rejected: "the server rejected the access token"
         case .forced: "the app requested it"
-        }
-    }
-}
-
-extension SessionEvent.DiscardReason {
-    fileprivate var logText: String {
-        switch self {
-        case .signedOut: "the user has signed out"
-        case .sessionChanged: "another session has started"
-        case .superseded: "a newer one exists"
         }
     }
 }

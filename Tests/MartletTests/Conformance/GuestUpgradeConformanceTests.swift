@@ -26,7 +26,7 @@ import Testing
         #expect(ids.withLock { $0 } == ["guest-7"])
         gate.open()
         #expect(
-            await events.first { if case .refreshDiscarded(_, .sessionChanged) = $0 { true } else { false } } != nil)
+            await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
         #expect(await events.first { $0 == .revoked } != nil)
         #expect(app.backend.revoked.contains { $0.contains("refresh-2") })
         #expect(try await app.tokens.validToken() == "user")

@@ -52,7 +52,7 @@ import Testing
             return
         }
         while let event = await events.next() {
-            if case .refreshDiscarded(_, .sessionChanged) = event { break }
+            if case .refreshDiscarded = event { break }
         }
         #expect(app.tokens.state == .signedIn(other))
         #expect(try await app.tokens.validToken() == "other")
@@ -125,7 +125,7 @@ import Testing
         #expect(!session.isSaved)
         var hasFailed = false
         while !hasFailed, let event = await events.next() {
-            if case .storeFailed(.write, _) = event { hasFailed = true }
+            if case .storeWriteFailed = event { hasFailed = true }
         }
         store.isLocked = false
         await app.time.waitForSleepers()

@@ -119,7 +119,7 @@ extension World {
     private func check(_ event: SessionEvent, at time: Duration) {
         tell("    event: \(event)")
         switch event {
-        case .storeFailed(.write, _), .storeFailed(.delete, _): rules.hasReportedFailure = true
+        case .storeWriteFailed, .storeDeleteFailed: rules.hasReportedFailure = true
         case .refreshStarted(let stamp, .forced), .refreshStarted(let stamp, .rejected):
             countEarlyRefresh(stamp, at: time)
         case .expired(let session, let reason):

@@ -35,23 +35,23 @@ extension SessionStateMachine {
         case .ours, .unreadable:
             return false
         case .newer(let found):
-            if session.isStoring { emit(.refreshDiscarded(session.record.stamp, .superseded)) }
+            if session.isStoring { emit(.refreshDiscarded(session.record.stamp)) }
             adopt(found, deadlines, &session)
         case .otherSession(let found):
-            abandonUnwritten(of: session, because: .sessionChanged)
+            abandonUnwritten(of: session)
             // A session that has ended here is not restored.
             if found.id == lastEnded { signedOutElsewhere(session) } else { activate(found, deadlines) }
         case .gone:
-            abandonUnwritten(of: session, because: .signedOut)
+            abandonUnwritten(of: session)
             signedOutElsewhere(session)
         }
         return true
     }
 
     /// Revokes the tokens that the store does not contain. No other process knows them.
-    private mutating func abandonUnwritten(of session: ActiveSession, because reason: SessionEvent.DiscardReason) {
+    private mutating func abandonUnwritten(of session: ActiveSession) {
         guard let unwritten = session.unwritten else { return }
-        if session.isStoring { emit(.refreshDiscarded(session.record.stamp, reason)) }
+        if session.isStoring { emit(.refreshDiscarded(session.record.stamp)) }
         actions.append(.revoke(unwritten.bundle, expiresAt: nil))
     }
 

@@ -89,7 +89,7 @@ extension SessionStateMachine {
         at now: Duration, jitter: Double
     ) -> Preparation {
         guard var session = preparing(job) else {
-            emit(.refreshDiscarded(job.stamp, discardReason(of: job)))
+            emit(.refreshDiscarded(job.stamp))
             return .stop
         }
         if decision?.hasLostLock == true { return .startOver }
@@ -101,7 +101,7 @@ extension SessionStateMachine {
             return .stop
         }
         if let failure {
-            emit(.storeFailed(.write, failure))
+            emit(.storeWriteFailed(failure))
         } else if case .write = decision?.update {
             markWritten(&session)
         }
@@ -119,7 +119,7 @@ extension SessionStateMachine {
     /// The lock was checked after the preparation.
     mutating func lockChecked(_ job: RefreshJob, isHeld: Bool) -> Preparation {
         guard isSending(job), var session else {
-            emit(.refreshDiscarded(job.stamp, discardReason(of: job)))
+            emit(.refreshDiscarded(job.stamp))
             return .stop
         }
         guard !isHeld else { return .send }
@@ -203,17 +203,11 @@ extension SessionStateMachine {
         resumeWaiters(.failure(.expired(reason)))
     }
 
-    private func discardReason(of job: RefreshJob) -> SessionEvent.DiscardReason {
-        guard case .signedIn(let session) = identity else { return .signedOut }
-        return session.record.id == job.record.id ? .superseded : .sessionChanged
-    }
-
     private mutating func discard(_ outcome: RefreshOutcome, of job: RefreshJob) {
-        let reason = discardReason(of: job)
-        emit(.refreshDiscarded(job.stamp, reason))
+        emit(.refreshDiscarded(job.stamp))
         // If the same session continues with other tokens, do not revoke these: the server may revoke the whole
         // session.
-        if reason != .superseded, case .success(let bundle, _, _) = outcome {
+        if session?.record.id != job.record.id, case .success(let bundle, _, _) = outcome {
             actions.append(.revoke(bundle, expiresAt: nil))
         }
     }

@@ -102,7 +102,7 @@ extension SessionStateMachine {
             resumeWaiters(.askAgain)
         case .unavailable(let failure):
             identity = .unknown(failure)
-            emit(.storeFailed(.read, failure))
+            emit(.storeReadFailed(failure))
             resumeWaiters(.failure(.unavailable(failure)))
             // The app may be waiting for the state without making a call.
             if needsReading { scheduleStoreRetry(hasWork: false) }
@@ -146,7 +146,7 @@ extension SessionStateMachine {
         if let failure {
             session.persistence = .behind(failure)
             if isSignIn { makeRoom(for: &session, over: snapshot) }
-            emit(.storeFailed(.write, failure))
+            emit(.storeWriteFailed(failure))
             scheduleStoreRetry()
         } else {
             markWritten(&session)
@@ -198,7 +198,7 @@ extension SessionStateMachine {
         var failure = failure
         if case .unreadable(let error) = verdict { failure = failure ?? error }
         if let failure {
-            emit(.storeFailed(.delete, failure))
+            emit(.storeDeleteFailed(failure))
             startDeletion(.upTo(session.record))
         } else if deletion == nil {
             // This session was never written, so there may be a later sign-in of another process.
@@ -214,7 +214,7 @@ extension SessionStateMachine {
         if session == nil { resumeWaiters(.askAgain) }
         if let failure {
             self.deletion?.hasFailed = true
-            emit(.storeFailed(.delete, failure))
+            emit(.storeDeleteFailed(failure))
             return scheduleStoreRetry()
         }
         self.deletion = nil

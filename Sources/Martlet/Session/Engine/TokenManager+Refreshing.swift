@@ -17,7 +17,7 @@ extension TokenManager {
                 try await waitFor(previous)
                 lock = try await acquireLock()
             } catch {
-                publish(.storeFailed(.lock, error))
+                publish(.storeLockFailed(error))
                 _ = finishPreparation(of: job, nil, StorePort.Answer(error), sentAt: time.wallClock)
                 return
             }
@@ -92,7 +92,7 @@ extension TokenManager {
             throw StorageError(
                 .unreachable, "the store's lock could not be acquired within \(error.limit.inSeconds.shortText) s")
         case .failure(let error):
-            publish(.storeFailed(.lock, StorageError(wrapping: error)))
+            publish(.storeLockFailed(StorageError(wrapping: error)))
             return nil
         }
     }

@@ -256,7 +256,7 @@ extension TokenManager {
     /// Ends the session: immediately on this device, then at the server, if there is a ``TokenRevoker``.
     ///
     /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
-    /// record or the deletion has failed (``SessionEvent/storeFailed(_:_:)``); a failed deletion is retried.
+    /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``); a failed deletion is retried.
     /// - Parameter limit: How long to wait for the server as well, for a command that exits after the sign-out. The
     ///   revocation continues after that while the process runs (``SessionEvent/revoked``). By default the method does
     ///   not wait for the server.

@@ -12,28 +12,6 @@ public enum SessionEvent: Sendable, Hashable {
         case forced
     }
 
-    /// Why a refresh was abandoned or its result was discarded.
-    public enum DiscardReason: Sendable, Hashable {
-        /// The user signed out or the session expired during the refresh.
-        case signedOut
-        /// Another session replaced this one during the refresh.
-        case sessionChanged
-        /// The session already has newer tokens, from another process or from an earlier refresh that finished late.
-        case superseded
-    }
-
-    /// An operation on the store.
-    public enum StoreOperation: Sendable, Hashable {
-        /// Reading the record.
-        case read
-        /// Writing the record.
-        case write
-        /// Deleting the record.
-        case delete
-        /// Acquiring the lock that keeps other processes from refreshing at the same time.
-        case lock
-    }
-
     /// The store was read. The stamp is `nil` if it contains no session.
     case restored(SessionStamp?)
     /// A user signed in.
@@ -59,12 +37,19 @@ public enum SessionEvent: Sendable, Hashable {
     case signedOutElsewhere(SessionID)
     /// A refresh was not started because ``SessionPolicy/refreshBudget`` is used up.
     case refreshBudgetExceeded(SessionStamp)
-    /// A refresh was abandoned before it sent anything, or its result was discarded.
-    case refreshDiscarded(SessionStamp, DiscardReason)
+    /// A refresh was abandoned before it sent anything, or its result was discarded: the session has ended, or it already
+    /// has newer tokens, from another process or from an earlier refresh that finished late.
+    case refreshDiscarded(SessionStamp)
     /// The session ended because the server no longer accepts its tokens.
     case expired(SessionID, ExpiryReason)
-    /// An operation on the store failed. If the session could not be written or deleted, that is retried.
-    case storeFailed(StoreOperation, StorageError)
+    /// The record could not be read.
+    case storeReadFailed(StorageError)
+    /// The record could not be written. The session continues in memory, and the write is retried.
+    case storeWriteFailed(StorageError)
+    /// The record of a session that has ended could not be deleted. The deletion is retried.
+    case storeDeleteFailed(StorageError)
+    /// The lock that keeps other processes from refreshing at the same time could not be acquired.
+    case storeLockFailed(StorageError)
     /// A sign-in replaced a record that could not be read, for example because a newer version wrote it.
     case replacedUnreadableRecord(StorageError)
     /// The store is up to date again after a failure.

@@ -75,7 +75,7 @@ import Testing
         // Once for the expiry that could not be confirmed, and once for the first deletion after it.
         for _ in 1...2 {
             while let event = await events.next() {
-                if case .storeFailed(.delete, let error) = event, error.kind == .locked { break }
+                if case .storeDeleteFailed(let error) = event, error.kind == .locked { break }
             }
         }
         #expect(!store.operations.contains(.delete))

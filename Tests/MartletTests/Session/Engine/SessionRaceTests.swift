@@ -241,7 +241,7 @@ import Testing
         await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
         for _ in 1...2 {
             while let event = await events.next() {
-                if case .storeFailed(.delete, _) = event { break }
+                if case .storeDeleteFailed = event { break }
             }
         }
         await store.renew(app.backend.issue())

@@ -78,7 +78,7 @@ import Testing
         _ = machine.refreshFinished(job, .success(.pair(2), nil, estimatedExpiry: nil), at: .zero, jitter: 0)
         #expect(
             machine.takeActions() == [
-                .emit(.refreshDiscarded(record.stamp, .signedOut)), .revoke(.pair(2), expiresAt: nil),
+                .emit(.refreshDiscarded(record.stamp)), .revoke(.pair(2), expiresAt: nil),
             ])
         #expect(machine.visibleState(at: .zero) == .signedOut)
     }

@@ -127,7 +127,7 @@ private final class StuckStubStore: TokenStore {
         await gate.waitForArrivals()
         await passTime(until: Task { await tokens.signOut() })
         // The failure has been reported by now.
-        _ = await events.first { if case .storeFailed(.delete, _) = $0 { true } else { false } }
+        _ = await events.first { if case .storeDeleteFailed = $0 { true } else { false } }
         gate.open()
         await tokens.storePort.flush()
         #expect(await store.read() == .empty)

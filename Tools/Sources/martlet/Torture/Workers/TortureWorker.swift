@@ -171,7 +171,9 @@ extension CallTally {
         case .refreshSucceeded(let stamp):
             (session, rotation) = (stamp.session.rawValue, stamp.rotation)
         case .refreshReplayed: replays += 1
-        case .storeFailed(let operation, let failure): storeFailures["\(operation): \(failure)", default: 0] += 1
+        case .storeReadFailed(let failure), .storeWriteFailed(let failure), .storeDeleteFailed(let failure),
+            .storeLockFailed(let failure):
+            storeFailures["\(failure)", default: 0] += 1
         default: break
         }
     }
