@@ -74,6 +74,7 @@ extension Invariant {
                 }
             }
             if isRevoked || misses >= 6 || facts.isDoubtful(family) { continue }
+            if facts.isReplacedByDeadProcess(family, in: life) { continue }
             return "process \(life.process) ended session \(family), but the server still accepts its tokens"
         }
         return nil
@@ -138,6 +139,16 @@ extension Invariant {
 extension Facts {
     /// Whether processes may differ in what they know about a session.
     func isDoubtful(_ family: Int) -> Bool { script.processes.count > 1 && store.doubtful.contains(family) }
+
+    /// Whether another process stored a session of its own over this one, and was killed then. It alone knew that the
+    /// tokens had to be revoked.
+    fileprivate func isReplacedByDeadProcess(_ family: Int, in life: Life) -> Bool {
+        store.changes.contains { change in
+            change.life != life && change.old?.family == family && change.new.map { $0.family != family } == true
+                && store.deaths[change.life].map { $0 > change.position } == true
+                && !endings.contains { $0.life == life && $0.family == family }
+        }
+    }
 
     /// Sessions whose end a process reported, and that it did not find in the store again.
     fileprivate var reportedEndings: [(Life, Int, Int)] {

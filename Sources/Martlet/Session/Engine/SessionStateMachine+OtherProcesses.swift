@@ -7,8 +7,12 @@ extension SessionStateMachine {
         case .unknown:
             break
         case .signedOut, .expired:
-            if case .found(let record) = snapshot.reading, record.id != lastEnded {
+            guard case .found(let record) = snapshot.reading else { break }
+            if record.id != lastEnded {
                 activate(record, snapshot.deadlines)
+            } else if identity == .signedOut {
+                // Another process has repeated a write that it took to have failed.
+                startDeletion(.session(record.id))
             }
         case .signedIn(var session):
             // The pending update compares the stored record itself.

@@ -223,6 +223,7 @@ extension SessionStateMachine {
         if deletion.scope.includes(record) {
             // No process revokes the tokens of a session that this one has signed out without having known it.
             if deletion.isSignOut, record.id != lastEnded { actions.append(.revoke(record.bundle, expiresAt: nil)) }
+            if deletion.isSignOut { lastEnded = record.id }
             return
         }
         // A session that ended while its record was unreadable continues if the store contains a newer record, whose

@@ -234,6 +234,7 @@ extension SessionStateMachine {
     private mutating func revokeCurrent() {
         guard case .signedIn(let session) = identity else { return }
         let (record, deadlines) = session.newest
+        lastEnded = record.id
         revocations.append(.revoke(record.bundle, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
     }
 
@@ -241,8 +242,7 @@ extension SessionStateMachine {
     mutating func endSession(_ error: SessionError) {
         epoch += 1
         switch identity {
-        case .signedIn(let session):
-            lastEnded = session.record.id
+        case .signedIn:
             resumeWaiters(.failure(error))
         case .unknown:
             resumeWaiters(.askAgain)

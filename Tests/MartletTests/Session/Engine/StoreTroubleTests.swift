@@ -113,6 +113,33 @@ import Testing
         #expect(machine.session?.isVisible == true && machine.session?.isBusy == false)
     }
 
+    @Test("a session that the user signed out of is deleted again if another process repeats its write")
+    func repeatedWriteAfterSignOut() {
+        for isKnown in [true, false] {
+            var machine = isKnown ? Machine.restored(ada, sharesStore: true) : Machine(policy: SessionPolicy())
+            machine.signedOut(at: SessionStateMachine.wallClock)
+            machine.answer(.delete, .found(ada))
+            _ = machine.takeActions()
+            machine.answer(.read, .found(ada))
+            #expect(machine.identity == .signedOut)
+            #expect(machine.takeActions() == [.store(.delete)])
+            // It may be the record of a later sign-in that cannot be read.
+            #expect(
+                machine.decide(.delete, over: .unavailable(failure), hasLostLock: false, at: Machine.wallClock).update
+                    == .keep)
+            #expect(machine.answer(.delete, .found(ada)) == .delete)
+        }
+    }
+
+    @Test("a session that another process signed out of is adopted again if its record returns")
+    func returningRecord() {
+        var machine = Machine.restored(ada, sharesStore: true)
+        machine.answer(.read, .empty)
+        #expect(machine.identity == .signedOut)
+        machine.answer(.read, .found(ada))
+        #expect(machine.currentRecord == ada)
+    }
+
     // MARK: - Setup
 
     /// A machine signed in over another session whose store failed to write the new record.
