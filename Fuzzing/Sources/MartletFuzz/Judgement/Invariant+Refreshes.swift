@@ -184,7 +184,9 @@ extension Facts {
             else { return false }
             return family(of: stamp.session) == send.token.family && time(position) <= time(send.position)
         }
-        guard let start = starts.last.map({ time($0.position) }) else { return nil }
+        guard var start = starts.last.map({ time($0.position) }) else { return nil }
+        // The process may have looked at the clock before it jumped.
+        if let jump = jumps.first(where: { time($0.position) + $0.duration == start }) { start -= jump.duration }
         guard let lifetime = script.lifetime else {
             let hasServed = requests.contains {
                 $0.exchange.life == send.life && $0.exchange.token == send.token

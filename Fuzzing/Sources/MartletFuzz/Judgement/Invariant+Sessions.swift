@@ -110,7 +110,8 @@ extension Invariant {
             for operation in facts.store.operations where operation.life == life {
                 guard operation.requested > refused.end, (operation.completed ?? .max) < position else { continue }
                 guard let found = operation.found, found.family == family, found.number > refused.token.number,
-                    !facts.hasTrouble(life, from: refused.end, to: position)
+                    !facts.hasTrouble(life, from: refused.end, to: position),
+                    !facts.store.hasLeft(family, from: operation.requested, to: position)
                 else { continue }
                 return "process \(life.process) found \(found.text), but ended the session because the server had "
                     + "rejected \(refused.token.text)"

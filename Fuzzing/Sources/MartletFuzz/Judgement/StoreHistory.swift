@@ -154,6 +154,13 @@ extension StoreHistory {
         troubles.contains { $0.life == life && $0.from < last && first < $0.to }
     }
 
+    /// Whether the record of a session was deleted or overwritten in an interval.
+    func hasLeft(_ family: Int, from first: Int, to last: Int) -> Bool {
+        changes.contains {
+            $0.old?.family == family && $0.new?.family != family && (first...last).contains($0.position)
+        }
+    }
+
     /// Whether the process that sent a token did not have the lock, although it had asked for it, or lost it before a
     /// position.
     func hasLockTrouble(_ send: Facts.Send, before position: Int) -> Bool {

@@ -61,8 +61,10 @@ extension SessionStateMachine {
             }
         case .delete:
             switch reading {
-            case .found(let record): if deletion?.scope.includes(record) == true { decision.update = .delete }
-            case .empty: break
+            case .found(let record) where deletion?.scope.includes(record) == true:
+                decision.update = .delete
+                decision.subject = record
+            case .found, .empty: break
             case .unavailable: if deletion?.coversUnreadable == true { decision.update = .delete }
             }
         }
@@ -71,7 +73,9 @@ extension SessionStateMachine {
 
     /// The decision about a record that the store has not offered.
     func undecided(_ task: StoreTask) -> StoreDecision {
-        StoreDecision(update: .keep, subject: task == .write ? session?.unwritten : nil, epoch: epoch)
+        StoreDecision(
+            update: .keep, subject: task == .write ? session?.unwritten : nil,
+            scope: task == .delete ? deletion?.scope : nil, epoch: epoch)
     }
 
     private func write(_ record: StoredSession, over reading: StoreReading, for session: ActiveSession) -> StoreUpdate {

@@ -18,11 +18,13 @@ extension SessionStateMachine {
         case .delete: deleted(over: snapshot, failure)
         case .prepare, .clearJournal: break
         }
-        if task == .write || task == .delete {
-            actions += revocations
-            revocations = []
-        }
+        if task == .write || task == .delete { startRevocations() }
         if failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
+    }
+
+    private mutating func startRevocations() {
+        actions += revocations
+        revocations = []
     }
 
     /// What the store contained at the sign-in was not known, and now is: from here on any other record is that of a
@@ -50,6 +52,11 @@ extension SessionStateMachine {
             if case .prepare = task, decision.subject != nil, session.record.journal == nil {
                 actions.append(.store(.clearJournal(record)))
             }
+        }
+        // The retry could delete a later sign-in of another process.
+        if task == .delete, decision.scope == deletion?.scope {
+            deleted(over: decision.subject.map { StoreSnapshot(reading: .found($0)) } ?? snapshot, nil)
+            return startRevocations()
         }
         // What was read may be older than the last change by another process.
         let hadNews = hasNews
@@ -219,7 +226,7 @@ extension SessionStateMachine {
         }
         self.deletion = nil
         if deletion.hasFailed { emit(.storeRecovered(nil)) }
-        guard case .found(let record) = snapshot.reading else { return }
+        guard case .found(let record) = snapshot.reading else { return reconcile(snapshot) }
         if deletion.scope.includes(record) {
             // No process revokes the tokens of a session that this one has signed out without having known it.
             if deletion.isSignOut, record.id != lastEnded { actions.append(.revoke(record.bundle, expiresAt: nil)) }

@@ -140,6 +140,49 @@ import Testing
         #expect(machine.currentRecord == ada)
     }
 
+    @Test("a deletion that succeeds after its time limit is not repeated, which could delete a later sign-in")
+    func lateDeletion() {
+        for isKnown in [true, false] {
+            var machine = isKnown ? Machine.restored(ada, sharesStore: true) : Machine(policy: SessionPolicy())
+            machine.signedOut(at: SessionStateMachine.wallClock)
+            let decision = machine.decide(.delete, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
+            #expect(decision.update == .delete)
+            machine.answer(.delete, .unavailable(failure), failure: failure)
+            _ = machine.takeActions()
+            machine.storeAnsweredLate(.delete, decision, .init(reading: .empty))
+            #expect(!machine.needs(.delete))
+            // The sign-out itself has asked for the revocation of the session that it knew.
+            let revocation = Machine.Action.revoke(ada.bundle, expiresAt: nil)
+            #expect(machine.takeActions() == [.emit(.storeRecovered(nil))] + (isKnown ? [] : [revocation]))
+        }
+    }
+
+    @Test("tokens wait for no deletion that is not needed any more before they are revoked") func lateRevocation() {
+        var machine = Machine.restored(ada, sharesStore: true)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        machine.answer(.delete, .unavailable(failure), failure: failure)
+        machine.signedIn(bob, deadlines: nil, by: 1)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        let decision = machine.decide(.delete, over: .empty, hasLostLock: false, at: Machine.wallClock)
+        _ = machine.takeActions()
+        machine.storeAnsweredLate(.delete, decision, .init(reading: .empty))
+        #expect(machine.takeActions().contains(.revoke(bob.bundle, expiresAt: nil)))
+        #expect(!machine.needs(.delete))
+    }
+
+    @Test("a sign-out by another process is noticed even if a deletion was pending when the record had gone")
+    func signOutWhileDeleting() {
+        var machine = unwritten(bob, over: ada)
+        machine.answer(.delete, .unavailable(failure), failure: failure)
+        let carol = StoredSession(id: SessionID(), bundle: .pair("carol"))
+        machine.answer(.write, .found(carol))
+        #expect(machine.currentRecord == carol && machine.needs(.delete))
+        machine.answer(.read, .empty)
+        machine.answer(.delete, .empty)
+        #expect(machine.identity == .signedOut)
+    }
+
     // MARK: - Setup
 
     /// A machine signed in over another session whose store failed to write the new record.
