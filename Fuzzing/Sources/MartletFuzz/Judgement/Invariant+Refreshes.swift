@@ -184,9 +184,10 @@ extension Facts {
             else { return false }
             return family(of: stamp.session) == send.token.family && time(position) <= time(send.position)
         }
-        guard var start = starts.last.map({ time($0.position) }) else { return nil }
-        // The process may have looked at the clock before it jumped.
-        if let jump = jumps.first(where: { time($0.position) + $0.duration == start }) { start -= jump.duration }
+        guard let start = starts.last.map({ time($0.position) }),
+            // The process may have looked at the clock before it jumped.
+            !jumps.contains(where: { time($0.position) + $0.duration == start })
+        else { return nil }
         guard let lifetime = script.lifetime else {
             let hasServed = requests.contains {
                 $0.exchange.life == send.life && $0.exchange.token == send.token

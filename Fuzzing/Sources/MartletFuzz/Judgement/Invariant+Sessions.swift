@@ -74,7 +74,7 @@ extension Invariant {
                 }
             }
             if isRevoked || misses >= 6 || facts.isDoubtful(family) { continue }
-            if facts.isReplacedByDeadProcess(family, in: life) { continue }
+            if facts.isEndedUnknowingly(family, in: life) { continue }
             return "process \(life.process) ended session \(family), but the server still accepts its tokens"
         }
         return nil
@@ -141,13 +141,18 @@ extension Facts {
     /// Whether processes may differ in what they know about a session.
     func isDoubtful(_ family: Int) -> Bool { script.processes.count > 1 && store.doubtful.contains(family) }
 
-    /// Whether another process stored a session of its own over this one, and was killed then. It alone knew that the
-    /// tokens had to be revoked.
-    fileprivate func isReplacedByDeadProcess(_ family: Int, in life: Life) -> Bool {
+    /// Whether another process deleted or replaced the record of a session, and was killed then, or could not read what
+    /// it replaced. It alone knew that the tokens had to be revoked.
+    fileprivate func isEndedUnknowingly(_ family: Int, in life: Life) -> Bool {
         store.changes.contains { change in
-            change.life != life && change.old?.family == family && change.new.map { $0.family != family } == true
-                && store.deaths[change.life].map { $0 > change.position } == true
-                && !endings.contains { $0.life == life && $0.family == family }
+            guard change.life != life, change.old?.family == family, change.new?.family != family,
+                !endings.contains(where: { $0.life == life && $0.family == family })
+            else { return false }
+            return store.deaths[change.life].map { $0 > change.position } == true
+                || events.contains { position, other, event in
+                    guard case .replacedUnreadableRecord = event else { return false }
+                    return other == change.life && position > change.position
+                }
         }
     }
 

@@ -60,8 +60,10 @@ extension Invariant {
                 guard other.kind.endsSessions, other.number != call?.number else { return false }
                 let end = min(other.end, facts.store.deaths[other.life] ?? .max)
                 if end > call?.position ?? -1 { return true }
-                // No process can know the order of two sign-ins that were both not stored when they returned.
-                return call.map { facts.isStoredLate($0) && facts.isStoredLate(other) } ?? false
+                guard let call, facts.isStoredLate(call) else { return false }
+                // No process can know the order of two sign-ins that were both not stored when they returned, or that
+                // happened in the same millisecond.
+                return facts.isStoredLate(other) || facts.time(end) == facts.time(call.position)
             }
             if isFollowed || facts.isOrderUnknown { continue }
             for entry in facts.history.entries {

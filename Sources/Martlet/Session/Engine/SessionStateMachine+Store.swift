@@ -45,6 +45,8 @@ extension SessionStateMachine {
             }
             decision.update = write(record, over: reading, for: session)
         case .clearJournal(let record):
+            // Another process may have sent the token meanwhile, and relies on the journal.
+            guard !hasLostLock else { break }
             if case .found(var found) = reading, found.hasTokens(of: record), found.journal != nil {
                 found.journal = nil
                 decision.update = .write(found)

@@ -137,6 +137,14 @@ extension SessionStateMachine {
         case confirmExpiry
         /// Delete the records of the pending deletion.
         case delete
+
+        /// Whether the task belongs to a refresh that has been prepared, and counts on the lock between processes.
+        var needsLock: Bool {
+            switch self {
+            case .write, .clearJournal: true
+            case .read, .prepare, .confirmExpiry, .delete: false
+            }
+        }
     }
 
     /// What the machine decided when the store offered its record, to interpret the answer.

@@ -54,7 +54,7 @@ extension TokenManager {
     private func decide(_ task: StoreTask, over reading: StoreReading) -> StoreDecision {
         let lock = core.withLock { $0.refreshLock }
         // A refresh whose lock cannot be acquired continues without one.
-        let hasLostLock = lock.map { !$0.isHeld } ?? (store.lock != nil && task == .write)
+        let hasLostLock = lock.map { !$0.isHeld } ?? (store.lock != nil && task.needsLock)
         let now = time.wallClock
         return core.withLock { $0.machine.decide(task, over: reading, hasLostLock: hasLostLock, at: now) }
     }
