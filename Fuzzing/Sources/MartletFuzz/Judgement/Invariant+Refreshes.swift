@@ -136,8 +136,10 @@ extension Invariant {
         var starts: [Life: [(at: Duration, family: Int)]] = [:]
         for send in facts.sends {
             guard let at = facts.startOfWaste(send) else { continue }
+            // A session that has ended and is found in the store again has a new budget.
+            let end = facts.lastEnd(of: send.token.family, in: send.life, before: send.position)
             let earlier = (starts[send.life] ?? []).filter {
-                $0.family == send.token.family && at - $0.at < .seconds(30) && $0.at != at
+                $0.family == send.token.family && at - $0.at < .seconds(30) && $0.at != at && $0.at > end
             }
             if Set(earlier.map(\.at)).count >= 5 {
                 return "refresh \(send.number) is the sixth wasteful one within 30 s"
@@ -175,6 +177,18 @@ extension Facts {
             default: return false
             }
         }
+    }
+
+    /// When a process last took a session to have ended.
+    fileprivate func lastEnd(of family: Int, in life: Life, before last: Int) -> Duration {
+        let end = events.last { position, other, event in
+            guard position < last, other == life else { return false }
+            switch event {
+            case .expired(let session, _), .signedOutElsewhere(let session): return self.family(of: session) == family
+            default: return false
+            }
+        }
+        return end.map { time($0.position) } ?? .seconds(-1)
     }
 
     /// When the process started this refresh, if the token had not lived for half of its life and served no request.

@@ -44,6 +44,18 @@ import Testing
         #expect(record?.rotation == 2 && record?.journal == nil)
     }
 
+    @Test("it leaves the journal in the store, on which another process may rely") func otherJournal() {
+        var record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        let machine = SessionStateMachine.restored(record, sharesStore: true)
+        record.journal = RefreshJournal(of: record, sentAt: SessionStateMachine.wallClock)
+        for hasLostLock in [true, false] {
+            let decision = machine.decide(
+                .clearJournal(record), over: .found(record), hasLostLock: hasLostLock,
+                at: SessionStateMachine.wallClock)
+            #expect((decision.update == .keep) == hasLostLock)
+        }
+    }
+
     @Test(
         "tokens that arrive after the time limit are in doubt, because the lock was released")
     func lateTokens() async throws {
