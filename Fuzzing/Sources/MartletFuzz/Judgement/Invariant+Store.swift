@@ -27,7 +27,7 @@ extension Invariant {
             guard let old = change.old else { continue }
             let what = "process \(change.life.process) replaced \(old.text) at \(facts.time(change.position).text)"
             guard let new = change.new else {
-                if facts.mayDelete(old, change) { continue }
+                if facts.mayDelete(old, change) || facts.isOrderUnknown { continue }
                 return "process \(change.life.process) deleted \(old.text) at \(facts.time(change.position).text)"
             }
             if new.family == old.family {
@@ -123,8 +123,16 @@ extension Facts {
 }
 
 extension Facts {
-    /// Whether a sign-in was stored late and the wall clock was set. Then the clock orders the sign-ins, and it is wrong.
+    /// Whether a sign-in was stored late, or a sign-out met trouble, and the wall clock was set. Then the clock orders
+    /// them, and it is wrong.
     fileprivate var isOrderUnknown: Bool {
-        !wallClockChanges.isEmpty && calls.contains { $0.kind.endsSessions && isStoredLate($0) }
+        guard !wallClockChanges.isEmpty else { return false }
+        return calls.contains { call in
+            switch call.kind {
+            case .signIn, .login: isStoredLate(call)
+            case .signOut: hasTrouble(call.life, from: call.position, to: call.end)
+            case .token, .renewal, .request: false
+            }
+        }
     }
 }
