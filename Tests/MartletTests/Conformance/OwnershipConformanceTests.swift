@@ -93,6 +93,54 @@ import Testing
         #expect(bearers.lines == ["none", "none"])
     }
 
+    @Test("C66: an event stream whose first look at the store failed stays with the session whose token it has sent")
+    func streamOverUnreadableStore() async throws {
+        let store = FailingTokenStore()
+        let backend = try await App.signedIn(store: store).backend
+        backend.invalidateAccessTokens()
+        let refreshes = Log()
+        backend.beforeRefresh { _ in
+            refreshes.add("refresh")
+            return refreshes.lines.count == 1 ? .status(503) : nil
+        }
+        let bearers = Log()
+        backend.beforeCall { request in
+            bearers.add(request.bearer ?? "none")
+            return request.bearer == nil ? events("data: one\n\n") : nil
+        }
+        store.fail(.read)
+        let app = App(backend, store: store)
+        let stream = Task {
+            var stream = app.client.serverSentEvents(from: Get("/me", .ifSignedIn)).makeAsyncIterator()
+            return await error { _ = try await stream.next() }
+        }
+        while refreshes.lines.isEmpty {
+            app.time.advanceToNextSleeper()
+            await Task.yield()
+        }
+        await app.time.waitForSleepers()
+        backend.revokeSession()
+        while app.tokens.state != .expired(.refreshTokenRejected(code: nil)),
+            app.tokens.state != .expired(.rotationLost)
+        {
+            app.time.advance(by: .seconds(1))
+            try? await app.tokens.refresh()
+        }
+        let clock = Task {
+            while !Task.isCancelled {
+                app.time.advance(by: .seconds(5))
+                await Task.yield()
+            }
+        }
+        let failure = await stream.value
+        clock.cancel()
+        guard case .sessionExpired = failure else {
+            Issue.record("the stream went on")
+            return
+        }
+        #expect(!bearers.lines.contains("none"))
+    }
+
     /// Waits before each request until it is told to go on.
     private struct WaitingInterceptor: RequestInterceptor {
         let gate: Gate

@@ -103,7 +103,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 try await wait(until: time.uptime + Swift.max(first, longer), time)
             }
             hasConnected = true
-            await findSession()
+            try await findSession()
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
             let response: NetworkResponse<ByteStream>
             (response, owner) = try await events.client.stream(endpoint, owner: owner)
@@ -124,9 +124,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// Finds the session of all connections, if the store had not been read when the iteration began. A connection
         /// that fails does not report it, and the next one must not belong to another session or to none.
-        private mutating func findSession() async {
+        private mutating func findSession() async throws(NetworkError) {
             guard let tokens = events.client.tokens, let begun = owner, begun.situation == .unknown else { return }
-            _ = await tokens.loadedState
+            switch await tokens.loadedState {
+            case .unavailable(let failure), .unreadable(let failure): throw .storageUnavailable(events.call, failure)
+            case .loading, .signedOut, .signedIn, .expired: break
+            }
             let current = tokens.beginCall().owner
             if current.epoch == begun.epoch { owner = current }
         }
