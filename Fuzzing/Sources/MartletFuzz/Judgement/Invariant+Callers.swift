@@ -51,6 +51,24 @@ extension Invariant {
         }
         return nil
     }
+
+    static let unavailableIsNotSignedOut = Invariant(
+        rule: "A call is told that no user is signed in only after a sign-out or a terminal error from the server."
+    ) { facts in
+        guard facts.script.start != .nothing, facts.store.doubtful.isEmpty, facts.rejectedFamilies.isEmpty
+        else { return nil }
+        for call in facts.calls {
+            switch call.response?.reply {
+            case .refused(.signedOut), .failed(.signInRequired): break
+            default: continue
+            }
+            let position = call.response?.position ?? 0
+            // A sign-in whose record cannot be written deletes the one before.
+            if facts.calls.contains(where: { $0.kind.endsSessions && $0.position < position }) { continue }
+            return "call \(call.number) was told that no user is signed in, but no user has signed out"
+        }
+        return nil
+    }
 }
 
 extension Facts {

@@ -80,6 +80,20 @@ extension Invariant {
         return nil
     }
 
+    static let currentSessionsAreNotRevoked = Invariant(
+        rule: "A process revokes no tokens of the session that it is signed in to."
+    ) { facts in
+        for (position, entry) in facts.history.entries.enumerated() {
+            guard case .revokes(let life, let family) = entry.what, !facts.isDoubtful(family),
+                facts.wasSignedIn(life, to: family, before: position)
+            else { continue }
+            return
+                "process \(life.process) revoked session \(family) at \(facts.time(position).text), but is signed in "
+                + "to it"
+        }
+        return nil
+    }
+
     static let sessionsEndForAReason = Invariant(
         rule: "A session ends only because of a user's action or a terminal error from the server."
     ) { facts in
@@ -170,6 +184,29 @@ extension Facts {
             }
             guard !isBack, let family = family(of: ended) else { return nil }
             return (life, family, position)
+        }
+    }
+
+    /// Whether a process reported before a position that it has a session, and neither reported its end nor was asked to
+    /// end it.
+    fileprivate func wasSignedIn(_ life: Life, to family: Int, before last: Int) -> Bool {
+        let isChanging = calls.contains {
+            $0.life == life && $0.kind.endsSessions && $0.position < last
+                && ($0.end >= last || time($0.end) == time(last))
+        }
+        if isChanging { return false }
+        let latest = events.last { position, other, event in
+            guard other == life, time(position) <= time(last) else { return false }
+            switch event {
+            case .restored, .signedIn, .adopted, .refreshSucceeded, .signedOut, .signedOutElsewhere, .expired:
+                return true
+            default: return false
+            }
+        }
+        switch latest?.event {
+        case .restored(let stamp?), .signedIn(let stamp), .adopted(let stamp), .refreshSucceeded(let stamp):
+            return self.family(of: stamp.session) == family
+        default: return false
         }
     }
 

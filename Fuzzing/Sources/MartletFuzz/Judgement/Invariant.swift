@@ -5,12 +5,12 @@ struct Invariant: Sendable {
     let find: @Sendable (Facts) -> String?
 
     static let all = [
-        everyCallReturns, cancelledAtOnce, validTokensAreHandedOut, requestsKeepTheirSession, callsKeepTheirSession,
+        everyCallReturns, cancelledAtOnce, validTokensAreHandedOut, unavailableIsNotSignedOut,
+        requestsKeepTheirSession, callsKeepTheirSession,
         oneReplay, tokensStayAtTheirOrigin, oneRefreshAtATime, spentTokensAreNotResent, reuseHasACause,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,
         endedSessionsStayInvisible, endedSessionsSendNothing, endedSessionsAreNotStored, endedSessionsAreRevoked,
-        durableBeforeVisible,
-        sessionsEndForAReason, newerTokensAreAdopted, oneExpiry, recordsVanishForAReason, nothingDisappears,
-        stateMatchesStore,
+        currentSessionsAreNotRevoked, durableBeforeVisible, sessionsEndForAReason, newerTokensAreAdopted, oneExpiry,
+        recordsVanishForAReason, nothingDisappears, stateMatchesStore,
     ]
 }
