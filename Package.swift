@@ -89,7 +89,7 @@ let package = Package(
         .target(
             name: "Martlet",
             dependencies: [
-                "MartletLibc",
+                "MartletJSON", "MartletLibc",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: asyncHTTPClient),
                 .product(name: "NIOCore", package: "swift-nio", condition: asyncHTTPClient),
@@ -130,7 +130,7 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Martlet", "MartletTesting",
+                "Martlet", "MartletJSON", "MartletTesting",
                 .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: openCombine),
             ],
             swiftSettings: settings

@@ -26,10 +26,19 @@
 /// from Foundation's decoder.
 public struct MartletJSONDecoder: Sendable {
     /// How dates are written. The default is a number of seconds since 2001, as `Date` encodes itself.
+    ///
+    /// A decoder that becomes the `decoder` of Martlet's `NetworkConfig` before a strategy has been set reads responses
+    /// with ``DateDecodingStrategy/iso8601OptionalFraction``, as that setting's default does.
     public var dateDecodingStrategy: DateDecodingStrategy {
         get { strategies.date }
-        set { strategies.date = newValue }
+        set {
+            strategies.date = newValue
+            hasDateStrategy = true
+        }
     }
+
+    /// Whether ``dateDecodingStrategy`` has been set. If not, `NetworkClient` reads dates as servers write them.
+    package private(set) var hasDateStrategy = false
 
     /// How bytes are written. The default is Base64.
     public var dataDecodingStrategy: DataDecodingStrategy {
@@ -108,6 +117,8 @@ extension MartletJSONDecoder {
         case millisecondsSince1970
         /// A string in the form of RFC 3339, such as `2026-01-31T23:59:59Z`.
         case iso8601
+        /// A string in the form of RFC 3339 with or without a fraction of a second, such as `2026-01-31T23:59:59.123Z`.
+        case iso8601OptionalFraction
         /// As a closure reads them.
         case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
     }

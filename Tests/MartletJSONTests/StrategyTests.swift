@@ -67,6 +67,37 @@ struct StrategyTests {
         }
     }
 
+    @Test("read dates with fractions as Foundation does", arguments: 0..<40)
+    func fractions(_ second: Int) throws {
+        var decoder = MartletJSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601OptionalFraction
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        for number in stride(from: second, to: 1000, by: 7) {
+            let milliseconds = String("\(1000 + number)".dropFirst())
+            for fraction in [
+                milliseconds, "\(milliseconds)\(number * 37 % 900 + 100)", milliseconds + "456789", "\(number % 10)",
+            ] {
+                let text = "\(1990 + second)-02-28T23:59:\(10 + second).\(fraction)Z"
+                let date = try decoder.decode(Date.self, from: Data("\"\(text)\"".utf8))
+                #expect(try date == style.parse(text), "\(text)")
+            }
+        }
+    }
+
+    @Test(
+        "refuse a date with a path, and take the forms that Foundation takes",
+        arguments: [
+            (#""2026-01-31T23:59:59+09:00""#, true), (#""2026-01-31T23:59:59.5+09:00""#, true), (#""tomorrow""#, false),
+            (#""2026-01-31T23:59:59.Z""#, false), (#""2026-01-31T23:59:59.12xZ""#, false), ("1", false),
+            ("null", false),
+        ])
+    func otherDates(_ text: String, isDate: Bool) {
+        var decoder = MartletJSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601OptionalFraction
+        let found = outcome { try decoder.decode([String: Date].self, from: Data(#"{"since":\#(text)}"#.utf8)) }
+        #expect(isDate != found.hasSuffix("at [\"since -\"]"), "\(found)")
+    }
+
     @Test(
         "read data, addresses and decimals as Foundation does",
         arguments: [

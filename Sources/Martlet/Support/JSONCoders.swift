@@ -1,3 +1,5 @@
+internal import MartletJSON
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -11,7 +13,7 @@ extension JSONDecoder {
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
             let text = try container.decode(String.self)
-            guard let date = ISO8601.parse(text) else {
+            guard let date = ISO8601.date(text) else {
                 throw DecodingError.dataCorruptedError(
                     in: container, debugDescription: "\"\(text)\" is not an ISO 8601 date")
             }

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import MartletJSON
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -12,7 +13,7 @@ struct ResponseDecoding: Sendable {
     private let envelope: ResponseEnvelope?
 
     init(decoder: any ResponseDecoder, envelope: ResponseEnvelope?) {
-        self.decoder = decoder
+        self.decoder = (decoder as? MartletJSONDecoder)?.readingDates ?? decoder
         self.envelope = envelope
     }
 

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import MartletJSON
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -93,7 +94,7 @@ public struct TokenFields: Sendable, Hashable {
         if let number = value.number, number.isFinite, number > 0 {
             return Date(timeIntervalSince1970: number > 1e11 ? number / 1000 : number)
         }
-        return value.string.flatMap(ISO8601.parse)
+        return value.string.flatMap { ISO8601.date($0) }
     }
 }
 
