@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// Exchanges a refresh token for new tokens, in the dialect of one server.
 ///
 /// Most servers are covered by a factory: ``json(path:field:)``, ``oauth2(path:client:sendsJSON:)``, ``bearer(path:)``,
@@ -40,4 +46,9 @@ public struct RefreshRejectedError: Error, Sendable, Hashable {
     public init(code: String? = nil) {
         self.code = code
     }
+}
+
+extension RefreshRejectedError: LocalizedError {
+    /// A text for the user, in the user's language.
+    public var errorDescription: String? { UserText.sessionRefused.text }
 }

@@ -1,0 +1,129 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The texts that errors show to users: without URLs, status codes or advice for developers.
+package enum UserText: CaseIterable, Sendable {
+    case offline, cannotConnect, connectionLost, timedOut, cancelled, notSecure, notUnderstood, appFault
+    case notFound, tooLarge, tooMany, serverTrouble, refused, notAllowed
+    case signInRequired, sessionChanged, renewalFailed, sessionRefused, sessionRanOut, sessionInterrupted
+    case notSaved, damaged, nothingThere
+    case storeLocked, storeUnreachable, storeDamaged, storeForeign, storeTooNew, storeUnsafe
+
+    /// A language that the texts are written in.
+    package enum Language: Sendable {
+        case english, korean
+
+        /// Replaces the user's language, for tests.
+        @TaskLocal package static var override: Language?
+
+        /// The language of the user, or English.
+        package static var current: Language {
+            if let override { return override }
+            #if canImport(Darwin)
+                return Language(tag: Locale.preferredLanguages.first)
+            #else
+                // FoundationEssentials has no languages. These variables are those of POSIX, in the order of precedence.
+                let environment = ProcessInfo.processInfo.environment
+                let names = ["LC_ALL", "LC_MESSAGES", "LANG"]
+                return Language(tag: names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty })
+            #endif
+        }
+
+        /// The language of a tag such as `ko-KR` or `ko_KR.UTF-8`.
+        package init(tag: String?) {
+            self = tag?.prefix { $0.isLetter }.lowercased() == "ko" ? .korean : .english
+        }
+    }
+
+    /// The text in the user's language.
+    package var text: String {
+        switch Language.current {
+        case .english: english
+        case .korean: korean
+        }
+    }
+
+    /// A text for an HTTP status code.
+    package static func status(_ status: Int) -> UserText {
+        switch status {
+        case 401, 403: notAllowed
+        case 404, 410: notFound
+        case 408, 504: timedOut
+        case 413: tooLarge
+        case 429: tooMany
+        case 500...: serverTrouble
+        default: refused
+        }
+    }
+
+    var english: String {
+        switch self {
+        case .offline: "You are offline. Try again when you are connected."
+        case .cannotConnect: "The server cannot be reached. Check your connection and try again."
+        case .connectionLost: "The connection was lost. Try again."
+        case .timedOut: "The server took too long to respond. Try again."
+        case .cancelled: "The request was canceled."
+        case .notSecure: "A secure connection could not be established. Nothing was sent."
+        case .notUnderstood: "The app could not read the server’s response. Try again later, or update the app."
+        case .appFault: "Something went wrong in the app. Try again."
+        case .notFound: "This no longer exists."
+        case .tooLarge: "This is too large for the server."
+        case .tooMany: "There were too many requests. Wait a moment and try again."
+        case .serverTrouble: "The server is having problems. Try again later."
+        case .refused: "The server rejected the request."
+        case .notAllowed: "You do not have permission to do this."
+        case .signInRequired: "Sign in to continue."
+        case .sessionChanged: "The sign-in status has changed in the meantime. Try again."
+        case .renewalFailed: "Your sign-in could not be renewed. Try again in a moment."
+        case .sessionRefused: "Your session is no longer valid. Sign in again to continue."
+        case .sessionRanOut: "Your session has expired. Sign in again to continue."
+        case .sessionInterrupted: "Your session could not be resumed after an interruption. Sign in again to continue."
+        case .notSaved: "The file could not be saved."
+        case .damaged: "The downloaded file was damaged and was not saved. Try again."
+        case .nothingThere: "There is nothing to download on the server."
+        case .storeLocked: "Unlock this device to continue."
+        case .storeUnreachable: "Your saved sign-in cannot be read at the moment. Try again."
+        case .storeDamaged: "Your saved sign-in is damaged. Sign in again to continue."
+        case .storeForeign: "Something else is stored where this app keeps your sign-in. Sign in again to continue."
+        case .storeTooNew: "Your sign-in was saved by a newer version of this app. Update the app to continue."
+        case .storeUnsafe: "Other users could read your saved sign-in, so it was not used. Sign in again to continue."
+        }
+    }
+
+    var korean: String {
+        switch self {
+        case .offline: "오프라인 상태입니다. 네트워크에 연결된 뒤 다시 시도해 주세요."
+        case .cannotConnect: "서버에 연결할 수 없습니다. 네트워크를 확인하고 다시 시도해 주세요."
+        case .connectionLost: "연결이 끊어졌습니다. 다시 시도해 주세요."
+        case .timedOut: "서버의 응답이 너무 늦습니다. 다시 시도해 주세요."
+        case .cancelled: "취소되었습니다."
+        case .notSecure: "안전한 연결을 만들 수 없어 아무것도 보내지 않았습니다."
+        case .notUnderstood: "서버의 응답을 이해할 수 없습니다. 나중에 다시 시도하거나 앱을 업데이트해 주세요."
+        case .appFault: "앱에 문제가 생겼습니다. 다시 시도해 주세요."
+        case .notFound: "더 이상 존재하지 않습니다."
+        case .tooLarge: "서버가 받기에는 너무 큽니다."
+        case .tooMany: "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요."
+        case .serverTrouble: "서버에 문제가 있습니다. 나중에 다시 시도해 주세요."
+        case .refused: "서버가 요청을 거절했습니다."
+        case .notAllowed: "이 작업을 할 권한이 없습니다."
+        case .signInRequired: "계속하려면 로그인해 주세요."
+        case .sessionChanged: "그사이에 로그인 상태가 바뀌었습니다. 다시 시도해 주세요."
+        case .renewalFailed: "지금은 로그인을 갱신할 수 없습니다. 잠시 후 다시 시도해 주세요."
+        case .sessionRefused: "세션이 더 이상 유효하지 않습니다. 계속하려면 다시 로그인해 주세요."
+        case .sessionRanOut: "세션이 만료되었습니다. 계속하려면 다시 로그인해 주세요."
+        case .sessionInterrupted: "중단된 뒤 세션을 이어 갈 수 없습니다. 계속하려면 다시 로그인해 주세요."
+        case .notSaved: "파일을 저장할 수 없습니다."
+        case .damaged: "파일이 손상된 채 도착하여 저장하지 않았습니다. 다시 시도해 주세요."
+        case .nothingThere: "서버에 내려받을 것이 없습니다."
+        case .storeLocked: "계속하려면 기기의 잠금을 해제해 주세요."
+        case .storeUnreachable: "지금은 로그인 정보를 읽을 수 없습니다. 다시 시도해 주세요."
+        case .storeDamaged: "저장된 로그인 정보가 손상되었습니다. 계속하려면 다시 로그인해 주세요."
+        case .storeForeign: "이 앱이 로그인 정보를 보관하는 곳에 다른 데이터가 있습니다. 계속하려면 다시 로그인하세요."
+        case .storeTooNew: "로그인 정보가 이 앱의 더 새로운 버전에서 저장되었습니다. 계속하려면 앱을 업데이트해 주세요."
+        case .storeUnsafe: "저장된 로그인 정보를 다른 사람이 읽을 수 있어 사용하지 않았습니다. 계속하려면 다시 로그인해 주세요."
+        }
+    }
+}
