@@ -24,9 +24,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: [
+        .target(name: "TrapReporting", swiftSettings: settings),
         .executableTarget(
             name: "MartletFuzz",
             dependencies: [
+                "TrapReporting",
                 .product(name: "Martlet", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -38,6 +40,7 @@ let package = Package(
         .executableTarget(
             name: "MartletSearch",
             dependencies: [
+                "TrapReporting",
                 .product(name: "Martlet", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -53,6 +56,7 @@ let package = Package(
         .executableTarget(
             name: "MartletFuzzJSON",
             dependencies: [
+                "TrapReporting",
                 .product(name: "MartletJSON", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

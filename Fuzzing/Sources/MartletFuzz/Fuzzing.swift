@@ -1,10 +1,11 @@
 import ArgumentParser
 import MartletTesting
+import TrapReporting
 
 extension FuzzCommand {
     /// Runs one seed and prints its transcript.
     func replay(_ seed: UInt64) throws {
-        TrapReporter.begin(seed)
+        TrapReporter.begin { "seed \(seed)" }
         let verdict = try Verdict(seed: seed)
         print(verdict.report())
         print("1 schedule, \(verdict.violations.count) violations")
@@ -26,7 +27,7 @@ extension FuzzCommand {
         let start = ContinuousClock.now
         var seed = first
         while ContinuousClock.now - start < .seconds(seconds), tally.violations < max(violations, 1) {
-            TrapReporter.begin(seed)
+            TrapReporter.begin { "seed \(seed)" }
             let verdict = try Verdict(seed: seed)
             tally.add(verdict)
             if !verdict.violations.isEmpty {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TrapReporting
 
 /// `martlet-fuzz-json`: decodes random documents with both decoders and compares what they do.
 @main
@@ -31,10 +32,9 @@ struct FuzzCommand: ParsableCommand {
         }
         let first = firstSeed ?? UInt64.random(in: 1...1_000_000_000_000)
         print("\(documents) documents from seed \(first) on.")
-        TrapReporter.install()
         var counts = (same: 0, strict: 0, largeFraction: 0, zeroWithExponent: 0)
         for seed in first..<first + UInt64(documents) {
-            TrapReporter.current = seed
+            TrapReporter.begin { "seed \(seed)" }
             let trial = Trial(seed: seed)
             switch trial.judge() {
             case .same: counts.same += 1

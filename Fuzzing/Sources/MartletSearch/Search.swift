@@ -1,3 +1,5 @@
+import TrapReporting
+
 @testable import MartletTesting
 
 /// A breadth-first search of all sequences of choices, up to a depth. Each world is visited once.

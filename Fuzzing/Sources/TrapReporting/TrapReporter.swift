@@ -6,21 +6,23 @@
     import Musl
 #endif
 
-/// Prints the current choices when the process traps, as it does if a continuation is resumed twice.
-enum TrapReporter {
+/// Prints what to repeat when the process traps, as it does if a continuation is resumed twice.
+public enum TrapReporter {
     // Written and read on the only thread; a signal handler runs on it too.
     nonisolated(unsafe) private static var describe: () -> String = { "" }
     // Accessed on the only thread.
     nonisolated(unsafe) private static var isSet = false
 
-    static func begin(_ describe: @escaping () -> String) {
+    /// Sets what is printed.
+    /// - Parameter describe: Names what the process does now: a seed, or choices.
+    public static func begin(_ describe: @escaping () -> String) {
         self.describe = describe
         guard !isSet else { return }
         isSet = true
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV] {
             signal(number) { number in
                 // Printing is unsafe in a signal handler, but the process ends here anyway.
-                print("VIOLATION  The engine trapped (signal \(number)).\n\(TrapReporter.describe())")
+                print("\nVIOLATION  The process trapped (signal \(number)).\n\(TrapReporter.describe())")
                 fflush(nil)
                 _exit(1)
             }
