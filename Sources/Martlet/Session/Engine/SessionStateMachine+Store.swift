@@ -63,13 +63,12 @@ extension SessionStateMachine {
             }
         case .delete:
             switch reading {
-            case .found(let record) where deletion?.scope.includes(record) == true:
-                decision.update = .delete
-                decision.subject = record
-            case .found, .empty: break
+            case .found(let record): if deletion?.scope.includes(record) == true { decision.update = .delete }
+            case .empty: break
             case .unavailable: if deletion?.coversUnreadable == true { decision.update = .delete }
             }
         }
+        if case .found(let found) = reading, decision.update != .keep { decision.former = found }
         return decision
     }
 

@@ -9,7 +9,7 @@ extension SessionStateMachine {
         _ task: StoreTask, _ decision: StoreDecision, over snapshot: StoreSnapshot, failure: StorageError?
     ) {
         // Since a sign-in or sign-out there is another task, which brings newer knowledge.
-        guard decision.epoch == epoch else { return }
+        guard decision.epoch == epoch else { return failure == nil ? revokeFormer(of: task, decision) : () }
         learnClaim(from: snapshot.reading)
         switch task {
         case .read: looked(snapshot)
@@ -20,6 +20,15 @@ extension SessionStateMachine {
         }
         if task == .write || task == .delete { startRevocations() }
         if failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
+    }
+
+    /// Revokes the tokens of a session whose record a sign-in has overwritten, or a sign-out deleted, that is over itself.
+    /// No other process may know the session.
+    private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
+        guard task == .write || task == .delete, let former = decision.former, former.id != decision.subject?.id,
+            former.id != session?.record.id, former.id != lastEnded
+        else { return }
+        actions.append(.revoke(former.bundle, expiresAt: nil))
     }
 
     private mutating func startRevocations() {
@@ -42,7 +51,8 @@ extension SessionStateMachine {
     /// A task that had been reported as failed has ended after all.
     /// - Parameter snapshot: What the store contains now.
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
-        guard decision.epoch == epoch, snapshot.reading.wasReadable else { return }
+        guard snapshot.reading.wasReadable else { return }
+        guard decision.epoch == epoch else { return revokeFormer(of: task, decision) }
         if var session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             session.claim = .stored
             // A sign-in becomes visible only with the answer to its own write, which is still to come.
@@ -55,7 +65,7 @@ extension SessionStateMachine {
         }
         // The retry could delete a later sign-in of another process.
         if task == .delete, decision.scope == deletion?.scope {
-            deleted(over: decision.subject.map { StoreSnapshot(reading: .found($0)) } ?? snapshot, nil)
+            deleted(over: decision.former.map { StoreSnapshot(reading: .found($0)) } ?? snapshot, nil)
             return startRevocations()
         }
         // What was read may be older than the last change by another process.

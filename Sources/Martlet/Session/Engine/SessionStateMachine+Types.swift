@@ -150,8 +150,10 @@ extension SessionStateMachine {
     /// What the machine decided when the store offered its record, to interpret the answer.
     struct StoreDecision: Hashable, Sendable {
         var update: StoreUpdate
-        /// The record to be written or deleted; of a preparation only if it gets its first journal.
+        /// The record to be written; of a preparation only if it gets its first journal.
         var subject: StoredSession?
+        /// The record to be overwritten or deleted.
+        var former: StoredSession?
         /// The records that a deletion covered.
         let scope: DeletionScope?
         /// The epoch of the decision. The answer to an earlier one is outdated.

@@ -33,6 +33,8 @@ extension TokenManager {
             }
             // Write the result while holding the lock: the next process that acquires it must find the new record.
             await storePort.flush()
+            // Nor must it find that of a session that has ended meanwhile.
+            if core.withLock({ $0.machine.needs(.delete) }) { await storePort.flush() }
             core.withLock { $0.refreshLock = nil }
             lock?.release()
         }

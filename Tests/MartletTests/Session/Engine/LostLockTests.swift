@@ -44,6 +44,26 @@ import Testing
         #expect(record?.rotation == 2 && record?.journal == nil)
     }
 
+    @Test("a sign-out during a refresh deletes the record before another process can acquire the lock")
+    func signOutWhileStoring() async throws {
+        let (store, gate) = (SharedStore(), Gate())
+        let app = try await App.signedIn(store: store)
+        app.backend.invalidateAccessTokens()
+        app.backend.afterRefresh { _ in
+            store.holdWrites(at: gate)
+            return nil
+        }
+        async let call = app.call()
+        await gate.waitForArrivals()
+        let signOut = Task { await app.tokens.signOut() }
+        while app.tokens.state != .signedOut { await Task.yield() }
+        gate.open()
+        await signOut.value
+        _ = await call
+        while store.log.lines.count < 2 { await Task.yield() }
+        #expect(store.log.lines == ["deleted", "released"])
+    }
+
     @Test("it leaves the journal in the store, on which another process may rely") func otherJournal() {
         var record = StoredSession(id: SessionID(), bundle: .fresh(1))
         let machine = SessionStateMachine.restored(record, sharesStore: true)
@@ -90,11 +110,16 @@ private final class SharedStore: TokenStore {
 
         func acquire(lease: Duration) async throws -> any HeldStoreLock { self }
         var isHeld: Bool { !store.isLockLost }
-        func release() {}
+        func release() { store.log.add("released") }
     }
 
+    /// The deletions, and the releases of the lock.
+    let log = Log()
     private let inner = InMemoryTokenStore()
     private let state = Locked(false)
+    private let gate = Locked<Gate?>(nil)
+
+    func holdWrites(at gate: Gate) { self.gate.withLock { $0 = gate } }
 
     var isLockLost: Bool {
         get { state.withLock { $0 } }
@@ -110,6 +135,15 @@ private final class SharedStore: TokenStore {
 
     var lock: (any StoreLock)? { Lock(store: self) }
     func read() async -> StoreReading { await inner.read() }
-    func write(_ session: StoredSession) async throws { await inner.write(session) }
-    func delete() async throws { await inner.delete() }
+
+    func write(_ session: StoredSession) async throws {
+        await gate.withLock { $0 }?.pass()
+        await inner.write(session)
+    }
+
+    func delete() async throws {
+        for _ in 0..<100 { await Task.yield() }
+        await inner.delete()
+        log.add("deleted")
+    }
 }

@@ -157,6 +157,24 @@ import Testing
         }
     }
 
+    @Test("a session that only a sign-in which is over itself has overwritten is revoked") func replacedByFormer() {
+        for isLate in [false, true] {
+            var machine = Machine(policy: SessionPolicy())
+            machine.signedIn(bob, deadlines: nil, by: 1)
+            let decision = machine.decide(.write, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
+            #expect(decision.update == .write(bob))
+            let carol = StoredSession(id: SessionID(), bundle: .pair("carol"))
+            machine.signedIn(carol, deadlines: nil, by: 2)
+            _ = machine.takeActions()
+            if isLate {
+                machine.storeAnsweredLate(.write, decision, .init(reading: .found(bob)))
+            } else {
+                machine.storeAnswered(.write, decision, over: .init(reading: .found(ada)), failure: nil)
+            }
+            #expect(machine.takeActions() == [.revoke(ada.bundle, expiresAt: nil)])
+        }
+    }
+
     @Test("tokens wait for no deletion that is not needed any more before they are revoked") func lateRevocation() {
         var machine = Machine.restored(ada, sharesStore: true)
         machine.signedOut(at: SessionStateMachine.wallClock)
