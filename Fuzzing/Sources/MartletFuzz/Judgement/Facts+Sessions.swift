@@ -49,8 +49,11 @@ extension Facts {
     /// The call that started a session; `nil` for the session that was stored at the beginning.
     func start(of family: Int) -> Call? { calls.first { $0.family == family } }
 
-    /// Whether a session was started before a sign-in or sign-out was over.
-    func precedes(_ family: Int, endOf call: Call) -> Bool { (start(of: family)?.position ?? -1) < call.end }
+    /// Whether a session was started before a sign-in or sign-out was over, or at the same moment.
+    func precedes(_ family: Int, endOf call: Call) -> Bool {
+        guard let start = start(of: family)?.position, start > call.end else { return true }
+        return time(start) == time(call.end)
+    }
 
     /// The sign-ins and sign-outs of a process that were under way at a position.
     func changes(in life: Life, at position: Int) -> [Call] {

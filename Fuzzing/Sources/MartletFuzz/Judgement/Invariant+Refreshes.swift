@@ -73,6 +73,7 @@ extension Invariant {
             // out before it sent anything, or if a slow disk wrote it after the process had stopped waiting.
             let isJournaled = facts.store.journals(of: family, before: position).contains {
                 $0.life != life || facts.hasTrouble(life, from: $0.requested, to: $0.completed ?? position)
+                    || facts.hasTimedOut(after: $0)
             }
             if cause || isJournaled { continue }
             return "process \(life.process) lost a rotation of session \(family) without a cause"
@@ -176,6 +177,14 @@ extension Facts {
             case .adopted, .signedIn, .restored: return true
             default: return false
             }
+        }
+    }
+
+    /// Whether the clock jumped past the time limit of a refresh that was about to send its token.
+    fileprivate func hasTimedOut(after journal: StoreHistory.Operation) -> Bool {
+        guard let completed = journal.completed else { return false }
+        return jumps.contains {
+            $0.position > completed && time($0.position) == time(completed) && $0.duration >= .seconds(30)
         }
     }
 
