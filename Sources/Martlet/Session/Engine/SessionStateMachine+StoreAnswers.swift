@@ -22,8 +22,8 @@ extension SessionStateMachine {
         if failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
     }
 
-    /// Revokes the tokens of a session whose record a sign-in has overwritten, or a sign-out deleted, that is over itself.
-    /// No other process may know the session.
+    /// Revokes the tokens of a session whose record a sign-in has overwritten, or a sign-out deleted, that is over or was
+    /// reported as failed. No other process may know the session.
     private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
         guard task == .write || task == .delete, let former = decision.former, former.id != decision.subject?.id,
             former.id != session?.record.id, former.id != lastEnded
@@ -52,7 +52,8 @@ extension SessionStateMachine {
     /// - Parameter snapshot: What the store contains now.
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
         guard snapshot.reading.wasReadable else { return }
-        guard decision.epoch == epoch else { return revokeFormer(of: task, decision) }
+        if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
+        guard decision.epoch == epoch else { return }
         if var session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             session.claim = .stored
             // A sign-in becomes visible only with the answer to its own write, which is still to come.

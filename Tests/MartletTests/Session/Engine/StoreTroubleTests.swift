@@ -175,6 +175,16 @@ import Testing
         }
     }
 
+    @Test("a session that a sign-in has overwritten after its time limit is revoked") func replacedLate() {
+        var machine = Machine(policy: SessionPolicy())
+        machine.signedIn(bob, deadlines: nil, by: 1)
+        let decision = machine.decide(.write, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        _ = machine.takeActions()
+        machine.storeAnsweredLate(.write, decision, .init(reading: .found(bob)))
+        #expect(machine.takeActions() == [.revoke(ada.bundle, expiresAt: nil), .emit(.storeRecovered(bob.stamp))])
+    }
+
     @Test("tokens wait for no deletion that is not needed any more before they are revoked") func lateRevocation() {
         var machine = Machine.restored(ada, sharesStore: true)
         machine.signedOut(at: SessionStateMachine.wallClock)
