@@ -60,10 +60,13 @@ extension Invariant {
                 guard other.kind.endsSessions, other.number != call?.number else { return false }
                 let end = min(other.end, facts.store.deaths[other.life] ?? .max)
                 if end > call?.position ?? -1 { return true }
-                guard let call, facts.isStoredLate(call) else { return false }
-                // No process can know the order of two sign-ins that were both not stored when they returned, or that
-                // happened in the same millisecond.
-                return facts.isStoredLate(other) || facts.time(end) == facts.time(call.position)
+                guard let call else { return false }
+                // No process can know the order of two sign-ins that were both not stored when they returned, or of two
+                // steps that met trouble in the same millisecond.
+                let isLate = facts.isStoredLate(call)
+                if isLate, facts.isStoredLate(other) { return true }
+                return facts.time(end) == facts.time(call.position)
+                    && (isLate || facts.hasTrouble(other.life, from: other.position, to: end))
             }
             if isFollowed || facts.isOrderUnknown { continue }
             for entry in facts.history.entries {
