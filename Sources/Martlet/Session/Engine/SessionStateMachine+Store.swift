@@ -43,6 +43,11 @@ extension SessionStateMachine {
                 record.journal = RefreshJournal(of: record, sentAt: wallClock)
                 decision.subject = record
             }
+            if session.claim == .overAnything, case .found(let found) = reading, found.id != record.id {
+                // The order in the store counts, whatever the clocks say.
+                record.generation = max(record.generation, found.generation + 1)
+                decision.subject = record
+            }
             decision.update = write(record, over: reading, for: session)
         case .clearJournal(let record):
             // Another process may have sent the token meanwhile, and relies on the journal.

@@ -10,7 +10,6 @@ extension SessionStateMachine {
     ) {
         // Since a sign-in or sign-out there is another task, which brings newer knowledge.
         guard decision.epoch == epoch else { return failure == nil ? revokeFormer(of: task, decision) : () }
-        learnClaim(from: snapshot.reading)
         switch task {
         case .read: looked(snapshot)
         case .write: wrote(decision, over: snapshot, failure)
@@ -34,18 +33,6 @@ extension SessionStateMachine {
     private mutating func startRevocations() {
         actions += revocations
         revocations = []
-    }
-
-    /// What the store contained at the sign-in was not known, and now is: from here on any other record is that of a
-    /// later sign-in, even if the clock is set back.
-    private mutating func learnClaim(from reading: StoreReading) {
-        guard var session, session.claim == .overEarlier else { return }
-        switch reading {
-        case .empty: session.claim = .over(nil)
-        case .found(let found) where found.generation < session.record.generation: session.claim = .over(found.id)
-        case .found, .unavailable: return
-        }
-        identity = .signedIn(session)
     }
 
     /// A task that had been reported as failed has ended after all.
@@ -159,6 +146,7 @@ extension SessionStateMachine {
             // With the journal of a lost lock, if there is one.
             let deadlines = session.newest.deadlines
             session.install(record, deadlines)
+            lastGeneration = max(lastGeneration, record.generation)
             emit(isSignIn ? .signedIn(record.stamp) : .refreshSucceeded(record.stamp))
         }
         if let failure {
@@ -185,18 +173,13 @@ extension SessionStateMachine {
     /// Starts deleting the record of an earlier session, which would be restored after a restart. A later sign-in, in
     /// another process, must survive.
     private mutating func makeRoom(for session: inout ActiveSession, over snapshot: StoreSnapshot) {
+        session.claim = .overEarlier
         switch snapshot.reading {
-        case .empty:
-            session.claim = .over(nil)
-        case .found(let own) where own.id == session.record.id:
-            // An attempt that was reported as failed has succeeded.
-            session.claim = .stored
-        case .found(let earlier):
-            session.claim = .over(earlier.id)
-            startDeletion(.session(earlier.id))
-        case .unavailable:
-            session.claim = .overEarlier
-            startDeletion(.earlier(than: session.record.generation, except: session.record.id))
+        case .empty: break
+        case .found(let record) where record.id != session.record.id: startDeletion(.session(record.id))
+        // An attempt that was reported as failed has succeeded.
+        case .found: session.claim = .stored
+        case .unavailable: startDeletion(.earlier(than: session.record.generation, except: session.record.id))
         }
     }
 

@@ -75,10 +75,7 @@ extension SessionStateMachine {
         case stored
         /// Any: the user has just signed in.
         case overAnything
-        /// The record that the store contained at the sign-in, if there was one. Any other record is that of a later
-        /// sign-in, in another process.
-        case over(SessionID?)
-        /// Those of earlier sign-ins. What the store contained at this one is not known.
+        /// Those of earlier sign-ins.
         case overEarlier
     }
 

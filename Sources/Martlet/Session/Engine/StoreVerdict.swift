@@ -29,7 +29,6 @@ extension SessionStateMachine.ActiveSession {
         switch claim {
         case .stored: true
         case .overAnything: false
-        case .over(let replaceable): found.id != replaceable
         // Of two sign-ins in the same millisecond, the one that was stored first counts.
         case .overEarlier: found.generation >= record.generation
         }

@@ -56,7 +56,11 @@ public struct StoredSession: Sendable, Hashable, Codable {
     }
 
     /// The place of this session's sign-in among those of all processes.
-    package var generation: Int { signIn ?? 0 }
+    package var generation: Int {
+        // A damaged number must not overflow when a later sign-in adds to it.
+        get { min(max(signIn ?? 0, 0), 1 << 60) }
+        set { signIn = newValue }
+    }
 
     /// The session and rotation of the record's tokens.
     public var stamp: SessionStamp {

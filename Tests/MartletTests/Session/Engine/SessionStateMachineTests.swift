@@ -86,7 +86,7 @@ import Testing
     @Test("a rejected refresh of the former session does not affect the new session") func lateRejection() {
         var (machine, record) = signedIn()
         let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
-        let other = StoredSession(id: SessionID(), bundle: .pair(5))
+        let other = StoredSession(id: SessionID(), generation: 1, bundle: .pair(5))
         machine.signedIn(other, deadlines: nil, by: 2)
         let actions = machine.takeActions()
         #expect(actions.contains(.resume([1], .failure(.sessionChanged))))

@@ -6,8 +6,8 @@ import Testing
 /// Minimal cases of store failures found by the state search.
 @Suite("A store that fails while sessions change") struct StoreTroubleTests {
     private typealias Machine = SessionStateMachine
-    private let ada = StoredSession(id: SessionID(rawValue: "ada"), bundle: .pair("ada"))
-    private let bob = StoredSession(id: SessionID(rawValue: "bob"), bundle: .pair("bob"))
+    private let ada = StoredSession(id: SessionID(rawValue: "ada"), generation: 1, bundle: .pair("ada"))
+    private let bob = StoredSession(id: SessionID(rawValue: "bob"), generation: 2, bundle: .pair("bob"))
     private let failure = StorageError(.unreachable, "full")
 
     @Test("signing out of a session that was never written deletes the previous record") func signOutUnwritten() {
@@ -48,10 +48,36 @@ import Testing
     @Test("a sign-in that was never stored is revoked if another process's sign-in takes its place")
     func unwrittenAndReplaced() {
         var machine = unwritten(bob, over: ada)
-        let carol = StoredSession(id: SessionID(), bundle: .pair("carol"))
+        let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
         #expect(machine.answer(.write, .found(carol)) == .keep)
         #expect(machine.currentRecord == carol)
         #expect(machine.takeActions().contains(.revoke(bob.bundle, expiresAt: nil)))
+    }
+
+    @Test("a sign-in comes after the one that it has replaced, whatever the clocks say") func replacedHigherGeneration()
+    {
+        for highest in [4, Int.max] {
+            let carol = StoredSession(id: SessionID(), generation: highest, bundle: .pair("carol"))
+            var machine = Machine(policy: SessionPolicy())
+            machine.signedIn(bob, deadlines: nil, by: 1)
+            machine.answer(.write, .found(carol))
+            #expect(machine.currentRecord?.id == bob.id)
+            // The process of the replaced sign-in took its write to have failed, and repeats it.
+            var other = unwritten(carol, over: ada)
+            #expect(other.answer(.write, .found(machine.currentRecord ?? ada)) == .keep)
+            #expect(other.currentRecord == machine.currentRecord)
+            #expect(machine.makeGeneration(at: .distantPast) > min(highest, 1 << 60))
+        }
+    }
+
+    @Test("a sign-in whose write failed replaces an earlier session that another process has written again")
+    func earlierSessionReturns() {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        machine.signedIn(bob, deadlines: nil, by: 1)
+        machine.answer(.write, .empty, failure: failure)
+        machine.answer(.read, .found(ada))
+        #expect(machine.currentRecord == bob)
+        #expect(machine.answer(.write, .found(ada)) == .write(bob))
     }
 
     @Test("a pending deletion is dropped when its record has been overwritten") func obsoleteDeletion() {
@@ -163,7 +189,7 @@ import Testing
             machine.signedIn(bob, deadlines: nil, by: 1)
             let decision = machine.decide(.write, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
             #expect(decision.update == .write(bob))
-            let carol = StoredSession(id: SessionID(), bundle: .pair("carol"))
+            let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
             machine.signedIn(carol, deadlines: nil, by: 2)
             _ = machine.takeActions()
             if isLate {
@@ -203,7 +229,7 @@ import Testing
     func signOutWhileDeleting() {
         var machine = unwritten(bob, over: ada)
         machine.answer(.delete, .unavailable(failure), failure: failure)
-        let carol = StoredSession(id: SessionID(), bundle: .pair("carol"))
+        let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
         machine.answer(.write, .found(carol))
         #expect(machine.currentRecord == carol && machine.needs(.delete))
         machine.answer(.read, .empty)
