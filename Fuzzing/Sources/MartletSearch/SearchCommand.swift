@@ -44,11 +44,23 @@ struct SearchCommand: ParsableCommand {
     @Option(help: "The number of processes that search at the same time, one setting each.")
     var processes = ProcessInfo.processInfo.activeProcessorCount
 
+    func validate() throws {
+        for (name, number, least) in [
+            ("depth", depth, 1), ("disturbances", disturbances, 0), ("callers", callers, 1), ("sessions", sessions, 1),
+            ("seconds", seconds, 1), ("processes", processes, 1),
+        ] where number < least {
+            throw ValidationError("--\(name) must be at least \(least).")
+        }
+        if let setting, !Setting.all.indices.contains(setting) {
+            throw ValidationError("--setting must be a number from 0 to \(Setting.all.count - 1).")
+        }
+    }
+
     func run() throws {
         if setting == nil, !first, processes > 1 { return try Workers(searching: self).run() }
         let settings = setting.map { [Setting.all[$0]] } ?? Setting.all
         // The shortest way to a violation, whatever the setting.
-        let depths = first ? Array(1...max(depth, 1)) : [depth]
+        let depths = first ? Array(1...depth) : [depth]
         let end: ContinuousClock.Instant? = first ? ContinuousClock.now + .seconds(seconds) : nil
         let hasViolations = try StepScheduler.run { scheduler in
             depths.contains { search(settings, to: $0, until: end, on: scheduler) }

@@ -91,8 +91,7 @@ struct Facts {
             sends[send - 1].retryAfter = retryAfter
         case .delivers(let send):
             sends[send - 1].delivered = position
-            let limit: Duration = script.grace > .zero ? .seconds(18) : .seconds(30)
-            sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= limit
+            sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= requestLimit
         case .abandons(let send): sends[send - 1].abandoned = position
         case .asks(let life, let number, _, let kind, let situation):
             // Calls are numbered before it is known which of them are made.
@@ -110,11 +109,20 @@ struct Facts {
             store.add(event, of: life, at: position)
             guard case .killed = event else { return }
             for index in sends.indices where sends[index].life == life { sends[index].death = position }
-        case .jumps(let duration): jumps.append((position, duration))
+        case .jumps(let duration):
+            jumps.append((position, duration))
+            // A process that has not looked at a response yet finds that its time limit has expired.
+            for index in sends.indices where sends[index].delivered.map({ time($0) == time(position) }) == true {
+                let elapsed = time(position) + duration - time(sends[index].position)
+                sends[index].isLate = sends[index].isLate || elapsed >= requestLimit
+            }
         case .setsWallClock: wallClockChanges.append(position)
         default: break
         }
     }
+
+    /// How long a process waits for the response to a refresh.
+    private var requestLimit: Duration { script.grace > .zero ? .seconds(18) : .seconds(30) }
 
     private mutating func update(_ call: Int, _ change: (inout Call) -> Void) {
         guard let index = indices[call] else { return }
