@@ -54,17 +54,23 @@ struct AttemptRunner: Sendable {
         // Not the call itself: it has the receiver, which keeps the body until the caller takes it. A caller that was
         // cancelled never does.
         let (context, monitor, owner) = (call.context, call.monitor, call.authorization.owner)
-        return try await limits.run(withoutProgressFor: limit(of: call)) { progress in
+        let consume = { @Sendable (progress: ProgressSignal?) async throws -> Int in
             let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
             try await receiver.receive(
                 IncomingResponse(
                     attempt: attempt, head: response.head, body: counted, context: context,
                     progress: { count in
-                        progress.report()
+                        progress?.report()
                         monitor?.receive(count, in: pass)
                     }, finish: { monitor?.finish() }, slot: slot, owner: owner))
             return count.withLock { $0 }
-        }.get()
+        }
+        guard receiver.outlivesCall else {
+            return try await limits.run(withoutProgressFor: limit(of: call), consume).get()
+        }
+        // No limit may end the call while the receiver keeps the body: the next attempt would wait for its slot.
+        try Task.checkCancellation()
+        return try await consume(nil)
     }
 
     private func limit(of call: CallState) -> Duration {

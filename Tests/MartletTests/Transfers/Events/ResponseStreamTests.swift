@@ -104,4 +104,42 @@ import Testing
         }
         _ = try await client.data(for: Get("/other", .none))
     }
+
+    @Test("the time limit of a stream ends with the arrival of its head") func limitEnds() async throws {
+        struct Starting: RequestInterceptor {
+            let time: HastyTime
+            func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {
+                time.hasHead.withLock { $0 = true }
+            }
+        }
+        let server = DownloadServer(Data("abc".utf8))
+        for _ in 0..<200 {
+            let time = HastyTime()
+            let client = client(server.transport) {
+                $0.time = time
+                $0.interceptors = [Starting(time: time)]
+                $0.retry = .never
+            }
+            let response = try await client.stream(Get("/film", .none))
+            #expect(try await response.value.collect(upTo: 10) == Data("abc".utf8))
+        }
+    }
+}
+
+/// A clock on which every time limit that starts after the head of a response expires at once.
+private struct HastyTime: TimeSource {
+    let hasHead = Locked(false)
+    private let arrival = Gate()
+
+    var uptime: Duration {
+        if hasHead.withLock({ $0 }) { arrival.open() }
+        return .zero
+    }
+
+    var wallClock: Date { Date() }
+
+    func sleep(until deadline: Duration) async throws {
+        await arrival.pass()
+        try Task.checkCancellation()
+    }
 }
