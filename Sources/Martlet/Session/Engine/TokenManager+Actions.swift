@@ -21,7 +21,7 @@ extension TokenManager {
                 case .resume(let waiters, let reply):
                     woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, reply) }
                 case .emit(let event): listeners += core.events.send(event)
-                default: if let step = start(action) { unlocked.append(step) }
+                default: if let step = start(action, core.machine) { unlocked.append(step) }
                 }
             }
             core.cached = core.machine.cachedCredential
@@ -42,10 +42,14 @@ extension TokenManager {
 
     /// Starts an action without waiting for it. The lock is held, so that actions start in the order of the events.
     /// - Returns: What must be done without the lock, because it reads the clock, which may be the app's own code.
-    private func start(_ action: SessionStateMachine.Action) -> (@Sendable () -> Void)? {
+    private func start(
+        _ action: SessionStateMachine.Action, _ machine: borrowing SessionStateMachine
+    ) -> (@Sendable () -> Void)? {
         switch action {
+        case .store(.read):
+            submit(.read)
         case .store(let task):
-            submit(task)
+            submit(task, asked: machine.undecided(task))
         case .retryStore(let wait, let hasWork):
             // A session that is not stored yet must not be lost, even if the app has dropped the manager.
             let owner = hasWork ? self : nil

@@ -9,12 +9,14 @@ extension TokenManager {
     typealias StoreDecision = SessionStateMachine.StoreDecision
 
     /// Asks the store and reports its answer to the machine.
-    func submit(_ task: StoreTask) {
+    /// - Parameter asked: What the task is about now: when its time limit expires before its turn, there may be another
+    ///   session. `nil` if it is about whatever is there then.
+    func submit(_ task: StoreTask, asked: StoreDecision? = nil) {
         submit(task) { decision, answer in
             let snapshot = self.snapshot(of: answer.reading)
             self.transition { machine in
                 machine.storeAnswered(
-                    task, decision ?? machine.undecided(task), over: snapshot, failure: answer.failure)
+                    task, decision ?? asked ?? machine.undecided(task), over: snapshot, failure: answer.failure)
             }
         }
     }

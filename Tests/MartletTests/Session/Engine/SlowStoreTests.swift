@@ -132,6 +132,30 @@ private final class StuckStore: TokenStore {
         #expect(record.id == session.id)
     }
 
+    @Test("the time limit of an earlier sign-in does not count for the next one") func ownLimit() async throws {
+        let store = StuckStore()
+        let time = ManualTimeSource()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
+            transport: StubTransport { _ in .status(404) }, time: time)
+        let first = Task { try await tokens.signIn(with: .fresh(1)) }
+        await store.gate.waitForArrivals()
+        time.advance(by: .seconds(6))
+        let second = Task {
+            try await tokens.signIn(with: .fresh(2))
+            return time.uptime
+        }
+        await #expect(throws: SessionError.self) { try await first.value }
+        await time.waitForSleepers()
+        time.advance(by: .seconds(4))
+        // The limit of the first sign-in has expired.
+        for _ in 0..<1000 { await Task.yield() }
+        await time.waitForSleepers()
+        time.advance(by: .seconds(6))
+        #expect(try await second.value == .seconds(16))
+        store.gate.open()
+    }
+
     @Test("a session written late is not written again over a later sign-in of another process")
     func lateJournal() async throws {
         let store = LateStore()
