@@ -51,8 +51,8 @@ struct AttemptRunner: Sendable {
         let pass = call.monitor?.pass ?? 0
         // Capture the attempt number now: an attempt abandoned before it starts would read its successor's.
         let attempt = receiver.attempt
-        // Not the call itself: it has the receiver, which keeps the body until the caller takes it. A caller that was
-        // cancelled never does.
+        // Not the call itself: it has the receiver, which keeps the body until the caller takes it. The caller of a call
+        // that fails meanwhile never does.
         let (context, monitor, owner) = (call.context, call.monitor, call.authorization.owner)
         let consume = { @Sendable (progress: ProgressSignal?) async throws -> Int in
             let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
