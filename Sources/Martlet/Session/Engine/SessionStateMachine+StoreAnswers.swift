@@ -151,7 +151,7 @@ extension SessionStateMachine {
         }
         if let failure {
             session.persistence = .behind(failure)
-            if isSignIn { makeRoom(for: &session, over: snapshot) }
+            if isSignIn, session.claim != .stored { makeRoom(for: &session, over: snapshot) }
             emit(.storeWriteFailed(failure))
             scheduleStoreRetry()
         } else {

@@ -70,6 +70,18 @@ import Testing
         }
     }
 
+    @Test("a sign-in that an earlier task has written late is not repeated over a sign-out of another process")
+    func writtenByEarlierTask() {
+        var machine = unwritten(ada, over: bob)
+        let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
+        machine.signedIn(carol, deadlines: nil, by: 2)
+        let decision = machine.decide(.write, over: .empty, hasLostLock: false, at: Machine.wallClock)
+        machine.storeAnsweredLate(.write, decision, .init(reading: .found(carol)))
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        #expect(machine.answer(.write, .empty) == .keep)
+        #expect(machine.identity == .signedOut)
+    }
+
     @Test("a sign-in whose write failed replaces an earlier session that another process has written again")
     func earlierSessionReturns() {
         var machine = Machine(policy: SessionPolicy(), sharesStore: true)
