@@ -35,11 +35,12 @@ extension SessionStateMachine {
 
     /// The current token, if it has not expired, for a caller whose refresh has failed. That it was rejected by one
     /// endpoint does not matter any more.
-    func usableCredential(for owner: CallOwner?, at now: Duration) -> Credential? {
-        guard let session, session.isUsable(at: now), owner.flatMap(mismatch) == nil else {
-            return nil
-        }
-        return session.credential
+    func credential(
+        despite failure: RefreshError, for owner: CallOwner?, at now: Duration
+    ) -> Result<Credential, SessionError> {
+        if let error = owner.flatMap(mismatch) { return .failure(error) }
+        guard let session, session.isUsable(at: now) else { return .failure(.refreshFailed(failure)) }
+        return .success(session.credential)
     }
 
     /// Whether a request signed with this token may still be sent: the token is current and has not been rejected.

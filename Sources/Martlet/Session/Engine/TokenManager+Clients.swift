@@ -26,9 +26,9 @@ extension TokenManager {
             if let need { return machine.tokenRequested(lasting: need, for: owner, by: waiter, at: now) }
             return machine.tokenRequested(for: owner, by: waiter, at: now)
         }
-        guard case .failure(.refreshFailed) = reply else { return reply }
+        guard case .failure(.refreshFailed(let failure)) = reply else { return reply }
         let now = time.uptime
-        return core.withLock { $0.machine.usableCredential(for: owner, at: now) }.map { .success($0) } ?? reply
+        return core.withLock { $0.machine.credential(despite: failure, for: owner, at: now) }
     }
 
     /// A token that replaces one that the server rejected.

@@ -42,6 +42,14 @@ import Testing
         while await states.next() != .signedOut {}
     }
 
+    @Test("a call whose refresh has failed learns that another user has signed in meanwhile") func failedAndReplaced() {
+        var machine = signedIn()
+        let owner = machine.callOwner
+        machine.answer(.read, .found(StoredSession(id: SessionID(), bundle: .fresh(2))))
+        let failure = RefreshError(.offline, description: "")
+        #expect(machine.credential(despite: failure, for: owner, at: .zero) == .failure(.sessionChanged))
+    }
+
     @Test("a reading is not used if a sign-out came first, nor while a deletion is pending") func outdated() {
         var machine = signedIn()
         let record = StoredSession(id: SessionID(), bundle: .fresh(2))
