@@ -156,13 +156,18 @@ extension Facts {
     func isDoubtful(_ family: Int) -> Bool { script.processes.count > 1 && store.doubtful.contains(family) }
 
     /// Whether another process deleted or replaced the record of a session, and was killed then, or could not read what
-    /// it replaced. It alone knew that the tokens had to be revoked.
+    /// it replaced or deleted: a sign-out in the millisecond of a sign-in deletes only what it cannot read. It alone knew
+    /// that the tokens had to be revoked.
     fileprivate func isEndedUnknowingly(_ family: Int, in life: Life) -> Bool {
         store.changes.contains { change in
             guard change.life != life, change.old?.family == family, change.new?.family != family,
                 !endings.contains(where: { $0.life == life && $0.family == family })
             else { return false }
-            return store.deaths[change.life].map { $0 > change.position } == true
+            let isUnreadable = calls.contains {
+                guard case .signOut = $0.kind, let start = start(of: family) else { return false }
+                return change.new == nil && $0.life == change.life && time($0.position) == time(start.position)
+            }
+            return isUnreadable || store.deaths[change.life].map { $0 > change.position } == true
                 || events.contains { position, other, event in
                     guard case .replacedUnreadableRecord = event else { return false }
                     return other == change.life && position > change.position
