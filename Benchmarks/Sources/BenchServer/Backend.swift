@@ -12,16 +12,27 @@ struct Backend {
     private var generation = 0
     /// The number of the valid refresh token.
     private var rotation = 0
-    private let pages: [String] = (0..<64).map { Self.makePage($0) }
+    private let pages: [String] = (0..<64).map { Self.makePage($0, items: 20) }
+    /// Pages of other sizes, by their number of items.
+    private var otherPages: [Int: String] = [:]
 
     /// Returns a page, or `nil` if the access token is not valid.
     mutating func page(_ number: Int, authorization: String?) -> String? {
-        guard authorization == "Bearer \(Self.token("access", generation))" else {
-            counters.refused += 1
-            return nil
-        }
-        counters.accepted += 1
-        return pages[number % pages.count]
+        accepts(authorization) ? pages[number % pages.count] : nil
+    }
+
+    /// Returns a page with a number of items, or `nil` if the access token is not valid.
+    mutating func page(items: Int, authorization: String?) -> String? {
+        guard accepts(authorization) else { return nil }
+        let page = otherPages[items] ?? Self.makePage(0, items: items)
+        otherPages[items] = page
+        return page
+    }
+
+    private mutating func accepts(_ authorization: String?) -> Bool {
+        let isValid = authorization == "Bearer \(Self.token("access", generation))"
+        if isValid { counters.accepted += 1 } else { counters.refused += 1 }
+        return isValid
     }
 
     /// Exchanges the refresh token, which is valid once, for a new pair. Returns `nil` if it is not valid.
@@ -52,11 +63,13 @@ struct Backend {
         return name + String(repeating: "x", count: 256 - name.utf8.count)
     }
 
-    /// About 1 KB of JSON with twenty small objects.
-    private static func makePage(_ number: Int) -> String {
-        let items = (0..<20).map { index in
-            #"{"id":\#(number * 20 + index),"name":"Item \#(index)","price":\#(index).25,"inStock":true}"#
+    /// JSON with small objects; 915 bytes of it for twenty.
+    private static func makePage(_ number: Int, items count: Int) -> String {
+        let items = (0..<count).map { index in
+            // One letter or two, so that the page has 915 bytes.
+            let name = index % 20 < 6 ? "B" : "A\(index % 10)"
+            return #"{"id":\#(10 + (number + index) % 90),"name":"\#(name)","price":\#(index % 10).25,"ok":true}"#
         }
-        return #"{"page":\#(number),"items":[\#(items.joined(separator: ","))]}"#
+        return #"{"page":\#(10 + number),"items":[\#(items.joined(separator: ","))]}"#
     }
 }

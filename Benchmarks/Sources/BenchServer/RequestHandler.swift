@@ -35,6 +35,11 @@ final class RequestHandler: ChannelInboundHandler {
             let page = backend.value.page(
                 Int(path.dropFirst("/items/".count)) ?? 0, authorization: head.headers.first(name: "Authorization"))
             write(page, else: .unauthorized, context)
+        case (.GET, let path) where path.hasPrefix("/pages/"):
+            let page = backend.value.page(
+                items: Int(path.dropFirst("/pages/".count)) ?? 0,
+                authorization: head.headers.first(name: "Authorization"))
+            write(page, else: .unauthorized, context)
         case (.POST, "/auth/refresh"):
             let body = body
             let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)

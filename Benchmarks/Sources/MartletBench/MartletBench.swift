@@ -6,19 +6,24 @@ internal import Martlet
 struct MartletBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "martlet-bench",
-        abstract: "Compare Martlet with bare async-http-client in one run.",
+        abstract: "Compare Martlet with the clients that it sends with, in one run.",
         discussion: """
-            Makes typed GET calls for 1 KB of JSON with a bearer token, at several degrees of concurrency. Both clients \
-            take turns in short slices, so that other load slows down both. The result is the median of the ratios of \
-            neighboring slices. Then makes a burst of calls with a token that has just become invalid.
+            Makes typed GET calls for 915 bytes of JSON with a bearer token, at several degrees of concurrency. Each \
+            client is a process of its own, and they take turns in short slices, so that other load slows down all of \
+            them. The result is the median of the ratios of neighboring slices. Where there are two cores, the server \
+            and the clients have one each, and then share both. Bursts of calls use a token that has just become \
+            invalid.
 
             Transfers large bodies, each in a process of its own, and compares them with curl and the bare transport. \
             Prepares pictures for upload and compares this with vipsthumbnail.
             """,
-        subcommands: [TransferCommand.self, PictureCommand.self])
+        subcommands: [ClientCommand.self, TransferCommand.self, PictureCommand.self])
 
-    @Flag(help: "Run for a few seconds only, for a rough result.")
+    @Flag(help: "Run for a minute or two only, for a rough result.")
     var quick = false
+
+    @Flag(help: "Run everything once, to see that it works. The figures mean nothing.")
+    var once = false
 
     @Flag(help: "Print tables in Markdown.")
     var markdown = false
@@ -26,68 +31,47 @@ struct MartletBench: AsyncParsableCommand {
     @Option(help: "The number of slices of each client.")
     var rounds: Int?
 
-    @Option(help: "The number of concurrent calls. May be repeated. The default is 1, 8 and 64.")
+    @Option(help: "The number of concurrent calls. May be repeated. The default is 1, 8, 64 and 256.")
     var concurrency: [Int] = []
 
     @Option(help: "The part to measure. May be repeated. The default is all parts.")
     var part: [Part] = []
 
-    @Option(help: "Run one client only, for use with a profiler.")
-    var only: Side?
-
-    @Option(help: "The number of calls with --only.")
-    var calls = 30_000
-
     enum Part: String, CaseIterable, ExpressibleByArgument {
         case calls
+        case bursts
         case transfers
         case pictures
     }
 
+    func validate() throws {
+        guard concurrency.allSatisfy({ $0 > 0 }) else { throw ValidationError("--concurrency must be positive.") }
+    }
+
     func run() async throws {
-        let server = try Server.start()
-        defer { server.stop() }
-        let parts = part.isEmpty || only != nil ? Part.allCases : part
+        let report = Report(isMarkdown: markdown, isSerious: !once)
+        let effort: Effort = once ? .once : quick ? .quick : .full
+        let parts = part.isEmpty ? Part.allCases : part
+        var targets: [Target] = []
         if parts.contains(.calls) {
-            let connection = try await Connection(to: server.port)
-            do {
-                try await measure(over: connection)
-            } catch {
-                await connection.close()
-                throw error
-            }
-            await connection.close()
+            let levels = concurrency.isEmpty ? effort.pick([1, 8], [1, 8, 64, 256], [1, 8, 64, 256]) : concurrency
+            let calls = try Calls(concurrency: levels, rounds: rounds, effort)
+            report.show(calls)
+            targets += calls.targets
         }
-        guard only == nil else { return }
-        let report = Report(isMarkdown: markdown)
-        if parts.contains(.transfers) { report.show(try Transfers.run(port: server.port, isQuick: quick)) }
-        if parts.contains(.pictures) { report.show(try Pictures.run(isQuick: quick)) }
-    }
-
-    private func measure(over connection: Connection) async throws {
-        let levels = concurrency.isEmpty ? [1, 8, 64] : concurrency
-        if let only {
-            for level in levels {
-                let slice = try await connection.slice(only, calls: calls, concurrency: level)
-                print("\(only) at \(level): \(slice.callsPerSecond.formatted(0)) calls/s")
-            }
-            return
+        if parts.contains(.bursts) {
+            let bursts = try await Bursts(effort)
+            report.show(bursts)
+            targets += bursts.targets
         }
-        let report = Report(isMarkdown: markdown)
-        var comparisons: [Comparison] = []
-        for level in levels {
-            comparisons.append(
-                try await Comparison.run(
-                    over: connection, concurrency: level, rounds: rounds ?? (quick ? 6 : 40),
-                    callsPerSlice: sliceSize(level)))
+        report.show(targets)
+        if parts.contains(.transfers) {
+            let server = try Server()
+            defer { server.stop() }
+            report.show(try Transfers.run(port: server.port, effort))
         }
-        report.show(comparisons)
-        report.show(try await Burst.run(over: connection, calls: 1000))
-        report.show(peakMemory: Usage.peakBytes)
-    }
-
-    /// Long enough for a steady measurement, short enough that neighboring slices see the same load.
-    private func sliceSize(_ concurrency: Int) -> Int {
-        concurrency == 1 ? 500 : 1500
+        // Making the pictures takes longer than preparing them.
+        if parts.contains(.pictures), !once { report.show(try Pictures.run(isQuick: quick)) }
+        if once { print("One iteration of each part.") }
     }
 }

@@ -87,7 +87,7 @@ struct TransferCommand: AsyncParsableCommand {
 
 /// A small request, after which the process counts as idle.
 private struct Counters: APIRequest {
-    typealias Response = Connection.Counters
+    typealias Response = Server.Counters
     let path = "/control/counters"
 }
 

@@ -29,9 +29,11 @@ struct Transfers: Sendable {
     /// The throughput of the download relative to the bare transport.
     var downloadThroughput: [Double] { zip(download, bareDownload).map { $1.seconds / $0.seconds } }
 
-    static func run(port: Int, isQuick: Bool) throws -> Transfers {
+    static func run(port: Int, _ effort: Effort) throws -> Transfers {
         let scratch = try Scratch()
-        var result = Transfers(size: isQuick ? 100_000_000 : 1_000_000_000, sluggishSize: isQuick ? 8 << 20 : 48 << 20)
+        var result = Transfers(
+            size: effort.pick(1_000_000, 100_000_000, 1_000_000_000),
+            sluggishSize: effort.pick(1 << 20, 8 << 20, 48 << 20))
         let file = try scratch.file("upload", size: result.size)
         let small = try scratch.file("sluggish", size: result.sluggishSize)
         let target = scratch.path("download")
@@ -52,7 +54,7 @@ struct Transfers: Sendable {
         for transport in TransportName.allCases {
             var uploads = Uploads()
             // URLSession on Linux takes more than ten times as long; the short runs vary more and need more rounds.
-            let rounds = transport == .urlSession ? (isQuick ? 1 : 7) : isQuick ? 3 : 21
+            let rounds = transport == .urlSession ? effort.pick(1, 1, 7) : effort.pick(1, 3, 21)
             for round in 0..<rounds {
                 if transport == .asyncHTTPClient, let curl {
                     result.curl.append(try Self.curl(curl, file, port))
@@ -70,7 +72,7 @@ struct Transfers: Sendable {
             uploads.replayed.append(try transfer(.replayedForm, transport, file, result.size))
             result.uploads[transport] = uploads
         }
-        for round in 0..<(isQuick ? 2 : 8) {
+        for round in 0..<effort.pick(1, 2, 8) {
             if round.isMultiple(of: 2) {
                 result.download.append(try transfer(.download, .asyncHTTPClient, target, result.size))
                 result.bareDownload.append(try transfer(.bareDownload, .asyncHTTPClient, target, result.size))

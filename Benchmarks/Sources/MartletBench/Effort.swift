@@ -1,0 +1,17 @@
+/// How much is measured.
+enum Effort: Sendable {
+    /// One iteration of everything, to see that it works. The figures mean nothing.
+    case once
+    /// A few seconds, for a rough result.
+    case quick
+    case full
+
+    /// A number for each effort.
+    func pick<Number>(_ once: Number, _ quick: Number, _ full: Number) -> Number {
+        switch self {
+        case .once: once
+        case .quick: quick
+        case .full: full
+        }
+    }
+}
