@@ -12,12 +12,12 @@ struct MartletBench: AsyncParsableCommand {
             client is a process of its own, and they take turns in short slices, so that other load slows down all of \
             them. The result is the median of the ratios of neighboring slices. Where there are two cores, the server \
             and the clients have one each, and then share both. Bursts of calls use a token that has just become \
-            invalid.
+            invalid. Growth has more calls at once, larger responses, more interceptors and a longer run.
 
             Transfers large bodies, each in a process of its own, and compares them with curl and the bare transport. \
             Prepares pictures for upload and compares this with vipsthumbnail.
             """,
-        subcommands: [ClientCommand.self, TransferCommand.self, PictureCommand.self])
+        subcommands: [ClientCommand.self, WaitersCommand.self, TransferCommand.self, PictureCommand.self])
 
     @Flag(help: "Run for a minute or two only, for a rough result.")
     var quick = false
@@ -37,9 +37,13 @@ struct MartletBench: AsyncParsableCommand {
     @Option(help: "The part to measure. May be repeated. The default is all parts.")
     var part: [Part] = []
 
+    @Flag(help: "Make a million calls in the long run of the growth.")
+    var million = false
+
     enum Part: String, CaseIterable, ExpressibleByArgument {
         case calls
         case bursts
+        case growth
         case transfers
         case pictures
     }
@@ -63,6 +67,11 @@ struct MartletBench: AsyncParsableCommand {
             let bursts = try await Bursts(effort)
             report.show(bursts)
             targets += bursts.targets
+        }
+        if parts.contains(.growth) {
+            let growth = try Growth(effort, loopCalls: million ? 1_000_000 : nil)
+            report.show(growth)
+            targets += growth.targets
         }
         report.show(targets)
         if parts.contains(.transfers) {
