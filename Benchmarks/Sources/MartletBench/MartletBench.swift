@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 internal import Martlet
 
 /// `martlet-bench`: measures the overhead of Martlet over the client that it sends with.
@@ -40,6 +41,9 @@ struct MartletBench: AsyncParsableCommand {
     @Flag(help: "Make a million calls in the long run of the growth.")
     var million = false
 
+    @Option(help: "The file for the chart of the calls.")
+    var svg: String?
+
     enum Part: String, CaseIterable, ExpressibleByArgument {
         case calls
         case bursts
@@ -61,6 +65,10 @@ struct MartletBench: AsyncParsableCommand {
             let levels = concurrency.isEmpty ? effort.pick([1, 8], [1, 8, 64, 256], [1, 8, 64, 256]) : concurrency
             let calls = try Calls(concurrency: levels, rounds: rounds, effort)
             report.show(calls)
+            if let svg {
+                try Data(Chart(calls).svg.utf8).write(to: URL(fileURLWithPath: svg))
+                print("The chart is in \(svg).\n")
+            }
             targets += calls.targets
         }
         if parts.contains(.bursts) {
