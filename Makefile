@@ -4,8 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test ci smoke apple-check conformance torture kills tsan tsan-short bench search fuzz \
-	fuzz-multipart fuzz-faults fuzz-json bench-json mutants format lint docs docs-preview clean
+.PHONY: help demo serve test ci smoke apple-check conformance torture kills tsan tsan-short bench \
+	bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs docs-preview clean
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -115,10 +115,20 @@ tsan: ## Runs the tests without traits and SECONDS=60 of torture under ThreadSan
 tsan-short: ## Runs the tests of concurrent code under ThreadSanitizer, as CI does.
 	@$(TSAN_TEST) --filter '$(TSAN_SUITES)'
 
-bench: ## Measures what Martlet costs on top of its transport (BENCH="--quick" for a few seconds).
+bench: ## Measures Martlet beside its transports; the chart is .build/bench.svg (BENCH="--quick" for a rough result).
 	@scripts/install-dependencies.sh
 	@swift build --package-path Benchmarks -c release
-	@Benchmarks/.build/release/martlet-bench $(BENCH)
+	@mkdir -p .build
+	@Benchmarks/.build/release/martlet-bench --svg .build/bench.svg $(BENCH)
+	@$(if $(findstring --part,$(BENCH)),,$(MAKE) bench-micro)
+
+bench-micro: ## Measures the steps of a call, each by itself, in nanoseconds and instructions.
+	@swift build --package-path Fuzzing -c release -Xswiftc -enable-testing --product martlet-bench-micro --quiet
+	@Fuzzing/.build/release/martlet-bench-micro
+
+bench-json: ## Compares the speed and memory of MartletJSON and Foundation's JSONDecoder.
+	@swift build --package-path Fuzzing -c release --product martlet-bench-json --quiet
+	@Fuzzing/.build/release/martlet-bench-json
 
 search: ## Tries every sequence of events on the session engine (DEPTH=5 DISTURBANCES=1).
 	@swift build --package-path Fuzzing -c release -Xswiftc -enable-testing --quiet
@@ -143,10 +153,6 @@ fuzz-json: ## Decodes random documents with MartletJSON and Foundation (DOCUMENT
 	@swift build --package-path Fuzzing -c release --product martlet-fuzz-json --quiet
 	@Fuzzing/.build/release/martlet-fuzz-json --documents "$(DOCUMENTS)" $(if $(SEED),--seed "$(SEED)") \
 		$(if $(FIRST),--first-seed "$(FIRST)")
-
-bench-json: ## Compares the speed and memory of MartletJSON and Foundation's JSONDecoder.
-	@swift build --package-path Fuzzing -c release --product martlet-bench-json --quiet
-	@Fuzzing/.build/release/martlet-bench-json
 
 mutants: ## Runs the tests with random faults, and lists those that no test notices (COUNT=30 SEED=… FOLDERS=…).
 	@swift build --package-path Fuzzing --product martlet-mutants --quiet $(BUILD_OPTIONS)

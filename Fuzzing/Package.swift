@@ -17,6 +17,7 @@ let package = Package(
         .executable(name: "martlet-mutants", targets: ["MartletMutants"]),
         .executable(name: "martlet-fuzz-json", targets: ["MartletFuzzJSON"]),
         .executable(name: "martlet-bench-json", targets: ["MartletBenchJSON"]),
+        .executable(name: "martlet-bench-micro", targets: ["MartletBenchMicro"]),
     ],
     dependencies: [
         .package(name: "martlet", path: "..", traits: []),
@@ -67,6 +68,17 @@ let package = Package(
             dependencies: [
                 .product(name: "MartletJSON", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        // Imports the engine with `@testable`: build it with `-Xswiftc -enable-testing`.
+        .executableTarget(
+            name: "MartletBenchMicro",
+            dependencies: [
+                .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletJSON", package: "martlet"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings
         ),

@@ -1,0 +1,111 @@
+import Foundation
+import HTTPTypes
+import MartletJSON
+
+@testable import Martlet
+
+/// A step of a call, repeated to measure it.
+struct Step: Sendable {
+    let name: String
+    let run: @Sendable (_ repetitions: Int) async throws -> Void
+
+    static func all() async throws -> [Step] {
+        let body = Data(Self.document.utf8)
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: Instant(body: body))
+        try await tokens.signIn(
+            with: TokenBundle(accessToken: "access", refreshToken: "refresh", lifetime: .seconds(3600)))
+        let client = NetworkClient(tokens: tokens)
+        var config = NetworkConfig()
+        config.decoder = MartletJSONDecoder()
+        let fastClient = NetworkClient(tokens: tokens, config: config)
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/items")
+        let machine = tokens.core.withLock { $0.machine }
+        let now = tokens.time.uptime
+        return [
+            Step(name: "fresh token") { repetitions in
+                for _ in 0..<repetitions {
+                    guard tokens.freshCredential() != nil else { throw UnexpectedResultError() }
+                }
+            },
+            Step(name: "state-machine step") { repetitions in
+                var machine = machine
+                for waiter in 0..<repetitions {
+                    guard case .token = machine.tokenRequested(by: waiter, at: now) else {
+                        throw UnexpectedResultError()
+                    }
+                }
+            },
+            Step(name: "sign a request of another client") { repetitions in
+                for _ in 0..<repetitions {
+                    var request = request
+                    guard try await tokens.sign(&request) else { throw UnexpectedResultError() }
+                }
+            },
+            Step(name: "build a request") { repetitions in
+                for _ in 0..<repetitions {
+                    _ = try client.pipeline.build(
+                        GetPage(), nil, length: nil, accept: "application/json", .required)
+                }
+            },
+            decoding("decode with JSONDecoder", FoundationJSONDecoder(), body),
+            decoding("decode with MartletJSONDecoder", MartletJSONDecoder(), body),
+            calling("a call without a network, undecoded") { _ = try await client.data(for: GetPage()) },
+            calling("a call without a network, JSONDecoder") { _ = try await client.send(GetPage()) },
+            calling("a call without a network, MartletJSONDecoder") { _ = try await fastClient.send(GetPage()) },
+        ]
+    }
+
+    private static func decoding(_ name: String, _ decoder: any ResponseDecoder, _ body: Data) -> Step {
+        Step(name: name) { repetitions in
+            for _ in 0..<repetitions { _ = try decoder.decode(Page.self, from: body) }
+        }
+    }
+
+    private static func calling(_ name: String, _ call: @escaping @Sendable () async throws -> Void) -> Step {
+        Step(name: name) { repetitions in
+            for _ in 0..<repetitions { try await call() }
+        }
+    }
+
+    /// Twenty structs in 915 bytes, like the response of `make bench`.
+    private static let document: String = {
+        let items = (0..<20).map { index in
+            let name = index < 6 ? "B" : "A\(index % 10)"
+            return #"{"id":\#(10 + index),"name":"\#(name)","price":\#(index % 10).25,"ok":true}"#
+        }
+        return #"{"page":10,"items":[\#(items.joined(separator: ","))]}"#
+    }()
+}
+
+struct UnexpectedResultError: Error {}
+
+private struct Page: Decodable, Sendable {
+    struct Item: Decodable, Sendable {
+        var id: Int
+        var name: String
+        var price: Double
+        var ok: Bool
+    }
+
+    var page: Int
+    var items: [Item]
+}
+
+private struct GetPage: APIRequest {
+    typealias Response = Page
+    let path = "/items"
+    var authentication: AuthenticationRequirement { .required }
+}
+
+/// Answers at once.
+private struct Instant: Transport {
+    let body: Data
+
+    func send(
+        _ request: HTTPRequest, body outgoing: OutgoingBody?
+    ) async throws -> (head: HTTPResponse, body: ByteStream) {
+        (HTTPResponse(status: .ok), ByteStream(body))
+    }
+}
