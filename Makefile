@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test ci smoke apple-check conformance torture kills tsan tsan-short bench \
+.PHONY: help demo serve test ci smoke apple-check conformance torture kills tsan tsan-short bench bench-once \
 	bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs docs-preview clean
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
@@ -48,6 +48,8 @@ TOOLS_BUILD ?= Tools/.build
 COMMAND := $(TOOLS_BUILD)/debug/martlet
 BUILD_COMMAND := swift build --package-path Tools --scratch-path $(TOOLS_BUILD) --product martlet $(BUILD_OPTIONS) \
 	$(if $(wildcard $(COMMAND)),--quiet)
+# In the library's folder if Tools is there, too, because they share most of their dependencies.
+BENCH_BUILD := $(if $(filter .build,$(TOOLS_BUILD)),.build,Benchmarks/.build)
 
 # ThreadSanitizer needs objects of its own. CI runs only the suites whose tests run tasks, threads or processes at the
 # same time.
@@ -129,6 +131,14 @@ bench-micro: ## Measures the steps of a call, each by itself, in nanoseconds and
 bench-json: ## Compares the speed and memory of MartletJSON and Foundation's JSONDecoder.
 	@swift build --package-path Fuzzing -c release --product martlet-bench-json --quiet
 	@Fuzzing/.build/release/martlet-bench-json
+
+# A debug build, in folders that have most of it. The figures mean nothing.
+bench-once: ## Builds the benchmarks and runs one iteration of each, as make test does.
+	@swift build $(BUILD_OPTIONS) --package-path Fuzzing --scratch-path .build/core --product martlet-bench-micro \
+		--quiet
+	@.build/core/debug/martlet-bench-micro --once
+	@swift build $(BUILD_OPTIONS) --package-path Benchmarks --scratch-path $(BENCH_BUILD) --quiet
+	@$(BENCH_BUILD)/debug/martlet-bench --once
 
 search: ## Tries every sequence of events on the session engine (DEPTH=5 DISTURBANCES=1).
 	@swift build --package-path Fuzzing -c release -Xswiftc -enable-testing --quiet

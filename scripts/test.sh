@@ -56,7 +56,6 @@ within() {
 }
 
 only_http_types() {
-    local list
     list=$(swift package --disable-default-traits --scratch-path "$core" show-dependencies --format flatlist)
     echo "$list" && [[ "$list" == swift-http-types ]]
     echo "Without traits, SwiftPM resolves swift-http-types and nothing else."
@@ -91,6 +90,7 @@ step "tools, tests" within 900 \
 step "conformance" scripts/conformance.py --check --markdown "$logs/conformance.md" \
     --events "$logs/library.events" "$logs/tools.events"
 step "kill -9 while a store writes" within 300 "$tools/debug/martlet" kills --rounds 1000
+step "benchmarks, one iteration" make bench-once
 
 printf '\n%s\n' "All of it passed, in $((SECONDS / 60)) min $((SECONDS % 60)) s:"
 printf '   %s\n' "${closing[@]}"
