@@ -95,7 +95,7 @@ private struct Page: Decodable, Sendable {
 
 private struct GetPage: APIRequest {
     typealias Response = Page
-    let path = "/items"
+    let path: Path = "/items"
     var authentication: AuthenticationRequirement { .required }
 }
 

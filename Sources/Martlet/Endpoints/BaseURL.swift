@@ -36,8 +36,8 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral {
     }
 
     /// The encoded path and query of a request below this URL.
-    package func target(of path: String, query: Query) throws(InvalidRequestError) -> String {
-        try location.get().appending(path: path, query: query).target
+    package func target(of path: RequestPath, query: Query) throws(InvalidRequestError) -> String {
+        try location.get().appending(path, query: query).target
     }
 
     /// The origin, if the URL is valid.

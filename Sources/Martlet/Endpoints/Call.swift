@@ -8,7 +8,7 @@ public import HTTPTypes
 /// ```
 public struct Call<Response: Decodable & Sendable>: APIRequest {
     /// The path; see ``Endpoint/path``.
-    public var path: String
+    public var path: RequestPath
     /// The method.
     public var method: HTTPRequest.Method
     /// The query.
@@ -26,7 +26,7 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
 
     /// Creates a call.
     public init(
-        _ method: HTTPRequest.Method, _ path: String, query: Query = [:], headers: HTTPFields = [:],
+        _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], headers: HTTPFields = [:],
         body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn,
         acceptableStatuses: StatusCodes = .successful, timeout: Duration? = nil
     ) {
@@ -42,26 +42,26 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
 
     /// Creates a GET.
     public static func get(
-        _ path: String, query: Query = [:], authentication: AuthenticationRequirement = .ifSignedIn
+        _ path: RequestPath, query: Query = [:], authentication: AuthenticationRequirement = .ifSignedIn
     ) -> Call { Call(.get, path, query: query, authentication: authentication) }
 
     /// Creates a POST.
     public static func post(
-        _ path: String, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
+        _ path: RequestPath, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
     ) -> Call { Call(.post, path, body: body, authentication: authentication) }
 
     /// Creates a PUT.
     public static func put(
-        _ path: String, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
+        _ path: RequestPath, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
     ) -> Call { Call(.put, path, body: body, authentication: authentication) }
 
     /// Creates a PATCH.
     public static func patch(
-        _ path: String, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
+        _ path: RequestPath, _ body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn
     ) -> Call { Call(.patch, path, body: body, authentication: authentication) }
 
     /// Creates a DELETE.
     public static func delete(
-        _ path: String, authentication: AuthenticationRequirement = .ifSignedIn
+        _ path: RequestPath, authentication: AuthenticationRequirement = .ifSignedIn
     ) -> Call { Call(.delete, path, authentication: authentication) }
 }

@@ -9,7 +9,7 @@
 /// enum ArticleEndpoint: APIEndpoint {
 ///     case all, one(id: Int), create(Article.Draft)
 ///
-///     var path: String {
+///     var path: Path {
 ///         switch self {
 ///         case .all, .create: "/articles"
 ///         case .one(let id): "/articles/\(id)"
@@ -22,11 +22,14 @@
 public protocol Endpoint: Sendable {
     /// The path below the client's base URL, with or without a leading slash.
     ///
-    /// Characters that a path must not contain are percent-encoded, including `?` and `#` (use ``query``); existing
-    /// percent escapes are kept. A path with `.` or `..` segments, escaped or not, is rejected, because it could leave
-    /// the base URL. An absolute `http` or `https` URL is used unchanged. It gets a token, ``NetworkConfig/headers`` and
-    /// the header fields of interceptors only if its origin is the base URL's or a trusted one.
-    var path: String { get }
+    /// Characters that a path must not contain are percent-encoded, including `?` and `#` (use ``query``); percent
+    /// escapes in a literal are kept. Every interpolated value is encoded as data of one segment; see ``RequestPath``. A
+    /// path with `.` or `..` segments, escaped or not, is rejected, because it could leave the base URL.
+    ///
+    /// An absolute `http` or `https` URL (``RequestPath/absolute(_:)-(String)``) is used unchanged. It gets a token,
+    /// ``NetworkConfig/headers`` and the header fields of interceptors only if its origin is the base URL's or a trusted
+    /// one.
+    var path: RequestPath { get }
     /// The method. Default GET.
     var method: HTTPRequest.Method { get }
     /// The query. Default empty.
@@ -70,7 +73,7 @@ public protocol APIEndpoint: Endpoint {}
 /// ```swift
 /// struct Profile: APIRequest {
 ///     typealias Response = User
-///     let path = "/me"
+///     var path: Path { "/me" }
 /// }
 /// ```
 public protocol APIRequest: Endpoint {

@@ -61,24 +61,25 @@ struct Location: Sendable, Hashable {
     }
 
     /// The URL of an endpoint's path below this base URL. See ``Endpoint/path`` for the rules.
-    func appending(path: String, query: Query) throws(InvalidRequestError) -> Location {
+    func appending(_ path: RequestPath, query: Query) throws(InvalidRequestError) -> Location {
+        if let problem = path.problem { throw problem }
+        let encoded = path.text
         var result = self
-        if Self.isAbsolute(path) {
-            result = try Location.parse(path).get()
+        if path.isAbsolute {
+            result = try Location.parse(encoded).get()
         } else {
-            guard !path.utf8.starts(with: "//".utf8) else {
+            guard !encoded.utf8.starts(with: "//".utf8) else {
                 throw InvalidRequestError(
-                    "The path \"\(Redaction.redact(path))\" starts with two slashes, which would be read as another "
+                    "The path \"\(Redaction.redact(encoded))\" starts with two slashes, which would be read as another "
                         + "host. Start it with one slash."
                 )
             }
-            guard !Self.hasDotSegments(path) else {
+            guard !Self.hasDotSegments(encoded) else {
                 throw InvalidRequestError(
-                    "The path \"\(Redaction.redact(path))\" has . or .. segments, which could leave the base URL. "
-                        + "Remove them."
+                    "The path \"\(Redaction.redact(encoded))\" has . or .. segments, which could leave the base URL. "
+                        + "Servers resolve them even if they are encoded. Remove them."
                 )
             }
-            let encoded = PercentEncoding.encodePath(path)
             let base = self.path.hasSuffix("/") ? String(self.path.dropLast()) : self.path
             result.path =
                 encoded.isEmpty
@@ -105,7 +106,7 @@ struct Location: Sendable, Hashable {
         return !port.isEmpty && !port.contains(UInt8(ascii: "]"))
     }
 
-    private static func isAbsolute(_ path: String) -> Bool {
+    static func isAbsolute(_ path: String) -> Bool {
         guard let colon = path.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = path[..<colon].lowercased()
         return (scheme == "http" || scheme == "https") && path[colon...].hasPrefix("://")

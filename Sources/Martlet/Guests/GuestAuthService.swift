@@ -92,7 +92,7 @@ public final class GuestAuthService: Sendable {
                     } catch {
                         throw NetworkError.invalidRequest(notSent, reason: error.description)
                     }
-                    let registration = GuestRegistration(path: path, body: .multipart(form))
+                    let registration = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
                     let guest = try await client.signIn(
                         registration, authentication: .none, since: client.tokens?.epoch, monitor: monitor
                     ) { (guest: Guest) in
@@ -174,7 +174,7 @@ extension MultipartForm {
 
 /// The endpoint that registers a guest. It never carries a token.
 private struct GuestRegistration: Endpoint {
-    let path: String
+    let path: Path
     let body: RequestBody?
     var method: HTTPRequest.Method { .post }
     var authentication: AuthenticationRequirement { .none }

@@ -120,11 +120,11 @@ public final class MockAPIClient: APIClient {
     }
 
     static func name(of endpoint: any Endpoint) -> String {
-        "\(endpoint.method) \(endpoint.path)" + (endpoint.query.isEmpty ? "" : "?\(endpoint.query.encoded)")
+        "\(endpoint.method) \(endpoint.path.text)" + (endpoint.query.isEmpty ? "" : "?\(endpoint.query.encoded)")
     }
 
     static func failed(_ endpoint: any Endpoint) -> CallDescription {
-        CallDescription(method: endpoint.method.rawValue, url: endpoint.path, attempts: 1)
+        CallDescription(method: endpoint.method.rawValue, url: endpoint.path.text, attempts: 1)
     }
 }
 

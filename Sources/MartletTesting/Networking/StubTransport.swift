@@ -118,12 +118,12 @@ extension StubTransport {
         when(endpoint.method, endpoint.path, query: endpoint.query)
     }
 
-    /// Adds a route for a method and a path.
+    /// Adds a route for a method and a path. Interpolated values are encoded as an endpoint encodes them.
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path relative to the base URL.
     ///   - query: The items that a request's query must contain, in any order. It may contain more.
-    public func when(_ method: HTTPRequest.Method, _ path: String, query: Query = [:]) -> Route {
+    public func when(_ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:]) -> Route {
         guard let target = try? baseURL.target(of: path, query: query) else {
             return add(Route("\(method) \(path), which is not a valid path") { _ in false })
         }

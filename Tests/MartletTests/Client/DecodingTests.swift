@@ -199,7 +199,7 @@ private struct Users: Decodable, Sendable {
 
 private struct Profile: APIRequest {
     typealias Response = User
-    let path = "/me"
+    let path: Path = "/me"
 }
 
 extension NetworkClient {

@@ -45,7 +45,7 @@ import Testing
 
     @Test("a one-shot body does not hide why the connection failed") func oneShotRefused() async throws {
         struct Put: APIEndpoint {
-            let path = "/a"
+            let path: Path = "/a"
             let method = HTTPRequest.Method.put
             let body: RequestBody? = .oneShot(Chunks(chunks: [Data("x".utf8)]))
         }

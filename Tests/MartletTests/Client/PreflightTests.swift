@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Preflight of uploads") struct PreflightTests {
     private struct Upload: APIEndpoint {
-        let path = "/uploads"
+        let path: Path = "/uploads"
         let method = HTTPRequest.Method.post
         var authentication = AuthenticationRequirement.required
         let body: RequestBody?

@@ -99,6 +99,6 @@ import Testing
 }
 
 private struct AnyCall: APIEndpoint {
-    let path = "/a"
+    let path: Path = "/a"
     let method: HTTPRequest.Method
 }

@@ -67,7 +67,7 @@ import Testing
             return .status(401)
         }
         struct Post: APIEndpoint {
-            let path = "/orders"
+            let path: Path = "/orders"
             let method = HTTPRequest.Method.post
             let authentication = AuthenticationRequirement.required
         }

@@ -43,7 +43,7 @@ struct PathTests {
             ("https://h/v1/", "", "/v1/"), ("https://h/v1", "/", "/v1/"), ("https://h", "a//b", "/a//b"),
         ])
     func joining(base: String, path: String, target: String) throws {
-        #expect(try location(base, path).target == target)
+        #expect(try location(base, "\(raw: path)").target == target)
     }
 
     @Test(
@@ -55,7 +55,7 @@ struct PathTests {
             ("/...", "/..."), ("/.well-known", "/.well-known"), ("/a..b/..c", "/a..b/..c"), ("/%2", "/%252"),
         ])
     func encoding(path: String, target: String) throws {
-        #expect(try location("https://h", path).target == target)
+        #expect(try location("https://h", "\(raw: path)").target == target)
     }
 
     @Test(
@@ -66,16 +66,18 @@ struct PathTests {
             "//\u{301}x",
         ])
     func leaving(path: String) {
-        #expect(throws: InvalidRequestError.self) { try location("https://h/v1", path) }
+        #expect(throws: InvalidRequestError.self) { try location("https://h/v1", "\(raw: path)") }
     }
 
     @Test("an absolute URL is used unchanged")
     func absolute() throws {
-        let other = try location("https://h/v1", "HTTP://Cdn.Example:8080/a%20b?c=d#part", ["e": "f"])
+        let other = try location("https://h/v1", .absolute("HTTP://Cdn.Example:8080/a%20b?c=d#part"), ["e": "f"])
         #expect(other.target == "/a%20b?c=d&e=f")
         #expect(other.authority == "cdn.example:8080")
         #expect(other.origin == Origin(scheme: "http", host: "cdn.example", port: 8080))
-        #expect(try location("https://h", "https://x.example/?", ["a": 1]).target == "/?a=1")
+        #expect(try location("https://h", .absolute("https://x.example/?"), ["a": 1]).target == "/?a=1")
+        let url = try #require(URL(string: "https://x.example/b"))
+        #expect(try location("https://h", .absolute(url)).target == "/b")
     }
 
     @Test("a colon alone does not make a path a URL")
@@ -87,7 +89,7 @@ struct PathTests {
 
     @Test("an absolute URL with credentials is rejected")
     func absoluteWithCredentials() {
-        #expect(throws: InvalidRequestError.self) { try location("https://h", "https://ada:pw@x.example/") }
+        #expect(throws: InvalidRequestError.self) { try location("https://h", .absolute("https://ada:pw@x.example/")) }
     }
 
     @Test("the query is appended to the path")
@@ -162,6 +164,6 @@ struct BaseURLTests {
     }
 }
 
-private func location(_ base: String, _ path: String, _ query: Query = [:]) throws -> Location {
-    try BaseURL(base).location.get().appending(path: path, query: query)
+private func location(_ base: String, _ path: RequestPath, _ query: Query = [:]) throws -> Location {
+    try BaseURL(base).location.get().appending(path, query: query)
 }

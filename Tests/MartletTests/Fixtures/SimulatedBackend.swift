@@ -154,10 +154,10 @@ struct Echo: Decodable, Sendable, Hashable {
 
 /// A GET request of a path.
 struct Get: APIEndpoint {
-    var path: String
+    var path: Path
     var authentication: AuthenticationRequirement = .required
     init(_ path: String, _ authentication: AuthenticationRequirement = .required) {
-        self.path = path
+        self.path = Path(setting: path)
         self.authentication = authentication
     }
 }

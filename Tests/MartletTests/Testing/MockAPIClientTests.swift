@@ -7,12 +7,12 @@ import Testing
     private struct User: Codable, Sendable, Equatable { var name: String }
     private struct Profile: APIRequest {
         typealias Response = User
-        let path = "/me"
+        let path: Path = "/me"
     }
     private enum ArticleEndpoint: APIEndpoint {
         case all(page: Int)
         case delete(id: Int)
-        var path: String {
+        var path: Path {
             switch self {
             case .all: "/articles"
             case .delete(let id): "/articles/\(id)"

@@ -112,9 +112,10 @@ extension EndToEnd {
             try await App.run(.reissue, over: wire) { app in
                 try await app.signUp()
                 try await ReferenceBackend.withRunning(.testing(.reissue)) { other in
-                    let theirs: Ping = try await app.client.send(AnyCall.get(other.baseURL + "/public/ping"))
+                    let theirs: Ping = try await app.client.send(AnyCall.get(.absolute(other.baseURL + "/public/ping")))
                     #expect(!theirs.authorizationSeen)
-                    let ours: Ping = try await app.client.send(AnyCall.get(app.backend.baseURL + "/public/ping"))
+                    let ours: Ping = try await app.client.send(
+                        AnyCall.get(.absolute(app.backend.baseURL + "/public/ping")))
                     #expect(ours.authorizationSeen)
                 }
             }

@@ -10,7 +10,7 @@ internal import MartletJSON
 struct MartletCaller: Caller {
     private struct GetPage: APIRequest {
         typealias Response = Page
-        let path: String
+        let path: Path
         var authentication: AuthenticationRequirement { .required }
     }
 
@@ -38,6 +38,6 @@ struct MartletCaller: Caller {
     }
 
     func page(at path: String) async throws -> Page {
-        try await client.send(GetPage(path: path))
+        try await client.send(GetPage(path: "\(raw: path)"))
     }
 }

@@ -86,7 +86,7 @@ private actor Gate {
 
 private struct Ping: APIRequest {
     typealias Response = NoContent
-    let path = "/ping"
+    let path: Path = "/ping"
     var authentication: AuthenticationRequirement { .required }
 }
 

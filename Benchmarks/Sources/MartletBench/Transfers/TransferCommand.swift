@@ -54,7 +54,7 @@ struct TransferCommand: AsyncParsableCommand {
 
     /// - Returns: The number of attempts.
     @discardableResult
-    private func upload(to path: String, with client: NetworkClient) async throws -> Int {
+    private func upload(to path: RequestPath, with client: NetworkClient) async throws -> Int {
         var form = MultipartForm()
         form.append("Ada", named: "name")
         form.append(fileAt: file, named: "file")
@@ -88,7 +88,7 @@ struct TransferCommand: AsyncParsableCommand {
 /// A small request, after which the process counts as idle.
 private struct Counters: APIRequest {
     typealias Response = Server.Counters
-    let path = "/control/counters"
+    let path: Path = "/control/counters"
 }
 
 private struct Upload: APIRequest {
@@ -96,7 +96,7 @@ private struct Upload: APIRequest {
         var bytes: Int
     }
 
-    let path: String
+    let path: Path
     let body: RequestBody?
     let method = HTTPRequest.Method.post
     let timeout: Duration? = .seconds(600)
@@ -104,5 +104,5 @@ private struct Upload: APIRequest {
 
 private struct Download: APIEndpoint {
     let size: Int
-    var path: String { "/download/\(size)" }
+    var path: Path { "/download/\(size)" }
 }

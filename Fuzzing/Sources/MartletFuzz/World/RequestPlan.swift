@@ -27,7 +27,7 @@ struct FuzzEndpoint: APIEndpoint {
     let call: Int
     let plan: RequestPlan
 
-    var path: String { "/\(call)" }
+    var path: Path { "/\(call)" }
     var method: HTTPRequest.Method { plan.isPost ? .post : .get }
     var authentication: AuthenticationRequirement { plan.authentication }
     var body: RequestBody? {

@@ -37,7 +37,7 @@ extension CallPipeline {
         let method = endpoint.method
         let location: Location
         do {
-            location = try baseURL.location.get().appending(path: endpoint.path, query: endpoint.query)
+            location = try baseURL.location.get().appending(endpoint.path, query: endpoint.query)
         } catch {
             throw .invalidRequest(CallDescription(unsent: endpoint), reason: error.description)
         }

@@ -30,7 +30,7 @@ public struct TokenEndpointClient: Sendable {
     public func send(
         _ method: HTTPRequest.Method, _ path: String, headers: HTTPFields = [:], body: Data? = nil
     ) async throws -> ServerResponse {
-        let location = try baseURL.location.get().appending(path: path, query: [:])
+        let location = try baseURL.location.get().appending(RequestPath(setting: path), query: [:])
         guard allowsInsecureHTTP || !location.origin.isInsecure else {
             throw InvalidRequestError("\(location.origin) is plain http, so no token is sent there. Use https.")
         }

@@ -127,7 +127,7 @@ extension NetworkClient {
         // A header field of the endpoint may select another representation with the same `Last-Modified` date.
         let fields = endpoint.headers.map { "\($0.name.canonicalName): \($0.value)" }.joined(separator: "\n")
         let text =
-            "\(endpoint.method) \(baseURL) \(endpoint.path) \(endpoint.query) \(fields.shortFingerprint) \(account)"
+            "\(endpoint.method) \(baseURL) \(endpoint.path.text) \(endpoint.query.encoded) \(fields.shortFingerprint) \(account)"
         return String(text.fingerprint, radix: 16)
     }
 

@@ -186,7 +186,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var limit: Int { client.config.maximumResponseBytes }
 
     private var call: CallDescription {
-        CallDescription(method: endpoint.method.rawValue, url: Redaction.redact(endpoint.path), attempts: 1)
+        CallDescription(method: endpoint.method.rawValue, url: endpoint.path.text, attempts: 1)
     }
 }
 
@@ -195,7 +195,7 @@ private struct EventStreamEndpoint: Endpoint {
     let base: any Endpoint
     let lastEventID: String
 
-    var path: String { base.path }
+    var path: Path { base.path }
     var method: HTTPRequest.Method { base.method }
     var query: Query { base.query }
     var body: RequestBody? { base.body }

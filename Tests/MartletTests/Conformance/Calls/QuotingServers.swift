@@ -84,9 +84,14 @@ final class Output: NetworkObserver {
 
 /// A GET request whose `Referer` names a page.
 struct Quoting: APIEndpoint {
-    let path: String
-    var referer = ""
+    let path: Path
+    var referer: String
     var headers: HTTPFields { referer.isEmpty ? [:] : [.referer: referer] }
+
+    init(path: String, referer: String = "") {
+        self.path = Path(setting: path)
+        self.referer = referer
+    }
 }
 
 /// An error whose description quotes a URL.

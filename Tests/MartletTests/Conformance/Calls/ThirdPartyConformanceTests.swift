@@ -201,7 +201,7 @@ private struct Changing: RequestInterceptor {
 }
 
 private struct Plain: APIEndpoint {
-    let path: String
+    let path: Path
     var method: HTTPRequest.Method
     var headers: HTTPFields
     var body: RequestBody?
@@ -211,7 +211,7 @@ private struct Plain: APIEndpoint {
         path: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:], body: RequestBody? = nil,
         _ authentication: AuthenticationRequirement = .none
     ) {
-        self.path = path
+        self.path = Path(setting: path)
         self.method = method
         self.headers = headers
         self.body = body

@@ -34,7 +34,7 @@
             #expect(echo.values == [Echo(path: "/me", token: "none")])
 
             struct Delete: APIEndpoint {
-                let path = "/articles/7"
+                let path: Path = "/articles/7"
                 let method = HTTPRequest.Method.delete
             }
             let silent: AnyPublisher<Void, NetworkError> = client.publisher(for: Delete())

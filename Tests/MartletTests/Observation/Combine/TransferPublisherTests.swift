@@ -15,7 +15,7 @@
 
         /// An upload of many chunks.
         private struct Film: APIEndpoint {
-            let path = "/films"
+            let path: Path = "/films"
             let method = HTTPRequest.Method.post
             var authentication = AuthenticationRequirement.none
             var body: RequestBody? {

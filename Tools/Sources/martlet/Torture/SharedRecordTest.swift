@@ -187,7 +187,7 @@ struct TortureAborted: Error {}
 /// Creates the account that all workers sign in to.
 private struct Registration: APIEndpoint {
     let credentials: AccountEndpoint.Credentials
-    let path = "/auth/register"
+    let path: Path = "/auth/register"
     let method = HTTPRequest.Method.post
     let authentication = AuthenticationRequirement.none
     var body: RequestBody? { .json(credentials) }

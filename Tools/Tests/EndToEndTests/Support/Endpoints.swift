@@ -4,7 +4,7 @@ internal import Martlet
 /// A call that is defined where it is used.
 struct AnyCall: APIEndpoint {
     var method: HTTPRequest.Method = .get
-    var path: String
+    var path: Path
     var query: Query = [:]
     var headers: HTTPFields = [:]
     var body: RequestBody?
@@ -13,9 +13,9 @@ struct AnyCall: APIEndpoint {
 
     static let me = AnyCall(path: "/me", authentication: .required)
 
-    static func get(_ path: String, query: Query = [:]) -> AnyCall { AnyCall(path: path, query: query) }
+    static func get(_ path: RequestPath, query: Query = [:]) -> AnyCall { AnyCall(path: path, query: query) }
 
-    static func post(_ path: String, _ body: RequestBody? = nil, query: Query = [:]) -> AnyCall {
+    static func post(_ path: RequestPath, _ body: RequestBody? = nil, query: Query = [:]) -> AnyCall {
         AnyCall(method: .post, path: path, query: query, body: body)
     }
 }
@@ -23,7 +23,7 @@ struct AnyCall: APIEndpoint {
 /// Requests the signed-in user.
 struct Me: APIRequest {
     typealias Response = User
-    let path = "/me"
+    let path: Path = "/me"
     let authentication = AuthenticationRequirement.required
 }
 

@@ -61,7 +61,7 @@ enum ArticleEndpoint: APIEndpoint {
     case create(Article.Draft)
     case delete(id: String)
 
-    var path: String {
+    var path: Path {
         switch self {
         case .newest, .create: "/articles"
         case .delete(let id): "/articles/\(id)"
@@ -83,6 +83,6 @@ enum ArticleEndpoint: APIEndpoint {
 
 struct Profile: APIRequest {
     typealias Response = User
-    let path = "/me"
+    let path: Path = "/me"
     let authentication = AuthenticationRequirement.required
 }

@@ -1,0 +1,168 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The path of an ``Endpoint``. Interpolated values are data: they cannot lead to another endpoint.
+///
+/// ```swift
+/// var path: Path { "/users/\(name)/posts/\(id)" }
+/// ```
+///
+/// A literal is sent as it is written; only characters that a path must not contain are percent-encoded. An interpolated
+/// value becomes part of one segment: a `/`, `?`, `#` or `%` in it is encoded. Strings, numbers, UUIDs, enums with raw
+/// values and other `LosslessStringConvertible` types can be interpolated. An optional or a ``Secret`` does not compile.
+///
+/// Encoding does not protect every value. URL parsers and servers resolve `.` and `..` even if they are encoded, and
+/// an empty segment reads as the endpoint above it. A call whose values would make such a segment fails with
+/// ``NetworkError/invalidRequest(_:reason:)`` before anything is sent.
+///
+/// Use ``absolute(_:)-(String)`` for a URL that the server has sent.
+public struct RequestPath: Sendable, Hashable {
+    /// The encoded path, or an absolute URL.
+    package let text: String
+    let isAbsolute: Bool
+    /// Why no request can have this path.
+    let problem: InvalidRequestError?
+
+    private init(text: String, isAbsolute: Bool = false, problem: InvalidRequestError? = nil) {
+        self.text = text
+        self.isAbsolute = isAbsolute
+        self.problem = problem
+    }
+
+    /// An absolute URL, such as a link in a response. It is used unchanged.
+    ///
+    /// A text that you assemble is not encoded; use ``absolute(_:below:)`` for that.
+    public static func absolute(_ url: String) -> RequestPath {
+        RequestPath(text: url, isAbsolute: true)
+    }
+
+    /// An absolute URL. It is used unchanged.
+    public static func absolute(_ url: URL) -> RequestPath {
+        absolute(url.absoluteString)
+    }
+
+    /// A path below another base URL than the client's: `.absolute("/files/\(name)", below: "https://cdn.example.com")`.
+    public static func absolute(_ path: RequestPath, below base: BaseURL) -> RequestPath {
+        do {
+            let location = try base.location.get().appending(path, query: [:])
+            return absolute("\(location.origin)\(location.target)")
+        } catch {
+            return RequestPath(text: path.text, problem: error)
+        }
+    }
+
+    /// A path or an absolute URL from the app's settings, such as the path of a token endpoint.
+    init(setting text: String) {
+        if Location.isAbsolute(text) {
+            self.init(text: text, isAbsolute: true)
+        } else {
+            self.init(stringLiteral: text)
+        }
+    }
+}
+
+extension RequestPath: ExpressibleByStringInterpolation {
+    /// Creates a path from a literal.
+    public init(stringLiteral value: String) {
+        var parts = StringInterpolation(literalCapacity: value.utf8.count, interpolationCount: 0)
+        parts.appendLiteral(value)
+        self.init(stringInterpolation: parts)
+    }
+
+    /// Creates a path from a literal with interpolated values.
+    public init(stringInterpolation parts: StringInterpolation) {
+        var problem: InvalidRequestError?
+        if parts.hasEmptySegment || parts.segmentLacksValue {
+            problem = InvalidRequestError(
+                "An interpolated value of the path \"\(Redaction.redactURL(parts.text))\" is empty, so the path names another endpoint. "
+                    + "Check the value before the call.")
+        } else if Location.isAbsolute(parts.text) {
+            problem = InvalidRequestError(
+                "The path \"\(Redaction.redactURL(parts.text))\" is an absolute URL. Write .absolute(…) for a URL that is not below the base URL."
+            )
+        }
+        self.init(text: parts.text, problem: problem)
+    }
+
+    /// Encodes the parts of a path.
+    public struct StringInterpolation: StringInterpolationProtocol {
+        // Each part is encoded by itself, so that a literal `%` and a value cannot form an escape together.
+        fileprivate var text = ""
+        fileprivate var hasEmptySegment = false
+        private var segmentHasValue = false
+        private var segmentIsEmpty = true
+
+        /// Whether the last segment consists of empty values.
+        fileprivate var segmentLacksValue: Bool { segmentHasValue && segmentIsEmpty }
+
+        /// Creates an empty interpolation.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + interpolationCount * 8)
+        }
+
+        /// Adds a part of the literal.
+        public mutating func appendLiteral(_ literal: String) {
+            for byte in literal.utf8 {
+                if byte == UInt8(ascii: "/") {
+                    hasEmptySegment = hasEmptySegment || segmentLacksValue
+                    segmentHasValue = false
+                    segmentIsEmpty = true
+                } else {
+                    segmentIsEmpty = false
+                }
+            }
+            text += PercentEncoding.encodePath(literal)
+        }
+
+        /// Adds a value to the segment.
+        public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
+            append(value.description)
+        }
+
+        /// Adds a UUID to the segment.
+        public mutating func appendInterpolation(_ value: UUID) {
+            append(value.uuidString)
+        }
+
+        /// Adds the raw value of an enum, or of another type with a raw value, to the segment.
+        public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
+        where Value.RawValue: LosslessStringConvertible {
+            append(value.rawValue.description)
+        }
+
+        /// Adds the raw value of a type that could also be written as a text.
+        public mutating func appendInterpolation<Value: RawRepresentable & LosslessStringConvertible>(_ value: Value)
+        where Value.RawValue: LosslessStringConvertible {
+            append(value.rawValue.description)
+        }
+
+        /// Adds a text as a literal would add it: it may have several segments, and its percent escapes are kept. Use
+        /// it for a path that the app knows or the server has sent, never for the input of a user.
+        public mutating func appendInterpolation(raw text: String) {
+            appendLiteral(text)
+        }
+
+        /// Does not compile: logs of servers and proxies contain the paths of requests.
+        @available(*, unavailable, message: "a path is logged; send a secret in a header field or in the body")
+        public mutating func appendInterpolation(_ secret: Secret) {}
+
+        private mutating func append(_ value: String) {
+            segmentHasValue = true
+            segmentIsEmpty = segmentIsEmpty && value.isEmpty
+            text += PercentEncoding.encode(value, allowing: PercentEncoding.isUnreserved)
+        }
+    }
+}
+
+extension RequestPath: CustomStringConvertible {
+    /// The encoded path or the URL, with secrets masked.
+    public var description: String { Redaction.redactURL(text) }
+}
+
+extension Endpoint {
+    /// The type of ``path``.
+    public typealias Path = RequestPath
+}
