@@ -3,35 +3,6 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Queries")
-struct QueryTests {
-    @Test(
-        "every character survives encoding and decoding",
-        arguments: [
-            ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a&b=c", "a%26b%3Dc"), ("50%", "50%25"), ("%2B", "%252B"),
-            ("ü", "%C3%BC"), ("👩‍🚀", "%F0%9F%91%A9%E2%80%8D%F0%9F%9A%80"), ("?#/", "%3F%23%2F"),
-            ("a;b", "a%3Bb"), ("~-._", "~-._"), ("\r\n", "%0D%0A"), ("", ""),
-        ])
-    func encoding(value: String, encoded: String) {
-        #expect(Query([.init("q", value)]).encoded == "q=\(encoded)")
-        #expect(PercentEncoding.decode(encoded) == value)
-    }
-
-    @Test("the order is kept, names can repeat, and nil values are left out")
-    func order() {
-        let query: Query = ["tag": "b", "page": 2, "tag": "a", "draft": nil, "on": true]
-        #expect(query.encoded == "tag=b&page=2&tag=a&on=true")
-    }
-
-    @Test("a name can have no value")
-    func flags() {
-        var query = Query()
-        query.append(flag: "flag")
-        query.append("x y", "")
-        #expect(query.encoded == "flag&x%20y=")
-    }
-}
-
 @Suite("Endpoint paths")
 struct PathTests {
     @Test(
