@@ -59,7 +59,9 @@ public final class NetworkClient: APIClient {
         for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value> {
         let raw = try await perform(endpoint, accept: "application/json", monitor: monitor)
-        return raw.with(try pipeline.decoding.decode(type, from: raw))
+        var response = raw.with(try pipeline.decoding.decode(type, from: raw))
+        response.reading = pipeline.decoding.reading(of: raw.value.response)
+        return response
     }
 
     /// Sends an endpoint and returns the undecoded body of the response, with any envelope.

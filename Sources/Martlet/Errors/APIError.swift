@@ -28,8 +28,23 @@ public struct APIError: Error, Sendable, Hashable {
     public var errors: [FieldError]
     /// The server's ID of the request, for a report to the server's operator.
     public var requestID: String?
+    /// What the server says about its response, in the envelope's `meta`: its time, the path, how long it worked.
+    public var meta: ResponseMeta?
+    /// The body as a ``NetworkConfig/errorBody``, if one is declared and the body is one. See ``body(as:)``.
+    public var body: (any Sendable)? {
+        get { content.value }
+        set { content.value = newValue }
+    }
     /// The response.
     public var response: ServerResponse
+    private var content = Content()
+
+    /// The decoded body. Equal to any other, because the response is compared.
+    private struct Content: Sendable, Hashable {
+        var value: (any Sendable)?
+        static func == (left: Content, right: Content) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
 
     /// An error that the server explained.
     public init(
@@ -44,6 +59,17 @@ public struct APIError: Error, Sendable, Hashable {
 
     /// The status code.
     public var status: Int { response.status }
+
+    /// The body as a type of the app, if it is declared in ``NetworkConfig/errorBody``.
+    ///
+    /// ```swift
+    /// } catch .api(_, let error) {
+    ///     show(error.body(as: Problem.self)?.hint ?? error.message)
+    /// }
+    /// ```
+    public func body<Body>(as type: Body.Type) -> Body? {
+        content.value as? Body
+    }
 }
 
 extension APIError.FieldError: CustomStringConvertible, CustomReflectable {

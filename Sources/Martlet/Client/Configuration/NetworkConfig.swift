@@ -35,6 +35,11 @@ public struct NetworkConfig: Sendable {
     public var encoder: JSONEncoder = .martlet
     /// The envelope that the server puts around its responses; `nil` if there is none.
     public var envelope: ResponseEnvelope?
+    /// The type of the server's error bodies, if they have a format of their own: `config.errorBody = Problem.self`.
+    ///
+    /// A response that is a failure, and whose body decodes as the type, becomes ``NetworkError/api(_:_:)``; the value
+    /// is in ``APIError/body(as:)``. For a server with an envelope, the type describes the whole envelope.
+    public var errorBody: (any (Decodable & Sendable).Type)?
     /// The app's interceptors, in order. ``retry`` runs after them.
     public var interceptors: [any RequestInterceptor] = []
     /// Decides which failed requests are sent again.

@@ -12,6 +12,8 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
     public let duration: Duration
     /// The time from the start of the last attempt to the last byte of its response.
     public let lastAttemptDuration: Duration
+    /// The envelope that the value was in.
+    var reading: EnvelopeReading?
 
     /// Creates a response; meant for an ``APIClient`` of your own.
     public init(
@@ -32,7 +34,9 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
     public var headers: HTTPFields { head.headerFields }
 
     func with<Other: Sendable>(_ value: Other) -> NetworkResponse<Other> {
-        NetworkResponse<Other>(
+        var response = NetworkResponse<Other>(
             value: value, head: head, attempts: attempts, duration: duration, lastAttemptDuration: lastAttemptDuration)
+        response.reading = reading
+        return response
     }
 }

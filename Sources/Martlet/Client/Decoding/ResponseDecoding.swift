@@ -11,10 +11,20 @@ internal import MartletJSON
 struct ResponseDecoding: Sendable {
     private let decoder: any ResponseDecoder
     private let envelope: ResponseEnvelope?
+    private let errorBody: (any (Decodable & Sendable).Type)?
 
-    init(decoder: any ResponseDecoder, envelope: ResponseEnvelope?) {
+    init(
+        decoder: any ResponseDecoder, envelope: ResponseEnvelope?, errorBody: (any (Decodable & Sendable).Type)? = nil
+    ) {
         self.decoder = (decoder as? MartletJSONDecoder)?.readingDates ?? decoder
         self.envelope = envelope
+        self.errorBody = errorBody
+    }
+
+    /// The envelope of a decoded response, to read the rest of it later.
+    func reading(of response: ServerResponse) -> EnvelopeReading? {
+        guard let envelope, !response.body.isEmpty else { return nil }
+        return EnvelopeReading(envelope: envelope, body: response.body, decoder: decoder)
     }
 
     /// Decodes a response with an acceptable status.
@@ -44,7 +54,7 @@ struct ResponseDecoding: Sendable {
             if let value = enveloped.value, enveloped.isSuccess == true || !envelope.reportsFailure(response) {
                 return value
             }
-            if let error = envelope.error(in: response) { throw NetworkError.api(raw.value.call, error) }
+            if let error = serverError(in: response) { throw NetworkError.api(raw.value.call, error) }
             throw NetworkError.unacceptableStatus(raw.value.call, response)
         } catch let error as NetworkError {
             throw error
@@ -53,9 +63,22 @@ struct ResponseDecoding: Sendable {
         }
     }
 
+    /// The error that the server explained: in an envelope, in a problem document, or in the app's own type.
+    private func serverError(in response: ServerResponse) -> APIError? {
+        let body = errorBody.flatMap { decode($0, from: response.body) }
+        var error = envelope?.error(in: response) ?? APIError(problemIn: response)
+        if error == nil, body != nil { error = APIError(code: nil, message: "", response: response) }
+        error?.body = body
+        return error
+    }
+
+    private func decode<Body: Decodable & Sendable>(_ type: Body.Type, from body: Data) -> Body? {
+        try? decoder.decode(type, from: body)
+    }
+
     /// The error of a response whose status is not acceptable.
     func statusError(for response: ServerResponse, call: CallDescription) -> NetworkError {
-        if let error = envelope?.error(in: response) ?? APIError(problemIn: response) { return .api(call, error) }
+        if let error = serverError(in: response) { return .api(call, error) }
         return response.status == 401 ? .unauthorized(call, response) : .unacceptableStatus(call, response)
     }
 }

@@ -54,9 +54,11 @@ public struct ResponseEnvelope: Sendable, Hashable {
     /// The server's error; `nil` if the response is not an envelope.
     func error(in response: ServerResponse) -> APIError? {
         guard let json = JSONValue(body: response.body), json[success] != nil || json[code] != nil else { return nil }
-        return APIError(
+        var error = APIError(
             code: json[code]?.string, message: json[message]?.string ?? "",
             errors: (json[errors]?.array ?? []).compactMap(APIError.FieldError.init),
             requestID: json[meta]?[requestID]?.string, response: response)
+        error.meta = ResponseMeta(json[meta], requestIDField: requestID)
+        return error
     }
 }

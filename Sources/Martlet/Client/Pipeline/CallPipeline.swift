@@ -30,7 +30,8 @@ struct CallPipeline: Sendable {
             guard let ours = config.maximumConcurrentRequests else { return transport.parallelRequests(to: origin) }
             return min(ours, transport.parallelRequests(to: origin) ?? ours)
         }
-        self.decoding = ResponseDecoding(decoder: config.decoder, envelope: config.envelope)
+        self.decoding = ResponseDecoding(
+            decoder: config.decoder, envelope: config.envelope, errorBody: config.errorBody)
         self.attemptRunner = AttemptRunner(
             config: config, allowsInsecureHTTP: config.allowsInsecureHTTP || tokens?.allowsInsecureHTTP == true,
             transport: transport, time: time)

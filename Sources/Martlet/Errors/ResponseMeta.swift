@@ -1,0 +1,44 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// What a server says about a response in the `meta` object of its envelope: for logs, and for reports to the server's
+/// operator.
+///
+/// ``NetworkResponse/meta(as:)`` decodes a type of your own from the same object.
+public struct ResponseMeta: Sendable, Hashable {
+    /// When the server made the response: `timestamp`, in ISO 8601 or in seconds or milliseconds since 1970.
+    public var timestamp: Date?
+    /// The path of the request, as the server saw it: `path`.
+    public var path: String?
+    /// The server's identifier for the request: ``ResponseEnvelope/requestID``.
+    public var requestID: String?
+    /// How long the server worked on the request, in milliseconds: `durationMs`.
+    public var durationMs: Double?
+
+    /// Creates the information; meant for tests.
+    public init(
+        timestamp: Date? = nil, path: String? = nil, requestID: String? = nil, durationMs: Double? = nil
+    ) {
+        self.timestamp = timestamp
+        self.path = path
+        self.requestID = requestID
+        self.durationMs = durationMs
+    }
+
+    /// - Returns: `nil` if the value is not an object.
+    init?(_ json: JSONValue?, requestIDField: String) {
+        guard let json, case .object = json else { return nil }
+        let time = json["timestamp"]
+        self.init(
+            timestamp: time?.string.flatMap(ISO8601.parse) ?? time?.number.flatMap(Self.date),
+            path: json["path"]?.string, requestID: json[requestIDField]?.text, durationMs: json["durationMs"]?.number)
+    }
+
+    private static func date(_ number: Double) -> Date? {
+        guard number.isFinite, number > 0 else { return nil }
+        return Date(timeIntervalSince1970: number > 1e11 ? number / 1000 : number)
+    }
+}
