@@ -1,3 +1,5 @@
+internal import MartletJSON
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+internal import MartletJSON
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -33,7 +35,7 @@ public struct ResponseMeta: Sendable, Hashable {
         guard let json, case .object = json else { return nil }
         let time = json["timestamp"]
         self.init(
-            timestamp: time?.string.flatMap(ISO8601.parse) ?? time?.number.flatMap(Self.date),
+            timestamp: time?.string.flatMap { ISO8601.date($0) } ?? time?.number.flatMap(Self.date),
             path: json["path"]?.string, requestID: json[requestIDField]?.text, durationMs: json["durationMs"]?.number)
     }
 
