@@ -121,11 +121,10 @@
                 configuration.timeoutIntervalForRequest = 7 * 24 * 60 * 60
                 configuration.timeoutIntervalForResource = 7 * 24 * 60 * 60
                 URLSessionUpload.adjust(configuration)
-                // The callbacks must arrive one after the other.
-                let queue = OperationQueue()
-                queue.maxConcurrentOperationCount = 1
                 self.exchanges = URLSessionExchanges()
-                self.session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: queue)
+                self.session = URLSession(
+                    configuration: configuration, delegate: exchanges,
+                    delegateQueue: URLSessionUpload.makeCallbackQueue())
             }
 
             deinit {

@@ -51,6 +51,13 @@
             configuration.waitsForConnectivity = false
         }
 
+        /// The queue of the callbacks, which must arrive one after the other.
+        static func makeCallbackQueue() -> OperationQueue {
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            return queue
+        }
+
         func start(for exchange: URLSessionExchange) {
             if body != nil { state.withLock { $0.exchange = exchange } }
             task.resume()

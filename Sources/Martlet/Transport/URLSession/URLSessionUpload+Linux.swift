@@ -67,6 +67,9 @@
 
         static func adjust(_ configuration: URLSessionConfiguration) {}
 
+        /// The queue of the callbacks, which must arrive one after the other.
+        static func makeCallbackQueue() -> OperationQueue { CallbackQueue() }
+
         func start(for exchange: URLSessionExchange) {
             report?(0)
             task.resume()
@@ -83,6 +86,16 @@
         func takeStream() -> InputStream? { nil }
 
         func stop() {}
+    }
+
+    /// Runs the callbacks of a session without an `Operation` for each of them, which costs more than the callback.
+    private final class CallbackQueue: OperationQueue, @unchecked Sendable {
+        // Sound: the only property of this class is a constant that is `Sendable`.
+        private let queue = BlockingQueue("martlet.urlsession")
+
+        override func addOperation(_ block: @escaping @Sendable () -> Void) {
+            queue.start(block)
+        }
     }
 
     extension TransportError {
