@@ -32,8 +32,9 @@ struct MartletBench: AsyncParsableCommand {
     @Option(help: "The number of slices of each client.")
     var rounds: Int?
 
-    @Option(help: "The number of concurrent calls. May be repeated. The default is 1, 8, 64 and 256.")
-    var concurrency: [Int] = []
+    // Not `--concurrency`: this command would take that from the arguments of its subcommands.
+    @Option(help: "The number of calls at once. May be repeated. The default is 1, 8, 64 and 256.")
+    var atOnce: [Int] = []
 
     @Option(help: "The part to measure. May be repeated. The default is all parts.")
     var part: [Part] = []
@@ -53,7 +54,7 @@ struct MartletBench: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard concurrency.allSatisfy({ $0 > 0 }) else { throw ValidationError("--concurrency must be positive.") }
+        guard atOnce.allSatisfy({ $0 > 0 }) else { throw ValidationError("--at-once must be positive.") }
     }
 
     func run() async throws {
@@ -62,7 +63,7 @@ struct MartletBench: AsyncParsableCommand {
         let parts = part.isEmpty ? Part.allCases : part
         var targets: [Target] = []
         if parts.contains(.calls) {
-            let levels = concurrency.isEmpty ? effort.pick([1, 8], [1, 8, 64, 256], [1, 8, 64, 256]) : concurrency
+            let levels = atOnce.isEmpty ? effort.pick([1, 8], [1, 8, 64, 256], [1, 8, 64, 256]) : atOnce
             let calls = try Calls(concurrency: levels, rounds: rounds, effort)
             report.show(calls)
             if let svg {
