@@ -87,11 +87,10 @@ final class ConcurrencyLimiter: Sendable {
             await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
                 let admitted = state.withLock { state -> [CheckedContinuation<Bool, Never>]? in
                     if state.cancelledEarly.contains(id) { return nil }
-                    var queue = state.queues[origin] ?? Queue()
-                    defer { state.queues[origin] = queue }
-                    queue.waiting.append((id, continuation))
+                    // In place: a copy of the queue would be as long as the queue, for each call that joins it.
+                    state.queues[origin, default: Queue()].waiting.append((id, continuation))
                     // A slot may have become free, or the limit may have grown. The first in the queue gets it.
-                    return queue.admit(within: limit)
+                    return state.queues[origin]?.admit(within: limit)
                 }
                 guard let admitted else { return continuation.resume(returning: false) }
                 for continuation in admitted { continuation.resume(returning: true) }
@@ -112,10 +111,9 @@ final class ConcurrencyLimiter: Sendable {
     func release(_ origin: Origin) {
         let limit = limit(origin)
         let next = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
-            guard var queue = state.queues[origin] else { return [] }
-            queue.running -= 1
-            let next = queue.admit(within: limit)
-            state.queues[origin] = queue.running == 0 ? nil : queue
+            state.queues[origin]?.running -= 1
+            let next = state.queues[origin]?.admit(within: limit) ?? []
+            if state.queues[origin]?.running == 0 { state.queues[origin] = nil }
             return next
         }
         for continuation in next { continuation.resume(returning: true) }
