@@ -11,9 +11,14 @@ struct AttemptRunner: Sendable {
     private let config: NetworkConfig
     let allowsInsecureHTTP: Bool
     private let transport: any Transport
+    /// The same transport, if it keeps time limits by itself and the client uses the clock that it uses.
+    private let punctual: (any PunctualTransport)?
+    private let time: any TimeSource
     private let limits: TimeLimits
 
     var waitsForContinue: Bool { transport.waitsForContinue }
+    /// Whether short calls are sent in the task of their caller.
+    var sendsInPlace: Bool { punctual != nil }
 
     /// The response of an attempt, after all redirects.
     struct Outcome: Sendable {
@@ -28,6 +33,8 @@ struct AttemptRunner: Sendable {
         self.config = config
         self.allowsInsecureHTTP = allowsInsecureHTTP
         self.transport = transport
+        self.punctual = time is SystemTimeSource ? transport as? any PunctualTransport : nil
+        self.time = time
         self.limits = TimeLimits(time: time)
     }
 
@@ -35,6 +42,15 @@ struct AttemptRunner: Sendable {
         _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
         checkSession: @escaping @Sendable () throws -> Void
     ) async throws -> Outcome {
+        if let punctual, call.isShort {
+            let limit = limit(of: call)
+            let deadline = Deadline(transport: punctual, limit: limit, uptime: time.uptime + limit)
+            do {
+                return try await exchange(request, call, from: origin, observation, deadline: deadline, checkSession)
+            } catch is DeadlineError {
+                throw TimeLimitError(limit: limit)
+            }
+        }
         let generation = call.monitor?.generation ?? 0
         return try await limits.run(withoutProgressFor: limit(of: call)) { progress in
             try await exchange(request, call, from: origin, observation, progress, generation, checkSession)
@@ -79,7 +95,8 @@ struct AttemptRunner: Sendable {
 
     private func exchange(
         _ original: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
-        _ progress: ProgressSignal, _ generation: Int, _ checkSession: @Sendable () throws -> Void
+        _ progress: ProgressSignal? = nil, _ generation: Int = 0, deadline: Deadline? = nil,
+        _ checkSession: () throws -> Void
     ) async throws -> Outcome {
         let (body, context) = (call.body, call.context)
         var generation = generation
@@ -93,7 +110,7 @@ struct AttemptRunner: Sendable {
                 carriesBody
                 ? try await body?.open().reporting(to: call.monitor, context.attempt, after: &generation, progress)
                 : nil
-            let response = try await send(request, outgoing, context)
+            let response = try await send(request, outgoing, context, deadline)
             let redirect: Redirect?
             if config.maximumRedirects > 0 {
                 redirect = try Redirect(of: request, by: response.head, from: origin)
@@ -105,7 +122,7 @@ struct AttemptRunner: Sendable {
                     let head = ServerResponse(head: response.head, body: Data())
                     return Outcome(response: head, body: response.body, leftOrigin: leftOrigin)
                 }
-                let bytes = try await response.body.collect(upTo: config.maximumResponseBytes)
+                let bytes = try await collect(response.body, upTo: config.maximumResponseBytes, deadline)
                 return Outcome(response: ServerResponse(head: response.head, body: bytes), leftOrigin: leftOrigin)
             }
             redirects += 1
@@ -121,7 +138,7 @@ struct AttemptRunner: Sendable {
                 throw NetworkError.bodyNotReplayable(context.call, head)
             }
             // Reading the rest of a short body lets the transport reuse the connection.
-            _ = try? await response.body.collect(upTo: 16 << 10)
+            _ = try? await collect(response.body, upTo: 16 << 10, deadline)
             // After a cancellation or a timeout the next attempt may already be under way.
             try Task.checkCancellation()
             // The session of the call may have ended since the previous request.
@@ -134,11 +151,21 @@ struct AttemptRunner: Sendable {
         }
     }
 
+    private func collect(_ body: ByteStream, upTo count: Int, _ deadline: Deadline?) async throws -> Data {
+        guard let deadline else { return try await body.collect(upTo: count) }
+        return try await limits.runInPlace(until: deadline.uptime, of: deadline.limit) {
+            try await body.collect(upTo: count)
+        }.get()
+    }
+
     private func send(
-        _ request: HTTPRequest, _ body: OutgoingBody?, _ context: RequestContext
+        _ request: HTTPRequest, _ body: OutgoingBody?, _ context: RequestContext, _ deadline: Deadline?
     ) async throws -> (head: HTTPResponse, body: ByteStream) {
         do {
-            return try await transport.send(request, body: body)
+            guard let deadline else { return try await transport.send(request, body: body) }
+            return try await deadline.transport.send(request, body: body, within: deadline.uptime - time.uptime)
+        } catch let error as DeadlineError {
+            throw error
         } catch {
             guard case .interceptorFailed(let call, let error) = Self.wrap(error, call: context.call) else {
                 throw error
@@ -193,22 +220,39 @@ struct AttemptRunner: Sendable {
     }
 }
 
+/// The time limit of an attempt that a transport keeps by itself.
+private struct Deadline {
+    let transport: any PunctualTransport
+    let limit: Duration
+    /// When the limit expires.
+    let uptime: Duration
+}
+
+extension CallState {
+    /// Whether the time limit never restarts: the call sends and receives bytes in memory, and reports no progress.
+    fileprivate var isShort: Bool {
+        guard receiver == nil, monitor == nil else { return false }
+        guard let body else { return true }
+        return body.bytes.map { $0.count <= OutgoingBody.maximumSingleChunk } ?? false
+    }
+}
+
 extension OutgoingBody {
     /// A body in memory that is larger than this is sent in chunks, so that its time limit can restart with each of
     /// them.
-    private static let maximumSingleChunk = 1 << 20
+    fileprivate static let maximumSingleChunk = 1 << 20
 
     /// The same body, which reports its progress to the time limit and to the monitor.
     fileprivate func reporting(
-        to monitor: TransferMonitor?, _ attempt: Int, after generation: inout Int, _ progress: ProgressSignal
+        to monitor: TransferMonitor?, _ attempt: Int, after generation: inout Int, _ progress: ProgressSignal?
     ) -> OutgoingBody {
         if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSingleChunk { return self }
         let body = monitor?.startGeneration(after: generation) ?? 0
         generation = body
-        return counted(onProgress: { progress.report() }) {
+        return counted(onProgress: { progress?.report() }) {
             let pass = monitor?.startBody(body, attempt: attempt) ?? 0
             return { count in
-                progress.report()
+                progress?.report()
                 monitor?.send(count, in: pass)
             }
         }

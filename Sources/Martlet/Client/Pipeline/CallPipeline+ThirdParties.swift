@@ -34,7 +34,6 @@ extension CallPipeline {
     func adapt(
         _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
     ) async throws -> Recipient {
-        guard !config.interceptors.isEmpty else { return call.recipient }
         var recipient = call.recipient
         let stages = [call.builtFields] + call.preparedFields
         let prepared = call.request.headerFields

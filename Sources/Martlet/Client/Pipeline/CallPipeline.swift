@@ -144,9 +144,11 @@ struct CallPipeline: Sendable {
             let unsigned = request
             authorizer?.attachToken(to: &request, for: &call)
             var recipient = call.recipient
-            try await holdingSlot { recipient = try await adapt(&request, from: unsigned, &call) }
-            // An interceptor may have waited while the session ended.
-            if !config.interceptors.isEmpty { try authorizer?.checkSession(of: call.authorization) }
+            if !config.interceptors.isEmpty {
+                try await holdingSlot { recipient = try await adapt(&request, from: unsigned, &call) }
+                // An interceptor may have waited while the session ended.
+                try authorizer?.checkSession(of: call.authorization)
+            }
             let origin = try origin(of: &request, adaptedFrom: &call, recipient)
             call.context.sent += 1
             isUnderWay = true
@@ -268,12 +270,14 @@ struct CallPipeline: Sendable {
 
     private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
         try authorizer?.validate(response, for: &call)
+        guard !config.interceptors.isEmpty else { return }
         try await holdingSlot {
             for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
         }
     }
 
     private func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
+        guard !config.interceptors.isEmpty else { return response }
         var response = response
         // The body of a response that is read after its call keeps the slot.
         try await holdingSlot(call.receiver?.outlivesCall == true) {

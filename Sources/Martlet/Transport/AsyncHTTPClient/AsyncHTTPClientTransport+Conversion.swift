@@ -90,7 +90,8 @@
         private let upload: BodyBridge?
         /// Retained, so that the connections live as long as the bodies that use them.
         private let connections: AsyncHTTPClientTransport.Connections
-        private let isComplete = Locked(false)
+        /// Whether the body has been read; `nil` if there is no upload to stop.
+        private let isComplete: Locked<Bool>?
 
         init(
             _ body: HTTPClientResponse.Body, isBodyless: Bool, isUnsuccessful: Bool, upload: BodyBridge?,
@@ -100,13 +101,14 @@
             self.isBodyless = isBodyless
             self.isUnsuccessful = isUnsuccessful
             self.upload = upload
+            self.isComplete = upload.map { _ in Locked(false) }
             self.connections = connections
         }
 
         deinit {
             // A server may respond completely while it still reads the request, and the upload continues. After an
             // incomplete response or a status of 300 or higher, async-http-client does not send the rest.
-            if isUnsuccessful || !isComplete.withLock({ $0 }) { upload?.stop() }
+            if isUnsuccessful || isComplete?.withLock({ $0 }) == false { upload?.stop() }
         }
 
         func pass() -> ByteStream.NextChunk {
@@ -124,7 +126,7 @@
                         throw TransportError.reason(for: error)
                     }
                 }
-                self.isComplete.withLock { $0 = true }
+                self.isComplete?.withLock { $0 = true }
                 return nil
             }
         }

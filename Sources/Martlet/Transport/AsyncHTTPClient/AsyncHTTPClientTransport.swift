@@ -12,7 +12,7 @@
     /// It ignores the proxy settings of the environment.
     ///
     /// Its connections close when the transport and all response bodies have been released, or with ``shutdown()``.
-    public final class AsyncHTTPClientTransport: Transport {
+    public final class AsyncHTTPClientTransport: PunctualTransport {
         /// The shared transport of the process. It cannot be shut down.
         public static let shared = AsyncHTTPClientTransport(Settings(), isShared: true)
 
@@ -90,16 +90,31 @@
         public func send(
             _ request: HTTPRequest, body: OutgoingBody?
         ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            try await send(request, body: body, deadline: .distantFuture)
+        }
+
+        package func send(
+            _ request: HTTPRequest, body: OutgoingBody?, within limit: Duration
+        ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            // A century, because the clock of NIO cannot represent every deadline.
+            let deadline = NIODeadline.now() + TimeAmount(min(limit, .seconds(3_000_000_000)))
+            return try await send(request, body: body, deadline: deadline)
+        }
+
+        private func send(
+            _ request: HTTPRequest, body: OutgoingBody?, deadline: NIODeadline
+        ) async throws -> (head: HTTPResponse, body: ByteStream) {
             let upload = try await Upload(body, through: connections.client.eventLoopGroup)
             do {
                 let outgoing = try HTTPClientRequest(
                     request, body: upload.body, acceptsCompression: connections.decodesContent)
-                let response = try await connections.client.execute(outgoing, deadline: .distantFuture)
+                let response = try await connections.client.execute(outgoing, deadline: deadline)
                 if response.version.major > 1, connectionLimit != nil { recordMultiplexing(outgoing.url) }
                 return try Self.convert(
                     response, to: request.method, upload: upload.bridge, connections: connections)
             } catch {
                 upload.bridge?.stop()
+                if (error as? HTTPClientError) == .deadlineExceeded, !Task.isCancelled { throw DeadlineError() }
                 throw TransportError.reason(for: error)
             }
         }
