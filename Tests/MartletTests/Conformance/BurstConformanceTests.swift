@@ -4,10 +4,11 @@ import Testing
 @testable import Martlet
 
 @Suite("Conformance: bursts") struct BurstConformanceTests {
-    @Test("a thousand calls on a rejected token cost one rejection per connection, and one refresh")
-    func oneRefusalForEachConnection() async throws {
+    @Test(
+        "a thousand calls on a rejected token cost one rejection per connection, and one refresh", arguments: [0, 4])
+    func oneRefusalForEachConnection(reserve: Int) async throws {
         let backend = SimulatedBackend()
-        let transport = NarrowTransport(backend.transport, connections: 8)
+        let transport = NarrowTransport(backend.transport, connections: 8, reserve: reserve)
         let client = try await Self.client(over: transport, backend)
         backend.invalidateAccessTokens()
         let results = await Self.burst(1_000, on: client)
@@ -15,7 +16,41 @@ import Testing
         #expect(backend.refreshCalls == 1)
         #expect(backend.rejections <= 8)
         #expect(transport.inner.requests.count <= 1_000 + 8 + 1)
-        #expect(transport.mostAtOnce.withLock { $0 } <= 8)
+        #expect(transport.mostAtOnce.withLock { $0 } <= 8 + 8 * reserve)
+    }
+
+    @Test(
+        "a token revoked amid a thousand calls costs one rejection per request under way, and one refresh",
+        arguments: [0, 4])
+    func oneRefusalForEachRequestUnderWay(reserve: Int) async throws {
+        let backend = SimulatedBackend()
+        let transport = NarrowTransport(backend.transport, connections: 8, reserve: reserve)
+        let client = try await Self.client(over: transport, backend)
+        let served = Locked(0)
+        backend.beforeCall { [unowned backend] _ in
+            let count = served.withLock { served in
+                served += 1
+                return served
+            }
+            if count == 500 { backend.invalidateAccessTokens() }
+            return nil
+        }
+        #expect(await Self.burst(1_000, on: client).allSucceeded)
+        #expect(backend.refreshCalls == 1)
+        #expect(backend.rejections <= 8 + 8 * reserve)
+    }
+
+    @Test("calls without a token open no reserve for the calls whose token is rejected")
+    func openCallsOpenNoReserve() async throws {
+        let backend = SimulatedBackend()
+        let transport = NarrowTransport(backend.transport, connections: 8, reserve: 4)
+        let client = try await Self.client(over: transport, backend)
+        backend.invalidateAccessTokens()
+        async let others = Self.burst(500, on: client, Get("/public/news", .none))
+        #expect(await Self.burst(500, on: client).allSucceeded)
+        #expect(await others.allSucceeded)
+        // The backend counts the calls without a token as well.
+        #expect(backend.rejections - backend.calls(to: "/public/news") <= 8)
     }
 
     @Test("a call that waited for a slot is signed with the token current when it gets the slot")
@@ -28,7 +63,7 @@ import Testing
             if request.path == "/slow" { await gate.pass() }
             return nil
         }
-        async let slow = Self.call("/slow", on: client)
+        async let slow = Self.call(Get("/slow"), on: client)
         await gate.waitForArrivals()
         async let queued = Self.burst(20, on: client)
         try await client.tokens?.refresh()
@@ -85,16 +120,18 @@ import Testing
         return NetworkClient(tokens: tokens)
     }
 
-    private static func burst(_ count: Int, on client: NetworkClient) async -> [Result<Echo, NetworkError>] {
+    private static func burst(
+        _ count: Int, on client: NetworkClient, _ endpoint: Get = Get("/me")
+    ) async -> [Result<Echo, NetworkError>] {
         await withTaskGroup(of: Result<Echo, NetworkError>.self) { group in
-            for _ in 0..<count { group.addTask { await call("/me", on: client) } }
+            for _ in 0..<count { group.addTask { await call(endpoint, on: client) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
     }
 
-    private static func call(_ path: String, on client: NetworkClient) async -> Result<Echo, NetworkError> {
+    private static func call(_ endpoint: Get, on client: NetworkClient) async -> Result<Echo, NetworkError> {
         do throws(NetworkError) {
-            return .success(try await client.send(Get(path)))
+            return .success(try await client.send(endpoint))
         } catch {
             return .failure(error)
         }
@@ -102,20 +139,28 @@ import Testing
 }
 
 /// A transport with few connections that counts how many are in use at once.
-private final class NarrowTransport: Transport {
+private final class NarrowTransport: PunctualTransport {
     let inner: StubTransport
     let mostAtOnce = Locked(0)
+    let reservePerConnection: Int
     private let connections: Int
     private let inUse = Locked(0)
 
-    init(_ inner: StubTransport, connections: Int) {
+    init(_ inner: StubTransport, connections: Int, reserve: Int = 0) {
         self.inner = inner
         self.connections = connections
+        self.reservePerConnection = reserve
     }
 
     func parallelRequests(to origin: Origin) -> Int? { connections }
 
     func makeIsolatedTransport() -> any Transport { inner }
+
+    func send(
+        _ request: HTTPRequest, body: OutgoingBody?, within limit: Duration
+    ) async throws -> (head: HTTPResponse, body: ByteStream) {
+        try await send(request, body: body)
+    }
 
     func send(
         _ request: HTTPRequest, body: OutgoingBody?

@@ -86,6 +86,10 @@ extension CallPipeline {
 }
 
 extension HTTPRequest {
+    func hasSameOrigin(as other: HTTPRequest) -> Bool {
+        authority == other.authority && scheme == other.scheme
+    }
+
     /// The origin of the request; `nil` if its authority is not valid.
     fileprivate var origin: Origin? {
         Origin("\(scheme ?? "https")://\(authority ?? "")")

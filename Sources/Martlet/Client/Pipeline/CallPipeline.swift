@@ -17,7 +17,7 @@ struct CallPipeline: Sendable {
     let decoding: ResponseDecoding
     private let interceptors: [any RequestInterceptor]
     let authorizer: Authorizer?
-    private let slots: ConcurrencyLimiter
+    let slots: ConcurrencyLimiter
 
     init(baseURL: BaseURL, tokens: TokenManager?, config: NetworkConfig, transport: any Transport) {
         self.baseURL = baseURL
@@ -26,10 +26,7 @@ struct CallPipeline: Sendable {
         self.time = config.time ?? tokens?.time ?? .system
         self.interceptors = config.interceptors + [config.retry]
         self.authorizer = tokens.map(Authorizer.init)
-        self.slots = ConcurrencyLimiter { origin in
-            guard let ours = config.maximumConcurrentRequests else { return transport.parallelRequests(to: origin) }
-            return min(ours, transport.parallelRequests(to: origin) ?? ours)
-        }
+        self.slots = ConcurrencyLimiter(of: transport, at: config.maximumConcurrentRequests)
         self.decoding = ResponseDecoding(
             decoder: config.decoder, envelope: config.envelope, errorBody: config.errorBody)
         self.attemptRunner = AttemptRunner(
@@ -136,9 +133,13 @@ struct CallPipeline: Sendable {
     > {
         var isUnderWay = false
         do {
-            let slot = try await authorize(&call)
-            var isSlotTransferred = false
-            defer { if !isSlotTransferred { slot.map(slots.release) } }
+            let (slot, started) = (try await authorize(&call), time.uptime)
+            var (isSlotTransferred, hasSucceeded) = (false, false)
+            defer {
+                if let slot, !isSlotTransferred {
+                    release(slot, heldSince: started, by: call, hasSucceeded: hasSucceeded)
+                }
+            }
             var request = call.request
             call.receiver?.adapt(&request)
             let unsigned = request
@@ -176,9 +177,9 @@ struct CallPipeline: Sendable {
             observation?.attemptDidReceive(call.context, outcome.response, bytes: outcome.response.body.count)
             try await validate(outcome.response, &call)
             // A receiver has already consumed acceptable responses.
-            if call.receiver == nil, call.context.endpoint.acceptableStatuses.contains(outcome.response.status) {
-                return .success(outcome.response)
-            }
+            hasSucceeded =
+                call.receiver == nil && call.context.endpoint.acceptableStatuses.contains(outcome.response.status)
+            if hasSucceeded { return .success(outcome.response) }
             return .failure(decoding.statusError(for: outcome.response, call: call.context.call))
         } catch {
             let failure = AttemptRunner.wrap(error, call: call.context.call, lastResponse: call.lastResponse)
@@ -192,8 +193,8 @@ struct CallPipeline: Sendable {
     ///
     /// If the server rejects a token that many calls use, only the calls that hold a slot are rejected. The calls that
     /// still wait for a slot go back and wait for the new token.
-    /// - Returns: The origin whose slot the call holds; `nil` if it holds none.
-    private func authorize(_ call: inout CallState) async throws -> Origin? {
+    /// - Returns: The slot that the call holds; `nil` if it holds none.
+    private func authorize(_ call: inout CallState) async throws -> ConcurrencyLimiter.Claim? {
         call.context.stamp = nil
         call.authorization.isTokenRejected = false
         let mayCarryToken = authorizer?.mayAuthorize(call) == true
@@ -204,7 +205,9 @@ struct CallPipeline: Sendable {
         }
         // Nor must a call of a hook wait for the slot that the hook's call holds, nor a sign-in for which a hook may wait.
         let needsNoSlot = !config.interceptors.isEmpty && (slots.isHeldByHook || SignInGate.isSigningIn)
-        let slot = needsNoSlot ? nil : call.context.origin
+        let slot =
+            needsNoSlot
+            ? nil : ConcurrencyLimiter.Claim(origin: call.context.origin, isLasting: call.receiver != nil)
         guard let authorizer, mayCarryToken else {
             _ = try await slots.acquire(slot)
             return slot
@@ -220,10 +223,10 @@ struct CallPipeline: Sendable {
                     return slot
                 }
             } catch {
-                slot.map(slots.release)
+                slot.map { slots.release($0) }
                 throw error
             }
-            slot.map(slots.release)
+            slot.map { slots.release($0) }
         }
     }
 
@@ -292,11 +295,5 @@ struct CallPipeline: Sendable {
     func holdingSlot(_ isHeld: Bool = true, _ hooks: () async throws -> Void) async throws {
         guard isHeld, !config.interceptors.isEmpty else { return try await hooks() }
         try await slots.runHook(hooks)
-    }
-}
-
-extension HTTPRequest {
-    func hasSameOrigin(as other: HTTPRequest) -> Bool {
-        authority == other.authority && scheme == other.scheme
     }
 }

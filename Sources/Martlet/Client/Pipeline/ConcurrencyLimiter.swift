@@ -1,20 +1,67 @@
 /// Limits how many requests are under way to one origin. Further requests wait in a queue for a slot.
 final class ConcurrencyLimiter: Sendable {
+    /// What a request asks for.
+    struct Claim: Sendable {
+        let origin: Origin
+        /// Whether the request may last, such as a stream.
+        let isLasting: Bool
+    }
+
+    /// A request that waits.
+    private struct Waiter {
+        let id: Int
+        let isLasting: Bool
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
     /// The requests to one origin: how many are under way, and which ones wait.
     private struct Queue {
+        let reservePerConnection: Int
         var running = 0
-        var waiting: ArraySlice<(id: Int, continuation: CheckedContinuation<Bool, Never>)> = []
+        /// How many of those that run may last, so that no request should wait behind them in reserve.
+        var lasting = 0
+        /// Whether further requests may wait in reserve: the last short request that ended was quick and successful.
+        var isReserveOpen = false
+        var waiting: ArraySlice<Waiter> = []
 
-        func hasSlot(within limit: Int?) -> Bool {
-            limit.map { running < max($0, 1) } ?? true
+        func hasSlot(within limit: Int?, isLasting: Bool) -> Bool {
+            guard let limit = limit.map({ max($0, 1) }) else { return true }
+            let reserve = isLasting || !isReserveOpen ? 0 : max(0, limit - lasting) * reservePerConnection
+            return running < limit + reserve
+        }
+
+        mutating func start(isLasting: Bool) {
+            running += 1
+            if isLasting { lasting += 1 }
+        }
+
+        mutating func startAtOnce(isLasting: Bool, _ limit: Int?) -> Bool {
+            guard waiting.isEmpty, hasSlot(within: limit, isLasting: isLasting) else { return false }
+            start(isLasting: isLasting)
+            return true
+        }
+
+        mutating func append(_ waiter: Waiter, within limit: Int?) -> [CheckedContinuation<Bool, Never>] {
+            waiting.append(waiter)
+            return admit(within: limit)
+        }
+
+        /// - Returns: The requests that got slots, and whether none is under way any more.
+        mutating func end(isLasting: Bool, opensReserve: Bool?, _ limit: Int?) -> (
+            admitted: [CheckedContinuation<Bool, Never>], isIdle: Bool
+        ) {
+            running -= 1
+            if isLasting { lasting -= 1 } else { isReserveOpen = opensReserve ?? isReserveOpen }
+            return (admit(within: limit), running == 0)
         }
 
         /// Gives slots to as many waiting requests as the limit allows.
         mutating func admit(within limit: Int?) -> [CheckedContinuation<Bool, Never>] {
             var admitted: [CheckedContinuation<Bool, Never>] = []
-            while hasSlot(within: limit), let first = waiting.popFirst() {
+            while let first = waiting.first, hasSlot(within: limit, isLasting: first.isLasting) {
+                waiting.removeFirst()
                 admitted.append(first.continuation)
-                running += 1
+                start(isLasting: first.isLasting)
             }
             return admitted
         }
@@ -32,11 +79,25 @@ final class ConcurrencyLimiter: Sendable {
     @TaskLocal private static var hooks: [RunningHook] = []
 
     private let limit: @Sendable (Origin) -> Int?
+    private let reservePerConnection: Int
     private let state = Locked(State())
 
-    /// - Parameter limit: The current limit for an origin; `nil` for none. Values below 1 count as 1.
-    init(limit: @escaping @Sendable (Origin) -> Int?) {
+    /// - Parameters:
+    ///   - reservePerConnection: How many short requests may be under way beyond the limit, for each connection that is
+    ///     left to short requests. There is no reserve at first, nor after a request that did not open it.
+    ///   - limit: The current limit for an origin; `nil` for none. Values below 1 count as 1.
+    init(reservePerConnection: Int = 0, limit: @escaping @Sendable (Origin) -> Int?) {
+        self.reservePerConnection = reservePerConnection
         self.limit = limit
+    }
+
+    /// - Parameter ours: The app's own limit, which has no reserve.
+    convenience init(of transport: any Transport, at ours: Int?) {
+        let reserve = ours == nil ? (transport as? any PunctualTransport)?.reservePerConnection : nil
+        self.init(reservePerConnection: reserve ?? 0) { origin in
+            guard let ours else { return transport.parallelRequests(to: origin) }
+            return min(ours, transport.parallelRequests(to: origin) ?? ours)
+        }
     }
 
     /// Whether the current task is part of a hook whose call holds a slot. Such a hook may wait for a call of its own,
@@ -58,26 +119,31 @@ final class ConcurrencyLimiter: Sendable {
         state.withLock { $0.queues[origin]?.waiting.count ?? 0 }
     }
 
+    /// The number of requests under way.
+    func runningCount(for origin: Origin) -> Int {
+        state.withLock { $0.queues[origin]?.running ?? 0 }
+    }
+
     /// Waits for a slot.
-    /// - Parameter origin: The origin of the request; `nil` if the request needs no slot.
+    /// - Parameter claim: What the request asks for; `nil` if it needs no slot.
     /// - Returns: Whether the request had to queue.
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
-    func acquire(_ origin: Origin?) async throws -> Bool {
-        guard let origin else { return false }
+    func acquire(_ claim: Claim?) async throws -> Bool {
+        guard let claim else { return false }
+        let origin = claim.origin
         let limit = limit(origin)
+        // In place: a copy of the queue would copy all that wait in it.
         let hasAcquired = state.withLock { state in
-            var queue = state.queues[origin] ?? Queue()
-            guard queue.waiting.isEmpty, queue.hasSlot(within: limit) else { return false }
-            queue.running += 1
-            state.queues[origin] = queue
-            return true
+            state.queues[origin, default: Queue(reservePerConnection: reservePerConnection)]
+                .startAtOnce(isLasting: claim.isLasting, limit)
         }
         if hasAcquired { return false }
-        try await waitInQueue(for: origin)
+        try await waitInQueue(claim)
         return true
     }
 
-    private func waitInQueue(for origin: Origin) async throws {
+    private func waitInQueue(_ claim: Claim) async throws {
+        let origin = claim.origin
         let limit = limit(origin)
         let id = state.withLock { state in
             state.lastID += 1
@@ -87,10 +153,10 @@ final class ConcurrencyLimiter: Sendable {
             await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
                 let admitted = state.withLock { state -> [CheckedContinuation<Bool, Never>]? in
                     if state.cancelledEarly.contains(id) { return nil }
-                    // In place: a copy of the queue would be as long as the queue, for each call that joins it.
-                    state.queues[origin, default: Queue()].waiting.append((id, continuation))
+                    let waiter = Waiter(id: id, isLasting: claim.isLasting, continuation: continuation)
                     // A slot may have become free, or the limit may have grown. The first in the queue gets it.
-                    return state.queues[origin]?.admit(within: limit)
+                    return state.queues[origin, default: Queue(reservePerConnection: reservePerConnection)]
+                        .append(waiter, within: limit)
                 }
                 guard let admitted else { return continuation.resume(returning: false) }
                 for continuation in admitted { continuation.resume(returning: true) }
@@ -108,12 +174,17 @@ final class ConcurrencyLimiter: Sendable {
     }
 
     /// Releases a slot, and admits as many queued requests as the limit allows by now.
-    func release(_ origin: Origin) {
+    /// - Parameter opensReserve: Whether further requests may wait for a connection within the transport, where their time
+    ///   limits run and their tokens can no longer be replaced; `nil` if the request does not tell.
+    func release(_ claim: Claim, opensReserve: Bool? = nil) {
+        let origin = claim.origin
         let limit = limit(origin)
         let next = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
-            state.queues[origin]?.running -= 1
-            let next = state.queues[origin]?.admit(within: limit) ?? []
-            if state.queues[origin]?.running == 0 { state.queues[origin] = nil }
+            guard
+                let (next, isIdle) = state.queues[origin]?.end(
+                    isLasting: claim.isLasting, opensReserve: opensReserve, limit)
+            else { return [] }
+            if isIdle { state.queues[origin] = nil }
             return next
         }
         for continuation in next { continuation.resume(returning: true) }

@@ -8,3 +8,18 @@ final class RequestSlot: Sendable {
 
     deinit { release() }
 }
+
+extension CallPipeline {
+    /// Releases the slot of an attempt.
+    ///
+    /// A quick success opens the reserve, unless the call carried no token while others do: it does not tell whether the
+    /// server still accepts the token.
+    func release(
+        _ claim: ConcurrencyLimiter.Claim, heldSince started: Duration, by call: CallState, hasSucceeded: Bool
+    ) {
+        guard hasSucceeded else { return slots.release(claim, opensReserve: false) }
+        guard authorizer == nil || call.context.stamp != nil else { return slots.release(claim) }
+        // Those in reserve then wait for about a second at most.
+        slots.release(claim, opensReserve: time.uptime - started < .milliseconds(250))
+    }
+}

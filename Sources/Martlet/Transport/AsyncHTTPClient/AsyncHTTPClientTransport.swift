@@ -125,6 +125,9 @@
             return multiplexed.withLock { $0.contains(origin) } ? nil : connectionLimit
         }
 
+        /// Few enough that a token that is revoked while many calls use it does not cost many refusals.
+        package var reservePerConnection: Int { 4 }
+
         private func recordMultiplexing(_ url: String) {
             guard case .success(let location) = Location.parse(url) else { return }
             multiplexed.withLock { _ = $0.insert(location.origin) }
