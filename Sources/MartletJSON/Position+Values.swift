@@ -90,13 +90,16 @@ extension Position {
 
     @inline(__always)
     private func decodeOther<Value: Decodable>(_ type: Value.Type, _ value: UInt32, _ step: Step) throws -> Value {
-        if document.strategies.convertsKeys, let dictionary = type as? any StringDictionary.Type,
-            let result = try dictionary.decode(self, value, step) as? Value
-        {
-            return result
-        }
+        if document.strategies.convertsKeys, let result = try dictionary(type, value, step) { return result }
         if case .none = step { return try Value(from: self) }
         return try withChild(value, step) { try Value(from: $0) }
+    }
+
+    /// A dictionary with strings as keys; `nil` for every other type.
+    @inline(never)
+    private func dictionary<Value>(_ type: Value.Type, _ value: UInt32, _ step: Step) throws -> Value? {
+        guard let dictionary = type as? any StringDictionary.Type else { return nil }
+        return try dictionary.decode(self, value, step) as? Value
     }
 
     @inline(__always)

@@ -7,16 +7,18 @@
 /// A value of the document and the way to it: the decoder that `init(from:)` gets.
 final class Position: Decoder {
     let document: Document
+    // Run-time checks for overlapping accesses would take a tenth of the time. No access spans a call of foreign code, and
+    // decoders stay in the task of their document.
     /// The index of the value on the tape.
-    private(set) var value: UInt32
-    private(set) var parent: Position?
-    private(set) var step: Step
+    @exclusivity(unchecked) private(set) var value: UInt32
+    @exclusivity(unchecked) private(set) var parent: Position?
+    @exclusivity(unchecked) private(set) var step: Step
     /// The container was asked for directly, without a decoder of its own.
     private(set) var isNested = false
     /// The key that the last lookup has found.
-    var cursor: UInt32
+    @exclusivity(unchecked) var cursor: UInt32
     /// The values of an object's keys, if they cannot be compared byte by byte.
-    var members: [String: UInt32]?
+    @exclusivity(unchecked) var members: [String: UInt32]?
 
     /// How to get here from the parent.
     enum Step {

@@ -9,14 +9,14 @@
 /// The bytes belong to the caller of `decode`. If a decoder or container outlives that call, the document copies them
 /// first (``keepBytes()``). Indexes come only from the tape, so every access is inside the two areas.
 final class Document {
-    private(set) var bytes: UnsafePointer<UInt8>
+    @exclusivity(unchecked) private(set) var bytes: UnsafePointer<UInt8>
     private let count: Int
     let tape: UnsafeMutablePointer<UInt32>
     private var ownsBytes = false
     let strategies: Strategies
     let userInfo: [CodingUserInfoKey: Any]
     /// A position that no decoder uses any more, for the next value.
-    var spare: Position?
+    @exclusivity(unchecked) var spare: Position?
     /// Converted keys, so that the same key of many objects is converted once.
     var convertedKeys: [String: String] = [:]
 

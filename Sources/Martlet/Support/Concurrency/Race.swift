@@ -30,15 +30,6 @@ final class Race<Value: Sendable>: Sendable {
         continuation?.resume(returning: result)
     }
 
-    /// The first result, if it has arrived. Then nothing may wait for it any more.
-    func takeResult() -> Result<Value, any Error>? {
-        state.withLock { state -> Result<Value, any Error>? in
-            guard case .finished(let result) = state else { return nil }
-            state = .taken
-            return result
-        }
-    }
-
     /// Resumes the continuation with the first result. May be called once.
     func wait(_ continuation: CheckedContinuation<Result<Value, any Error>, Never>) {
         let result = state.withLock { state -> Result<Value, any Error>? in

@@ -75,43 +75,6 @@ final class TimeLimits: Sendable {
         }
     }
 
-    /// Like `run(within:_:)`, for an operation that usually need not wait: it starts in place where the system can do
-    /// that. If it does not wait, there is no switch to another task, and no limit to keep.
-    /// - Parameters:
-    ///   - deadline: When the limit expires.
-    ///   - limit: The limit, for the error.
-    func runInPlace<Value: Sendable>(
-        until deadline: Duration, of limit: Duration, _ operation: @escaping @Sendable () async throws -> Value
-    ) async -> Result<Value, any Error> {
-        let race = Race<Value>()
-        let run: @Sendable () async -> Void = {
-            do {
-                race.finish(.success(try await operation()))
-            } catch {
-                race.finish(.failure(error))
-            }
-        }
-        let work: Task<Void, Never>
-        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-            work = Task.immediate(operation: run)
-        } else {
-            work = Task(operation: run)
-        }
-        if let result = race.takeResult() { return result }
-        let ticket = makeTicket()
-        register(ticket, deadline: deadline) {
-            race.finish(.failure(TimeLimitError(limit: limit)))
-            work.cancel()
-        }
-        defer { remove(ticket) }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { race.wait($0) }
-        } onCancel: {
-            race.finish(.failure(CancellationError()))
-            work.cancel()
-        }
-    }
-
     /// Calls a closure after a time, unless it is cancelled before.
     /// - Returns: A closure that cancels the call.
     func schedule(after limit: Duration, _ expire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
