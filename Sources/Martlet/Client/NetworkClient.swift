@@ -76,9 +76,6 @@ public final class NetworkClient: APIClient {
         _ endpoint: any Endpoint, accept: String?, owner: CallOwner? = nil, monitor: TransferMonitor?,
         receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
-        // Calls whose responses have arrived go on first. Otherwise each request would go out alone, and wake the transport
-        // and the server for itself.
-        if receiver == nil, pipeline.attemptRunner.sendsInPlace { await Task.yield() }
         var owner = owner
         if let gate, let tokens, endpoint.authentication == .required {
             let callOwner = owner ?? tokens.beginCall().owner

@@ -159,11 +159,11 @@ import Testing
         let limiter = ConcurrencyLimiter { _ in limit.withLock { $0 } }
         let origin = try BaseURL("https://api.example.com").location.get().origin
         let claim = ConcurrencyLimiter.Claim(origin: origin, isLasting: false)
-        #expect(try await !limiter.acquire(claim))
+        #expect(limiter.take(claim))
         let order = Log()
         func call(_ name: String) -> Task<Void, any Error> {
             Task {
-                _ = try await limiter.acquire(claim)
+                if !limiter.take(claim) { try await limiter.wait(for: claim) }
                 order.add(name)
                 limiter.release(claim)
             }
@@ -180,44 +180,22 @@ import Testing
     }
 
     @Test("requests beyond the limit wait for short requests that open the reserve, and never for those that last")
-    func reserve()
-        async throws
-    {
+    func reserve() throws {
         let limiter = ConcurrencyLimiter(reservePerConnection: 1) { _ in 3 }
         let origin = try BaseURL("https://api.example.com").location.get().origin
         let (short, lasting) = (
             ConcurrencyLimiter.Claim(origin: origin, isLasting: false),
             ConcurrencyLimiter.Claim(origin: origin, isLasting: true)
         )
-        func starts(_ claim: ConcurrencyLimiter.Claim) async throws -> Bool {
-            let call = Task { try await limiter.acquire(claim) }
-            while limiter.waitingCount(for: origin) == 0 {
-                if limiter.runningCount(for: origin) > running { break }
-                await Task.yield()
-            }
-            guard limiter.waitingCount(for: origin) == 0 else {
-                call.cancel()
-                _ = try? await call.value
-                return false
-            }
-            running += 1
-            _ = try await call.value
-            return true
-        }
-        func end(_ claim: ConcurrencyLimiter.Claim, opensReserve: Bool) {
-            limiter.release(claim, opensReserve: opensReserve)
-            running -= 1
-        }
-        var running = 0
-        for claim in [lasting, lasting, short] { #expect(try await starts(claim)) }
-        #expect(try await !starts(short))
-        end(short, opensReserve: true)
-        for _ in 0..<2 { #expect(try await starts(short)) }
-        #expect(try await !starts(lasting))
-        end(lasting, opensReserve: false)
-        for _ in 0..<2 { #expect(try await starts(short)) }
-        #expect(try await !starts(short))
-        end(short, opensReserve: false)
-        #expect(try await !starts(short))
+        for claim in [lasting, lasting, short] { #expect(limiter.take(claim)) }
+        #expect(!limiter.take(short))
+        limiter.release(short, opensReserve: true)
+        for _ in 0..<2 { #expect(limiter.take(short)) }
+        #expect(!limiter.take(lasting))
+        limiter.release(lasting, opensReserve: false)
+        for _ in 0..<2 { #expect(limiter.take(short)) }
+        #expect(!limiter.take(short))
+        limiter.release(short, opensReserve: false)
+        #expect(!limiter.take(short))
     }
 }

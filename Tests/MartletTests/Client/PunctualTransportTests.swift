@@ -19,60 +19,55 @@ import Testing
         #expect(transport.sent.lines == ["punctual"])
     }
 
-    @Test("a body that never ends is a timeout with the same text as a head that never comes") func endlessBody()
-        async throws
-    {
-        // The limit cannot decide the result: there is no other end than the limit.
-        let texts = try await [
-            text(of: Punctual { _ in throw DeadlineError() }), text(of: Punctual { _ in .endless }),
-        ]
-        #expect(texts[0] == texts[1])
-        #expect(texts[0].contains("no complete response within 0.01 s"), "\(texts[0])")
-    }
-
-    @Test("a cancelled call returns while the body of its response ignores the cancellation") func cancellation()
-        async throws
-    {
-        let gate = Gate()
+    @Test("a body over the size limit is an error, unless its response is a redirect") func size() async throws {
         let transport = Punctual { _ in
-            ByteStream {
-                {
-                    await gate.pass()
-                    return nil
-                }
-            }
+            WholeResponse(head: HTTPResponse(status: .ok), body: Data(), isTooLarge: true)
         }
-        let call = Task { await error { try await calling(transport) } }
-        await gate.waitForArrivals()
-        call.cancel()
-        #expect(await call.value?.isCancelled == true)
-        gate.open()
-    }
-
-    @Test("a body in pieces arrives in one piece, and a body over the size limit does not") func pieces() async throws {
-        let pieces = (0..<50).map { "\($0 == 0 ? "[" : ",")\($0)" } + ["]"]
-        let transport = Punctual { _ in
-            ByteStream {
-                var rest = pieces[...]
-                return {
-                    await Task.yield()
-                    return rest.popFirst().map { Data($0.utf8) }
-                }
-            }
-        }
-        let numbers: [Int] = try await client(transport).send(Get("/a", .none))
-        #expect(numbers == Array(0..<50))
         let failure = await error { try await calling(transport) { $0.maximumResponseBytes = 20 } }
         guard case .responseTooLarge(_, 20) = failure else {
             Issue.record("\(String(describing: failure))")
             return
         }
+        let isFirst = Locked(true)
+        let redirecting = Punctual { _ in
+            let first = isFirst.withLock { first in
+                defer { first = false }
+                return first
+            }
+            guard first else { return .numbers }
+            var head = HTTPResponse(status: .temporaryRedirect)
+            head.headerFields[.location] = "/b"
+            return WholeResponse(head: head, body: Data(), isTooLarge: true)
+        }
+        try await calling(redirecting)
+        #expect(redirecting.sent.lines == ["punctual", "punctual"])
+    }
+
+    @Test("the time limit counts for all redirects together") func redirects() async throws {
+        let limits = Locked<[Duration]>([])
+        let transport = Punctual { limit in
+            let isFirst = limits.withLock { limits in
+                limits.append(limit)
+                return limits.count == 1
+            }
+            guard isFirst else { throw DeadlineError() }
+            var head = HTTPResponse(status: .temporaryRedirect)
+            head.headerFields[.location] = "/b"
+            return WholeResponse(head: head, body: Data())
+        }
+        let failure = await error { try await calling(transport) { $0.timeout = .seconds(5) } }
+        guard case .timedOut(_, .seconds(5)) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        let seen = limits.withLock { $0 }
+        #expect(seen.count == 2 && seen[1] < seen[0])
     }
 
     @Test("with another clock, or where progress restarts the limit, the client keeps the limit") func otherLimits()
         async throws
     {
-        let transport = Punctual { _ in ByteStream(Data("[1]".utf8)) }
+        let transport = Punctual { _ in .numbers }
         let _: [Int] = try await client(transport) { $0.time = ManualTimeSource() }.send(Get("/a", .none))
         let client = client(transport)
         let _: [Int] = try await client.send(Get("/a", .none), monitor: TransferMonitor())
@@ -89,39 +84,29 @@ import Testing
         }
         let _: [Int] = try await client.send(Get("/a", .none))
     }
-
-    private func text(of transport: Punctual) async throws -> String {
-        let failure = await error { try await calling(transport) { $0.timeout = .milliseconds(10) } }
-        return try #require(failure).description
-    }
 }
 
-/// A transport that says how it was called. A closure makes the body of each response.
+/// A transport that says how it was called. A closure makes each response.
 private struct Punctual: PunctualTransport {
     let sent = Log()
-    let body: @Sendable (Duration) async throws -> ByteStream
+    let response: @Sendable (Duration) throws -> WholeResponse
 
     func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> (head: HTTPResponse, body: ByteStream) {
         sent.add("plain")
-        return (HTTPResponse(status: .ok), try await self.body(.zero))
+        let response = try response(.zero)
+        return (response.head, ByteStream(response.body))
     }
 
-    func send(
-        _ request: HTTPRequest, body: OutgoingBody?, within limit: Duration
-    ) async throws -> (head: HTTPResponse, body: ByteStream) {
+    func exchange(
+        _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
+    ) async throws -> WholeResponse {
         sent.add("punctual")
-        return (HTTPResponse(status: .ok), try await self.body(limit))
+        return try response(limit)
     }
 }
 
-extension ByteStream {
-    /// A body whose end never comes.
-    fileprivate static var endless: ByteStream {
-        ByteStream {
-            {
-                try await Task.sleep(for: .seconds(3_000_000))
-                return nil
-            }
-        }
+extension WholeResponse {
+    fileprivate static var numbers: WholeResponse {
+        WholeResponse(head: HTTPResponse(status: .ok), body: Data("[1]".utf8))
     }
 }

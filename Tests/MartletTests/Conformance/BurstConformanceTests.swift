@@ -1,3 +1,4 @@
+import Foundation
 import MartletTesting
 import Testing
 
@@ -156,10 +157,11 @@ private final class NarrowTransport: PunctualTransport {
 
     func makeIsolatedTransport() -> any Transport { inner }
 
-    func send(
-        _ request: HTTPRequest, body: OutgoingBody?, within limit: Duration
-    ) async throws -> (head: HTTPResponse, body: ByteStream) {
-        try await send(request, body: body)
+    func exchange(
+        _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
+    ) async throws -> WholeResponse {
+        let response = try await send(request, body: body.map { OutgoingBody($0) })
+        return WholeResponse(head: response.head, body: try await response.body.collect(upTo: maximumCount))
     }
 
     func send(

@@ -67,6 +67,7 @@ extension TransportContract {
         @Test(arguments: TransportKind.allCases, Breakage.allCases)
         func broken(_ kind: TransportKind, breakage: Breakage) async throws {
             if breakage == .closedInHead { try kind.needs(.headsCutShort) }
+            if breakage == .resetInBody { try kind.needs(.streamedResponses) }
             let headRead = Signal()
             let server = try await WireServer.start { connection in
                 _ = try await connection.readRequest()

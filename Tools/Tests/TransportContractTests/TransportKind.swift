@@ -10,6 +10,8 @@ enum TransportContract {}
 /// The transports under test, with their known limits on this platform.
 enum TransportKind: String, CaseIterable, Sendable, Codable, CustomTestStringConvertible {
     case asyncHTTPClient
+    /// Its exchanges in memory, which typed calls use.
+    case asyncHTTPClientInMemory
     case urlSession
 
     var testDescription: String { rawValue }
@@ -17,11 +19,12 @@ enum TransportKind: String, CaseIterable, Sendable, Codable, CustomTestStringCon
     /// All transports, or the one that the environment variable `MARTLET_TRANSPORT` names.
     static let allCases: [TransportKind] =
         ProcessInfo.processInfo.environment["MARTLET_TRANSPORT"].flatMap { TransportKind(rawValue: $0) }.map { [$0] }
-        ?? [.asyncHTTPClient, .urlSession]
+        ?? [.asyncHTTPClient, .asyncHTTPClientInMemory, .urlSession]
 
     func make() -> any Transport {
         switch self {
         case .asyncHTTPClient: AsyncHTTPClientTransport()
+        case .asyncHTTPClientInMemory: InMemoryTransport()
         case .urlSession: URLSessionTransport()
         }
     }
@@ -38,6 +41,7 @@ enum TransportKind: String, CaseIterable, Sendable, Codable, CustomTestStringCon
         case boundedInflation
         case askingFirst
         case brokenOffFiles
+        case streamedResponses
     }
 
     /// The missing features of each transport, with the reason that is reported when a test is skipped.
@@ -64,7 +68,14 @@ enum TransportKind: String, CaseIterable, Sendable, Codable, CustomTestStringCon
         let nioLimits: [Feature: Comment] = [
             .askingFirst: "async-http-client does not wait for a 100 and does not report it"
         ]
-        return [.urlSession: limits, .asyncHTTPClient: nioLimits]
+        let inMemory: [Feature: Comment] = [
+            .streamedResponses: "a response is returned when it is complete",
+            .backPressureOfResponses: "a response is returned when it is complete",
+        ]
+        return [
+            .urlSession: limits, .asyncHTTPClient: nioLimits,
+            .asyncHTTPClientInMemory: inMemory.merging(nioLimits) { $1 },
+        ]
     }()
 
     /// Skips the test if the transport lacks a feature.

@@ -17,8 +17,6 @@ struct AttemptRunner: Sendable {
     private let limits: TimeLimits
 
     var waitsForContinue: Bool { transport.waitsForContinue }
-    /// Whether short calls are sent in the task of their caller.
-    var sendsInPlace: Bool { punctual != nil }
 
     /// The response of an attempt, after all redirects.
     struct Outcome: Sendable {
@@ -118,11 +116,13 @@ struct AttemptRunner: Sendable {
                 redirect = nil
             }
             guard let redirect else {
-                if let receiver = call.receiver, receiver.accepts(response.head, for: context.endpoint) {
+                if case .stream(let body) = response.body, let receiver = call.receiver,
+                    receiver.accepts(response.head, for: context.endpoint)
+                {
                     let head = ServerResponse(head: response.head, body: Data())
-                    return Outcome(response: head, body: response.body, leftOrigin: leftOrigin)
+                    return Outcome(response: head, body: body, leftOrigin: leftOrigin)
                 }
-                let bytes = try await collect(response.body, upTo: config.maximumResponseBytes, deadline)
+                let bytes = try await response.collect(upTo: config.maximumResponseBytes)
                 return Outcome(response: ServerResponse(head: response.head, body: bytes), leftOrigin: leftOrigin)
             }
             redirects += 1
@@ -138,7 +138,7 @@ struct AttemptRunner: Sendable {
                 throw NetworkError.bodyNotReplayable(context.call, head)
             }
             // Reading the rest of a short body lets the transport reuse the connection.
-            _ = try? await collect(response.body, upTo: 16 << 10, deadline)
+            _ = try? await response.collect(upTo: 16 << 10)
             // After a cancellation or a timeout the next attempt may already be under way.
             try Task.checkCancellation()
             // The session of the call may have ended since the previous request.
@@ -151,19 +151,19 @@ struct AttemptRunner: Sendable {
         }
     }
 
-    private func collect(_ body: ByteStream, upTo count: Int, _ deadline: Deadline?) async throws -> Data {
-        guard let deadline else { return try await body.collect(upTo: count) }
-        return try await limits.runInPlace(until: deadline.uptime, of: deadline.limit) {
-            try await body.collect(upTo: count)
-        }.get()
-    }
-
     private func send(
         _ request: HTTPRequest, _ body: OutgoingBody?, _ context: RequestContext, _ deadline: Deadline?
-    ) async throws -> (head: HTTPResponse, body: ByteStream) {
+    ) async throws -> Arrival {
         do {
-            guard let deadline else { return try await transport.send(request, body: body) }
-            return try await deadline.transport.send(request, body: body, within: deadline.uptime - time.uptime)
+            guard let deadline else {
+                let (head, stream) = try await transport.send(request, body: body)
+                return Arrival(head: head, body: .stream(stream))
+            }
+            var bytes: Data?
+            if case .bytes(let content) = body?.content { bytes = content }
+            let response = try await deadline.transport.exchange(
+                request, body: bytes, upTo: config.maximumResponseBytes, within: deadline.uptime - time.uptime)
+            return Arrival(head: response.head, body: .received(response.isTooLarge ? nil : response.body))
         } catch let error as DeadlineError {
             throw error
         } catch {
@@ -217,6 +217,26 @@ struct AttemptRunner: Sendable {
         guard case .interceptorFailed = wrapped else { return wrapped }
         let why = Redaction.redact(String(describing: error))
         return .invalidRequest(call, reason: "The body could not be read: \(why)")
+    }
+}
+
+/// A response whose body is still to be read, or has arrived with it.
+private struct Arrival {
+    enum Body {
+        case stream(ByteStream)
+        /// `nil` if the body is larger than the client accepts.
+        case received(Data?)
+    }
+
+    let head: HTTPResponse
+    let body: Body
+
+    func collect(upTo count: Int) async throws -> Data {
+        switch body {
+        case .stream(let stream): return try await stream.collect(upTo: count)
+        case .received(let bytes?): return bytes
+        case .received(nil): throw ByteStream.TooLargeError(limit: count)
+        }
     }
 }
 

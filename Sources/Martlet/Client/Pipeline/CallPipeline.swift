@@ -16,6 +16,8 @@ struct CallPipeline: Sendable {
     let attemptRunner: AttemptRunner
     let decoding: ResponseDecoding
     private let interceptors: [any RequestInterceptor]
+    /// Whether the app has interceptors. Without them a call skips what only they need.
+    private let hasHooks: Bool
     let authorizer: Authorizer?
     let slots: ConcurrencyLimiter
 
@@ -25,6 +27,7 @@ struct CallPipeline: Sendable {
         self.config = config
         self.time = config.time ?? tokens?.time ?? .system
         self.interceptors = config.interceptors + [config.retry]
+        self.hasHooks = !config.interceptors.isEmpty
         self.authorizer = tokens.map(Authorizer.init)
         self.slots = ConcurrencyLimiter(of: transport, at: config.maximumConcurrentRequests)
         self.decoding = ResponseDecoding(
@@ -54,7 +57,7 @@ struct CallPipeline: Sendable {
         if let start {
             call.authorization.owner = owner ?? start.owner
             // Interceptors and files may take time, and the token may change meanwhile.
-            let isImmediate = interceptors.count == 1 && body?.inspectsFiles != true
+            let isImmediate = !hasHooks && body?.inspectsFiles != true
             if owner == nil, isImmediate { call.authorization.firstCredential = start.credential }
         }
         call.authorization.session = session ?? call.authorization.owner?.session
@@ -65,7 +68,8 @@ struct CallPipeline: Sendable {
             bodyOutlivesCall = receiver?.outlivesCall == true
             return NetworkResponse(
                 value: RawResponse(
-                    response: try await process(response, &call), context: call.context, owner: call.authorization.owner
+                    response: hasHooks ? try await process(response, &call) : response, context: call.context,
+                    owner: call.authorization.owner
                 ),
                 head: response.head, attempts: call.context.attempt,
                 duration: time.uptime - call.context.startedAt, lastAttemptDuration: lastAttempt)
@@ -80,7 +84,7 @@ struct CallPipeline: Sendable {
         var observation: CallObservation?
         do {
             let built = call.request
-            try await prepare(&call)
+            if hasHooks { try await prepare(&call) }
             if !call.request.hasSameOrigin(as: built) {
                 call.context.origin = try origin(of: call.request)
             }
@@ -145,8 +149,8 @@ struct CallPipeline: Sendable {
             let unsigned = request
             authorizer?.attachToken(to: &request, for: &call)
             var recipient = call.recipient
-            if !config.interceptors.isEmpty {
-                try await holdingSlot { recipient = try await adapt(&request, from: unsigned, &call) }
+            if hasHooks {
+                try await slots.runHook { recipient = try await adapt(&request, from: unsigned, &call) }
                 // An interceptor may have waited while the session ended.
                 try authorizer?.checkSession(of: call.authorization)
             }
@@ -161,7 +165,8 @@ struct CallPipeline: Sendable {
             // A request redirected to another origin carries no token, so its response cannot reject the token.
             if outcome.leftOrigin { call.context.stamp = nil }
             if let body = outcome.body, let receiver = call.receiver {
-                try await validate(outcome.response, &call)
+                try authorizer?.validate(outcome.response, for: &call)
+                if hasHooks { try await validate(outcome.response, &call) }
                 var transferred: RequestSlot?
                 if receiver.outlivesCall, let slot {
                     transferred = RequestSlot { [slots] in slots.release(slot) }
@@ -175,7 +180,8 @@ struct CallPipeline: Sendable {
             }
             isUnderWay = false
             observation?.attemptDidReceive(call.context, outcome.response, bytes: outcome.response.body.count)
-            try await validate(outcome.response, &call)
+            try authorizer?.validate(outcome.response, for: &call)
+            if hasHooks { try await validate(outcome.response, &call) }
             // A receiver has already consumed acceptable responses.
             hasSucceeded =
                 call.receiver == nil && call.context.endpoint.acceptableStatuses.contains(outcome.response.status)
@@ -204,19 +210,19 @@ struct CallPipeline: Sendable {
             return nil
         }
         // Nor must a call of a hook wait for the slot that the hook's call holds, nor a sign-in for which a hook may wait.
-        let needsNoSlot = !config.interceptors.isEmpty && (slots.isHeldByHook || SignInGate.isSigningIn)
+        let needsNoSlot = hasHooks && (slots.isHeldByHook || SignInGate.isSigningIn)
         let slot =
             needsNoSlot
             ? nil : ConcurrencyLimiter.Claim(origin: call.context.origin, isLasting: call.receiver != nil)
         guard let authorizer, mayCarryToken else {
-            _ = try await slots.acquire(slot)
+            if !slots.take(slot) { try await slots.wait(for: slot) }
             return slot
         }
         while true {
             let isFresh = try authorizer.takeFreshToken(&call)
             if !isFresh { try await authorizer.waitForToken(&call) }
-            let hasQueued = try await slots.acquire(slot)
-            if isFresh, !hasQueued { return slot }
+            let hasQueued = !slots.take(slot)
+            if hasQueued { try await slots.wait(for: slot) } else if isFresh { return slot }
             do {
                 if try authorizer.revalidateToken(for: &call) {
                     if hasQueued { try await authorizer.refreshIfNeeded(&call) }
@@ -271,29 +277,24 @@ struct CallPipeline: Sendable {
         throw failure
     }
 
+    /// The interceptors' part of the validation.
     private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
-        try authorizer?.validate(response, for: &call)
-        guard !config.interceptors.isEmpty else { return }
-        try await holdingSlot {
+        try await slots.runHook {
             for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
         }
     }
 
     private func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
-        guard !config.interceptors.isEmpty else { return response }
-        var response = response
         // The body of a response that is read after its call keeps the slot.
-        try await holdingSlot(call.receiver?.outlivesCall == true) {
-            for interceptor in config.interceptors {
-                response = try await interceptor.process(response, for: &call.context)
-            }
-        }
-        return response
+        guard call.receiver?.outlivesCall == true else { return try await processed(response, &call) }
+        return try await slots.runHook { try await processed(response, &call) }
     }
 
-    /// Runs hooks of the app's interceptors. If their call holds its slot meanwhile, the calls that they make need none.
-    func holdingSlot(_ isHeld: Bool = true, _ hooks: () async throws -> Void) async throws {
-        guard isHeld, !config.interceptors.isEmpty else { return try await hooks() }
-        try await slots.runHook(hooks)
+    private func processed(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
+        var response = response
+        for interceptor in config.interceptors {
+            response = try await interceptor.process(response, for: &call.context)
+        }
+        return response
     }
 }

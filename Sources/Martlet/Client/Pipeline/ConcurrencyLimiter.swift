@@ -119,30 +119,22 @@ final class ConcurrencyLimiter: Sendable {
         state.withLock { $0.queues[origin]?.waiting.count ?? 0 }
     }
 
-    /// The number of requests under way.
-    func runningCount(for origin: Origin) -> Int {
-        state.withLock { $0.queues[origin]?.running ?? 0 }
-    }
-
-    /// Waits for a slot.
+    /// Takes a slot if one is free and no other request waits for it.
     /// - Parameter claim: What the request asks for; `nil` if it needs no slot.
-    /// - Returns: Whether the request had to queue.
-    /// - Throws: `CancellationError` if the task is cancelled while it waits.
-    func acquire(_ claim: Claim?) async throws -> Bool {
-        guard let claim else { return false }
-        let origin = claim.origin
-        let limit = limit(origin)
-        // In place: a copy of the queue would copy all that wait in it.
-        let hasAcquired = state.withLock { state in
-            state.queues[origin, default: Queue(reservePerConnection: reservePerConnection)]
+    /// - Returns: `false` if the request must wait.
+    func take(_ claim: Claim?) -> Bool {
+        guard let claim else { return true }
+        let limit = limit(claim.origin)
+        return state.withLock { state in
+            state.queues[claim.origin, default: Queue(reservePerConnection: reservePerConnection)]
                 .startAtOnce(isLasting: claim.isLasting, limit)
         }
-        if hasAcquired { return false }
-        try await waitInQueue(claim)
-        return true
     }
 
-    private func waitInQueue(_ claim: Claim) async throws {
+    /// Waits for a slot in the queue.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    func wait(for claim: Claim?) async throws {
+        guard let claim else { return }
         let origin = claim.origin
         let limit = limit(origin)
         let id = state.withLock { state in

@@ -14,29 +14,30 @@
         init(_ request: HTTPRequest, body: Body?, acceptsCompression: Bool) throws(TransportError) {
             self.init(url: try request.target())
             self.method = HTTPMethod(rawValue: request.method.rawValue)
-            self.headers = Self.headers(request.headerFields, acceptsCompression: acceptsCompression)
+            self.headers = HTTPHeaders(request.headerFields, acceptsCompression: acceptsCompression)
             self.body = body
         }
+    }
 
-        private static func headers(_ fields: HTTPFields, acceptsCompression: Bool) -> HTTPHeaders {
-            var headers = HTTPHeaders()
-            headers.reserveCapacity(fields.count + 3)
+    extension HTTPHeaders {
+        init(_ fields: HTTPFields, acceptsCompression: Bool) {
+            self.init()
+            reserveCapacity(fields.count + 3)
             var hasCookie = false
             for field in fields {
                 guard field.name != .cookie else {
                     hasCookie = true
                     continue
                 }
-                headers.add(name: field.name.rawName, value: field.value)
+                add(name: field.name.rawName, value: field.value)
             }
             // HTTPFields splits a cookie field into its pairs, but HTTP/1.1 allows only one such field.
             if hasCookie, let cookie = fields[.cookie] {
-                headers.add(name: "Cookie", value: cookie)
+                add(name: "Cookie", value: cookie)
             }
             if acceptsCompression, !fields.contains(.acceptEncoding) {
-                headers.add(name: "Accept-Encoding", value: "gzip, deflate")
+                add(name: "Accept-Encoding", value: "gzip, deflate")
             }
-            return headers
         }
     }
 
@@ -46,21 +47,29 @@
             _ response: HTTPClientResponse, to method: HTTPRequest.Method, upload: BodyBridge?,
             connections: AsyncHTTPClientTransport.Connections
         ) throws(TransportError) -> (head: HTTPResponse, body: ByteStream) {
-            guard (100...999).contains(response.status.code) else {
-                throw .invalidResponse("its status is \(response.status.code)")
-            }
-            let status = HTTPResponse.Status(
-                code: Int(response.status.code), reasonPhrase: response.status.reasonPhrase)
-            // A response without a body may still have a `Content-Encoding`.
-            let isBodyless = method == .head || status.code == 204 || status.code == 304
-            let head = HTTPResponse(
-                status: status,
-                headerFields: HTTPFields(
-                    response.headers, isDecoded: connections.decodesContent && !isBodyless))
+            let head = try HTTPResponse(
+                response.status, response.headers, to: method, decodesContent: connections.decodesContent)
             let incoming = IncomingBody(
-                response.body, isBodyless: isBodyless, isUnsuccessful: status.code >= 300, upload: upload,
-                connections: connections)
+                response.body, isBodyless: HTTPResponse.isBodyless(head.status.code, to: method),
+                isUnsuccessful: head.status.code >= 300,
+                upload: upload, connections: connections)
             return (head, .singlePass { incoming.pass() })
+        }
+    }
+
+    extension HTTPResponse {
+        init(
+            _ status: HTTPResponseStatus, _ headers: HTTPHeaders, to method: HTTPRequest.Method, decodesContent: Bool
+        ) throws(TransportError) {
+            guard (100...999).contains(status.code) else { throw .invalidResponse("its status is \(status.code)") }
+            self.init(status: HTTPResponse.Status(code: Int(status.code), reasonPhrase: status.reasonPhrase))
+            headerFields = HTTPFields(
+                headers, isDecoded: decodesContent && !Self.isBodyless(Int(status.code), to: method))
+        }
+
+        /// Whether a response has no body. It may still have a `Content-Encoding`.
+        static func isBodyless(_ status: Int, to method: HTTPRequest.Method) -> Bool {
+            method == .head || status == 204 || status == 304
         }
     }
 
@@ -139,7 +148,7 @@
         /// The bytes of a received chunk.
         ///
         /// Small chunks are copied, because each would retain a large buffer.
-        fileprivate init(received buffer: ByteBuffer) {
+        init(received buffer: ByteBuffer) {
             let count = buffer.readableBytes
             guard count >= Self.copiedSize, count >= buffer.storageCapacity / 2 else {
                 self = buffer.withUnsafeReadableBytes { Data($0) }

@@ -12,11 +12,14 @@
     /// It ignores the proxy settings of the environment.
     ///
     /// Its connections close when the transport and all response bodies have been released, or with ``shutdown()``.
-    public final class AsyncHTTPClientTransport: PunctualTransport {
+    public final class AsyncHTTPClientTransport: Transport {
         /// The shared transport of the process. It cannot be shut down.
         public static let shared = AsyncHTTPClientTransport(Settings(), isShared: true)
 
-        private let connections: Connections
+        let connections: Connections
+        /// The loops and time limits of exchanges in memory.
+        let loops: BalancedLoops
+        let limits = TimeLimits(time: .system)
         private let isShared: Bool
         /// Creates the transport that ``makeIsolatedTransport()`` returns; `nil` if that is this transport itself.
         private let makeIsolated: (@Sendable () -> AsyncHTTPClientTransport)?
@@ -60,6 +63,7 @@
         private init(_ settings: Settings, isShared: Bool) {
             self.connections = Connections(
                 HTTPClient(configuration: settings.configuration), isOwned: true, decodesContent: true)
+            self.loops = BalancedLoops(connections.client.eventLoopGroup)
             self.isShared = isShared
             self.connectionLimit = settings.maximumConnectionsPerHost
             self.makeIsolated = { AsyncHTTPClientTransport(settings, isShared: false) }
@@ -77,6 +81,7 @@
         ///     like `client`. Without it, they wait for a connection like all other requests.
         public init(client: HTTPClient, decodesContent: Bool, isolatedClient: HTTPClient? = nil) {
             self.connections = Connections(client, isOwned: false, decodesContent: decodesContent)
+            self.loops = BalancedLoops(client.eventLoopGroup)
             self.isShared = false
             self.connectionLimit = nil
             if let isolatedClient {
@@ -90,31 +95,16 @@
         public func send(
             _ request: HTTPRequest, body: OutgoingBody?
         ) async throws -> (head: HTTPResponse, body: ByteStream) {
-            try await send(request, body: body, deadline: .distantFuture)
-        }
-
-        package func send(
-            _ request: HTTPRequest, body: OutgoingBody?, within limit: Duration
-        ) async throws -> (head: HTTPResponse, body: ByteStream) {
-            // A century, because the clock of NIO cannot represent every deadline.
-            let deadline = NIODeadline.now() + TimeAmount(min(limit, .seconds(3_000_000_000)))
-            return try await send(request, body: body, deadline: deadline)
-        }
-
-        private func send(
-            _ request: HTTPRequest, body: OutgoingBody?, deadline: NIODeadline
-        ) async throws -> (head: HTTPResponse, body: ByteStream) {
             let upload = try await Upload(body, through: connections.client.eventLoopGroup)
             do {
                 let outgoing = try HTTPClientRequest(
                     request, body: upload.body, acceptsCompression: connections.decodesContent)
-                let response = try await connections.client.execute(outgoing, deadline: deadline)
-                if response.version.major > 1, connectionLimit != nil { recordMultiplexing(outgoing.url) }
+                let response = try await connections.client.execute(outgoing, deadline: .distantFuture)
+                if response.version.major > 1 { recordMultiplexing(outgoing.url) }
                 return try Self.convert(
                     response, to: request.method, upload: upload.bridge, connections: connections)
             } catch {
                 upload.bridge?.stop()
-                if (error as? HTTPClientError) == .deadlineExceeded, !Task.isCancelled { throw DeadlineError() }
                 throw TransportError.reason(for: error)
             }
         }
@@ -125,11 +115,8 @@
             return multiplexed.withLock { $0.contains(origin) } ? nil : connectionLimit
         }
 
-        /// Few enough that a token that is revoked while many calls use it does not cost many refusals.
-        package var reservePerConnection: Int { 4 }
-
-        private func recordMultiplexing(_ url: String) {
-            guard case .success(let location) = Location.parse(url) else { return }
+        func recordMultiplexing(_ url: String) {
+            guard connectionLimit != nil, case .success(let location) = Location.parse(url) else { return }
             multiplexed.withLock { _ = $0.insert(location.origin) }
         }
 
@@ -183,6 +170,8 @@
                 // With `false`, a request from an Apple device without a network fails at once.
                 configuration.networkFrameworkWaitForConnectivity = false
                 configuration.httpVersion = allowsHTTP2 ? .automatic : .http1Only
+                // A span would carry the whole URL, with the secrets in it. It also costs time without a tracer.
+                configuration.tracing.tracer = nil
                 return configuration
             }
         }

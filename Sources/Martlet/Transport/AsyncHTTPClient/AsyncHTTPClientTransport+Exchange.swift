@@ -1,0 +1,197 @@
+#if AsyncHTTPClient
+    internal import AsyncHTTPClient
+    internal import HTTPTypes
+    internal import NIOCore
+    internal import NIOHTTP1
+
+    #if canImport(FoundationEssentials)
+        internal import FoundationEssentials
+    #else
+        internal import Foundation
+    #endif
+
+    extension AsyncHTTPClientTransport: PunctualTransport {
+        /// Few enough that a token that is revoked while many calls use it does not cost many refusals.
+        var reservePerConnection: Int { 4 }
+
+        func exchange(
+            _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
+        ) async throws -> WholeResponse {
+            let exchange = MemoryExchange(to: request.method, upTo: maximumCount)
+            let (loop, index) = loops.take()
+            defer { loops.release(index) }
+            do {
+                let outgoing = try HTTPClient.Request(
+                    request, body: body, acceptsCompression: connections.decodesContent)
+                let expiry = limits.schedule(after: limit) { exchange.finish(.failure(DeadlineError())) }
+                defer { expiry() }
+                let received = try await exchange.run(outgoing, with: connections.client, on: loop)
+                if received.head.version.major > 1 { recordMultiplexing(outgoing.url.absoluteString) }
+                let head = try HTTPResponse(
+                    received.head.status, received.head.headers, to: request.method,
+                    decodesContent: connections.decodesContent)
+                return WholeResponse(
+                    head: head, body: Data(received: received.body), isTooLarge: received.isTooLarge)
+            } catch let error as DeadlineError {
+                throw error
+            } catch {
+                throw TransportError.reason(for: error)
+            }
+        }
+    }
+
+    extension HTTPClient.Request {
+        fileprivate init(_ request: HTTPRequest, body: Data?, acceptsCompression: Bool) throws {
+            try self.init(
+                url: try request.target(), method: HTTPMethod(rawValue: request.method.rawValue),
+                headers: HTTPHeaders(request.headerFields, acceptsCompression: acceptsCompression),
+                body: body.map { .byteBuffer($0.withUnsafeBytes { ByteBuffer(bytes: $0) }) })
+        }
+    }
+
+    /// Event loops, of which the one with the fewest exchanges takes the next.
+    final class BalancedLoops: Sendable {
+        private let loops: [any EventLoop]
+        private let counts: Locked<[Int]>
+
+        init(_ group: any EventLoopGroup) {
+            loops = Array(group.makeIterator())
+            counts = Locked(Array(repeating: 0, count: loops.count))
+        }
+
+        /// Of loops with the same number it is the first, so that calls one after another stay on one thread.
+        func take() -> (loop: any EventLoop, index: Int) {
+            let index = counts.withLock { counts in
+                var best = 0
+                for index in counts.indices where counts[index] < counts[best] { best = index }
+                counts[best] += 1
+                return best
+            }
+            return (loops[index], index)
+        }
+
+        func release(_ index: Int) {
+            counts.withLock { $0[index] -= 1 }
+        }
+    }
+
+    /// One request and its response, both in memory.
+    ///
+    /// async-http-client reports to a delegate on the connection's event loop. So the caller's task is resumed once, when
+    /// the response is complete, and not for its head, its chunks and its end.
+    private final class MemoryExchange: HTTPClientResponseDelegate {
+        typealias Response = Void
+
+        /// What has arrived.
+        struct Received: Sendable {
+            var head: HTTPResponseHead
+            var body = ByteBuffer()
+            var isTooLarge = false
+        }
+
+        private struct State {
+            var received: Received?
+            var caller: CheckedContinuation<Result<Received, any Error>, Never>?
+            var task: HTTPClient.Task<Void>?
+            /// The result, if it has come before the caller waits.
+            var earlyFailure: (any Error)?
+            var isOver = false
+        }
+
+        private let method: HTTPRequest.Method
+        private let maximumCount: Int
+        private let state = Locked(State())
+
+        init(to method: HTTPRequest.Method, upTo maximumCount: Int) {
+            self.method = method
+            self.maximumCount = maximumCount
+        }
+
+        /// Sends the request. It is handed to the client on the event loop, which would otherwise be woken for each step.
+        func run(
+            _ request: HTTPClient.Request, with client: HTTPClient, on loop: any EventLoop
+        ) async throws -> Received {
+            try await withTaskCancellationHandler {
+                await withCheckedContinuation { caller in
+                    let failure = state.withLock { state -> (any Error)? in
+                        if !state.isOver { state.caller = caller }
+                        return state.earlyFailure
+                    }
+                    if let failure { return caller.resume(returning: .failure(failure)) }
+                    loop.execute { self.start(request, with: client) }
+                }
+            } onCancel: {
+                finish(.failure(CancellationError()))
+            }.get()
+        }
+
+        private func start(_ request: HTTPClient.Request, with client: HTTPClient) {
+            guard !state.withLock({ $0.isOver }) else { return }
+            let task = client.execute(request: request, delegate: self)
+            let isOver = state.withLock { state in
+                if !state.isOver { state.task = task }
+                return state.isOver
+            }
+            if isOver { return task.cancel() }
+            task.futureResult.whenComplete { self.finish(self.withoutMissingBody($0)) }
+        }
+
+        /// The decompressor reports the empty body of a HEAD, 204 or 304 as truncated.
+        private func withoutMissingBody(_ result: Result<Void, any Error>) -> Result<Void, any Error> {
+            guard case .failure = result, let head = state.withLock({ $0.received?.head }),
+                HTTPResponse.isBodyless(Int(head.status.code), to: method)
+            else { return result }
+            return .success(())
+        }
+
+        /// Ends the exchange with the first of its results. If the response is not complete, the connection is closed.
+        func finish(_ result: Result<Void, any Error>) {
+            let (caller, task, received) = state.withLock { state in
+                defer {
+                    if case .failure(let error) = result, !state.isOver, state.caller == nil {
+                        state.earlyFailure = error
+                    }
+                    (state.caller, state.task, state.isOver) = (nil, nil, true)
+                }
+                return (state.caller, state.task, state.received)
+            }
+            switch result {
+            case .success:
+                guard let received else {
+                    caller?.resume(returning: .failure(HTTPClientError.remoteConnectionClosed))
+                    return
+                }
+                caller?.resume(returning: .success(received))
+            case .failure(let error):
+                task?.cancel()
+                caller?.resume(returning: .failure(error))
+            }
+        }
+
+        func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+            state.withLock { $0.received = Received(head: head) }
+            return task.eventLoop.makeSucceededVoidFuture()
+        }
+
+        func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
+            let isTooLarge = state.withLock { $0.received?.append(part, upTo: maximumCount) } ?? false
+            guard isTooLarge else { return task.eventLoop.makeSucceededVoidFuture() }
+            // What has arrived is enough to follow a redirect.
+            finish(.success(()))
+            return task.eventLoop.makeFailedFuture(HTTPClientError.cancelled)
+        }
+
+        func didFinishRequest(task: HTTPClient.Task<Void>) {}
+    }
+
+    extension MemoryExchange.Received {
+        /// - Returns: Whether the body is larger than the caller accepts.
+        fileprivate mutating func append(_ part: ByteBuffer, upTo maximumCount: Int) -> Bool {
+            var part = part
+            isTooLarge = body.readableBytes + part.readableBytes > maximumCount
+            if isTooLarge { return true }
+            if body.readableBytes == 0 { body = part } else { body.writeBuffer(&part) }
+            return false
+        }
+    }
+#endif

@@ -1,0 +1,32 @@
+import Foundation
+import HTTPTypes
+
+@testable import Martlet
+
+/// Sends bodies that are in memory as typed calls do, and all others as streams.
+struct InMemoryTransport: Transport {
+    private let transport: AsyncHTTPClientTransport
+
+    init(_ transport: AsyncHTTPClientTransport = AsyncHTTPClientTransport()) {
+        self.transport = transport
+    }
+
+    func send(
+        _ request: HTTPRequest, body: OutgoingBody?
+    ) async throws -> (head: HTTPResponse, body: ByteStream) {
+        var bytes: Data?
+        if let body {
+            guard case .bytes(let content) = body.content else { return try await transport.send(request, body: body) }
+            bytes = content
+        }
+        let response = try await transport.exchange(request, body: bytes, upTo: 1 << 30, within: .seconds(100_000))
+        return (response.head, ByteStream(response.body))
+    }
+
+    func makeIsolatedTransport() -> any Transport {
+        guard let isolated = transport.makeIsolatedTransport() as? AsyncHTTPClientTransport else { return self }
+        return InMemoryTransport(isolated)
+    }
+
+    func parallelRequests(to origin: Origin) -> Int? { transport.parallelRequests(to: origin) }
+}
