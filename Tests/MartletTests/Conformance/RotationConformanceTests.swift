@@ -125,7 +125,7 @@ import Testing
 
         #expect(await other.call().isSuccess)
         #expect(backend.refreshCalls == 1 && backend.reuseDetected == 0)
-        #expect(try await other.tokens.validToken() == one.tokens.validToken())
+        #expect(try await other.tokens.validTokenBundle().accessToken == one.tokens.validTokenBundle().accessToken)
     }
 
     @Test(
@@ -155,7 +155,7 @@ import Testing
         #expect(await call.isSuccess)
         #expect(app.tokens.state.isSignedIn)
         #expect(await shared.record == record)
-        #expect(try await app.tokens.validToken() == record.bundle.accessToken)
+        #expect(try await app.tokens.validTokenBundle().accessToken == record.bundle.accessToken)
     }
 
     /// A session whose process died between sending its refresh token and storing the successor.

@@ -55,7 +55,7 @@ import Testing
             if case .refreshDiscarded = event { break }
         }
         #expect(app.tokens.state == .signedIn(other))
-        #expect(try await app.tokens.validToken() == "other")
+        #expect(try await app.tokens.validTokenBundle().accessToken == "other")
     }
 
     @Test("C16: a call in flight is not replayed with the next user's token") func switchInFlight() async throws {

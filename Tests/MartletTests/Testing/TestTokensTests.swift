@@ -22,7 +22,7 @@ import Testing
             #expect(session.account.userID == "ada")
             #expect(transport.requests.isEmpty)
             time.advance(by: .seconds(10))
-            _ = try await tokens.validToken()
+            _ = try await tokens.validTokenBundle()
             #expect(refresh.requests.count == refreshes, "\(String(describing: bundle.lifetime))")
         }
     }
@@ -31,7 +31,7 @@ import Testing
         let transport = StubTransport()
         transport.when(.post, "/auth/refresh").respond(.tokens(.expiring(in: .seconds(90), 7)))
         let tokens = await TokenManager.signedIn(with: .expired(), transport: transport)
-        #expect(try await tokens.validToken().reveal() == "access-7")
+        #expect(try await tokens.validTokenBundle().accessToken.reveal() == "access-7")
         #expect(transport.requests.first?.text.contains("refresh-0") == true)
     }
 

@@ -164,7 +164,7 @@ struct SimulatedProcess: Sendable {
 
     func token() async -> Reply {
         do throws(SessionError) {
-            let token = try await tokens.validToken()
+            let token = try await tokens.validTokenBundle().accessToken
             return TokenName(token.reveal()).map { .token($0) } ?? .done
         } catch {
             return .refused(error)

@@ -28,6 +28,13 @@ extension SessionStateMachine {
         return session.record.bundle.accessToken == token ? session.record.stamp : nil
     }
 
+    /// The tokens in use, with their expiry by this device's clock; `nil` if callers see no session.
+    var currentBundle: TokenBundle? {
+        guard let session, session.isVisible else { return nil }
+        let isExpiryKnown = session.deadlines != nil
+        return session.record.bundle.expiring(at: isExpiryKnown ? session.record.estimatedExpiry : nil)
+    }
+
     /// The record of the current session: the newest one, even if it is still being saved.
     var currentRecord: StoredSession? {
         session?.newest.record

@@ -270,17 +270,6 @@ extension TokenManager {
         if limit > .zero, let revocation { _ = await limits.run(within: limit) { await revocation.value } }
     }
 
-    /// A token that is valid now, for connections that Martlet does not make itself, such as WebSockets and gRPC.
-    ///
-    /// If a refresh is in progress, the caller waits for it. A request that the app signs with this token can be passed
-    /// to `recover(from:body:to:)`, like one signed by `sign(_:_:)`.
-    /// - Throws: ``SessionError`` if there is no valid token.
-    public func validToken() async throws(SessionError) -> Secret {
-        let credential = try await credential().get()
-        core.withLock { $0.signed.remember(credential) }
-        return credential.accessToken
-    }
-
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.
     /// - Throws: ``SessionError`` if the refresh failed.
     public func refresh() async throws(SessionError) {

@@ -21,7 +21,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     public var refreshToken: Secret?
     /// The lifetime of the access token when it was issued (RFC 6749, `expires_in`).
     public var lifetime: Duration?
-    /// When the access token expires, by the server's clock.
+    /// When the access token expires: by the server's clock if the server issued the bundle, by this device's clock if a
+    /// ``TokenManager`` returned it.
     public var expiresAt: Date?
     /// The type of the token: `Bearer` in nearly every system (RFC 6749, section 7.1).
     public var tokenType: String?
@@ -55,8 +56,26 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.scope = scope
     }
 
+    /// Whether the access token has expired. If ``expiresAt`` is `nil`, only the server knows, and the result is `false`.
+    ///
+    /// Use it for a bundle that a ``TokenManager`` returned, such as ``TokenManager/currentBundle``. The result is an
+    /// estimate, because a user can set the clock; ``TokenManager/validTokenBundle()`` does not depend on it.
+    /// - Parameter date: The time by this device's clock.
+    public func isExpired(at date: Date = Date()) -> Bool {
+        expiresAt.map { $0 <= date } ?? false
+    }
+
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, lifetime, expiresAt, tokenType, scope
+    }
+
+    /// The same tokens for the app, with their expiry by this device's clock. A lifetime, which began when the server
+    /// issued them, would count from anew if the app passed the bundle on.
+    func expiring(at date: Date?) -> TokenBundle {
+        var bundle = self
+        bundle.lifetime = nil
+        bundle.expiresAt = date
+        return bundle
     }
 
     /// The same tokens without ``serverDate``, which means nothing once they are stored.

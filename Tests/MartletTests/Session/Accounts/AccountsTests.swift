@@ -19,8 +19,8 @@ import Testing
         gates["ada"]?.open()
         #expect(await ada == "Bearer ada-2")
         #expect(transport.requests(to: "/auth/refresh").count == 2)
-        #expect(try await accounts.tokens(for: "ada").validToken() == "ada-2")
-        #expect(try await accounts.tokens(for: "grace").validToken() == "grace-2")
+        #expect(try await accounts.tokens(for: "ada").validTokenBundle().accessToken == "ada-2")
+        #expect(try await accounts.tokens(for: "grace").validTokenBundle().accessToken == "grace-2")
     }
 
     @Test("C56: a call in flight keeps its account when another account becomes current") func switching()

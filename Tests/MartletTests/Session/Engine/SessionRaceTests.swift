@@ -128,7 +128,7 @@ import Testing
             return true
         }
         try await tokens.refresh()
-        #expect(try await tokens.validToken() == TokenBundle.fresh(2).accessToken)
+        #expect(try await tokens.validTokenBundle().accessToken == TokenBundle.fresh(2).accessToken)
         await tokens.core.withLock { $0.refresh }?.task.value
         #expect(backend.refreshCalls == 1)
     }

@@ -20,7 +20,7 @@ import Testing
         let request = try #require(refresh.requests.first)
         #expect(request.headers[.authorization] == "Bearer refresh-1")
         #expect(request.body.isEmpty)
-        #expect(try await tokens.validToken().reveal() == "access-2")
+        #expect(try await tokens.validTokenBundle().accessToken.reveal() == "access-2")
     }
 
     @Test("a 401 ends the session, a 503 does not") func rejection() async throws {

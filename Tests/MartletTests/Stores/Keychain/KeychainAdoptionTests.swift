@@ -116,7 +116,7 @@ import Testing
             let tokens = TokenManager(
                 baseURL: "https://api.example.com", store: app.store(), refresher: .json(path: "/auth/refresh"),
                 transport: backend.transport, time: time)
-            #expect(try await tokens.validToken() != pair.accessToken)
+            #expect(try await tokens.validTokenBundle().accessToken != pair.accessToken)
             #expect(backend.refreshCalls == 1)
         }
     }

@@ -128,7 +128,7 @@ private final class FakeActivities: Sendable {
             #expect(await call.isSuccess)
             guard case .found(let last) = await other.read() else { return #expect(Bool(false), "no record") }
             #expect(last.rotation == 1 && (last == record) == isOvertaken)
-            #expect(try await app.tokens.validToken() == last.bundle.accessToken)
+            #expect(try await app.tokens.validTokenBundle().accessToken == last.bundle.accessToken)
             await system.waitUntilAllReturned()
         }
     }
