@@ -44,6 +44,13 @@ enum JSONValue: Decodable, Sendable, Hashable {
         self = value
     }
 
+    /// The value as JSON text, with sorted keys.
+    var encoded: String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     subscript(_ key: String) -> JSONValue? {
         if case .object(let members) = self { members[key] } else { nil }
     }
@@ -69,5 +76,20 @@ enum JSONValue: Decodable, Sendable, Hashable {
 
     var array: [JSONValue]? {
         if case .array(let values) = self { values } else { nil }
+    }
+}
+
+extension JSONValue: Encodable {
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .object(let members): try container.encode(members)
+        case .array(let values): try container.encode(values)
+        case .string(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .bool(let value): try container.encode(value)
+        case .null: try container.encodeNil()
+        }
     }
 }

@@ -57,17 +57,10 @@ extension StubTransport {
         }
 
         /// A token response with the field names that `TokenRefresher.json` expects by default:
-        /// `{"accessToken":"…","refreshToken":"…","expiresIn":3600}`.
+        /// `{"accessToken":"…","refreshToken":"…","expiresIn":3600}`, with the bundle's type, scope and additional fields
+        /// if it has any.
         public static func tokens(_ bundle: TokenBundle) -> Response {
-            struct Tokens: Encodable {
-                let accessToken: String
-                let refreshToken: String?
-                let expiresIn: Int64?
-            }
-            return json(
-                Tokens(
-                    accessToken: bundle.accessToken.reveal(), refreshToken: bundle.refreshToken?.reveal(),
-                    expiresIn: bundle.lifetime?.components.seconds))
+            json(TokenObject(bundle: bundle))
         }
 
         /// A failure without a response, such as a lost connection.
@@ -78,5 +71,28 @@ extension StubTransport {
         func transportResponse() throws -> (head: HTTPResponse, body: ByteStream) {
             try result.get()
         }
+    }
+}
+
+/// A token response as JSON.
+private struct TokenObject: Encodable {
+    let bundle: TokenBundle
+
+    struct Name: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        let intValue: Int? = nil
+        init(stringValue: String) { self.stringValue = stringValue }
+        init(stringLiteral value: String) { self.init(stringValue: value) }
+        init?(intValue: Int) { return nil }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Name.self)
+        for (name, value) in bundle.additionalFields { try object.encode(value, forKey: Name(stringValue: name)) }
+        try object.encode(bundle.accessToken, forKey: "accessToken")
+        try object.encodeIfPresent(bundle.refreshToken, forKey: "refreshToken")
+        try object.encodeIfPresent(bundle.lifetime?.components.seconds, forKey: "expiresIn")
+        try object.encodeIfPresent(bundle.tokenType, forKey: "tokenType")
+        try object.encodeIfPresent(bundle.scope, forKey: "scope")
     }
 }

@@ -11,6 +11,9 @@ import Testing
         .file: ["/session.json"], .platform: ["/secrets/session.value"],
     ]
 
+    /// The beginnings of all secrets of the session.
+    private static let secrets = ["access-", "refresh-", "identity-"]
+
     @Test("tokens are only in the store's own file, from the sign-in to the sign-out", arguments: StoreKind.allCases)
     func life(kind: StoreKind) async throws {
         try await TemporaryFolder.with { folder in
@@ -19,17 +22,20 @@ import Testing
                 baseURL: "https://api.example.com", store: kind.contract(in: folder.path).open(),
                 refresher: .json(path: "/auth/refresh"), transport: backend.transport, time: ManualTimeSource())
             let events = tokens.events
-            try await tokens.signIn(with: backend.issue())
+            var issued = backend.issue()
+            issued.additionalFields = ["id_token": "identity-1"]
+            try await tokens.signIn(with: issued)
             expectSecrecy(kind, folder.path)
             try await tokens.refresh()
             try await tokens.refresh()
             expectSecrecy(kind, folder.path)
             await tokens.signOut()
-            for token in ["access-", "refresh-"] {
+            for token in Self.secrets {
                 #expect(FilesAtRest(below: folder.path).paths(holding: token).isEmpty)
             }
             for await event in events {
-                #expect(!"\(event) \(String(reflecting: event))".contains("refresh-"))
+                let text = "\(event) \(String(reflecting: event))"
+                #expect(!text.contains("refresh-") && !text.contains("identity-"))
                 if case .signedOut = event { break }
             }
             kind.removeTraces(of: folder.path)
@@ -38,7 +44,7 @@ import Testing
 
     private func expectSecrecy(_ kind: StoreKind, _ folder: String) {
         let files = FilesAtRest(below: folder)
-        for token in ["access-", "refresh-"] {
+        for token in Self.secrets {
             #expect(files.paths(holding: token) == (Self.plainFiles[kind] ?? []).map { folder + $0 })
         }
         #expect(files.openToOthers.isEmpty)

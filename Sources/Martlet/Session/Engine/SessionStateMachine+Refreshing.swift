@@ -224,6 +224,7 @@ extension StoredSession {
         record.lifetime = lifetime
         record.estimatedExpiry = estimatedExpiry
         record.journal = nil
+        record.bundle.keepDetails(of: bundle)
         return record
     }
 }

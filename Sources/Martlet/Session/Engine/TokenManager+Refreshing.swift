@@ -175,7 +175,7 @@ extension SessionStateMachine.RefreshOutcome {
         case .success(let bundle):
             let lifetime = TokenLifetime(of: bundle, wallClock: wallClock)
             self = .success(
-                bundle.withoutServerDate, lifetime,
+                bundle.storable, lifetime,
                 estimatedExpiry: lifetime.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })
         case .failure(let rejection as RefreshRejectedError):
             self = .terminal(.refreshTokenRejected(code: rejection.code.map(Redaction.redact)))

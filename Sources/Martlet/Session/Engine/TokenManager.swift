@@ -237,7 +237,7 @@ extension TokenManager {
         let now = time.wallClock
         let generation = core.withLock { $0.machine.makeGeneration(at: now) }
         let record = StoredSession(
-            id: SessionID(), generation: generation, bundle: bundle.withoutServerDate,
+            id: SessionID(), generation: generation, bundle: bundle.storable,
             estimatedExpiry: lifetime.map { now.addingTimeInterval($0.remaining.inSeconds) },
             lifetime: lifetime?.total, account: account)
         let deadlines = lifetime.map { lifetime in

@@ -28,6 +28,18 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     public var tokenType: String?
     /// The granted scope (RFC 6749, section 3.3).
     public var scope: String?
+    /// Further fields of the token response that the app keeps with the session, by name; ``TokenFields`` says which. The
+    /// value of a JSON string is its text, that of any other value its JSON.
+    ///
+    /// The fields are stored with the tokens, and a field that the response to a refresh repeats is replaced. They count
+    /// as secrets, because an ID token identifies the user. A manager keeps at most 16 KB of names and values, because
+    /// some stores have room for little, and leaves out the largest fields until the rest fits.
+    public var additionalFields: [String: Secret] {
+        get { fields ?? [:] }
+        set { fields = newValue.isEmpty ? nil : newValue }
+    }
+    /// Optional, because a record without fields must be decoded too.
+    private var fields: [String: Secret]?
     /// The server's clock when it issued the tokens: the response's `Date` field. ``expiresAt`` and the dates in a JWT
     /// are relative to it. It is not stored.
     public var serverDate: Date?
@@ -40,13 +52,15 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///   - expiresAt: When the access token expires, by the server's clock.
     ///   - tokenType: The type of the token, such as `Bearer`.
     ///   - scope: The granted scope.
+    ///   - additionalFields: Further fields to keep with the session, such as `id_token`.
     public init(
         accessToken: Secret,
         refreshToken: Secret? = nil,
         lifetime: Duration? = nil,
         expiresAt: Date? = nil,
         tokenType: String? = nil,
-        scope: String? = nil
+        scope: String? = nil,
+        additionalFields: [String: Secret] = [:]
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -54,6 +68,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.expiresAt = expiresAt
         self.tokenType = tokenType
         self.scope = scope
+        self.additionalFields = additionalFields
     }
 
     /// Whether the access token has expired. If ``expiresAt`` is `nil`, only the server knows, and the result is `false`.
@@ -65,8 +80,15 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         expiresAt.map { $0 <= date } ?? false
     }
 
+    /// The ID token of OpenID Connect, if it is one of the ``additionalFields``: `id_token`, else `idToken`. Only
+    /// libraries that verify its signature may trust its content.
+    public var idToken: Secret? {
+        additionalFields["id_token"] ?? additionalFields["idToken"]
+    }
+
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, lifetime, expiresAt, tokenType, scope
+        case fields = "additionalFields"
     }
 
     /// The same tokens for the app, with their expiry by this device's clock. A lifetime, which began when the server
@@ -78,10 +100,35 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         return bundle
     }
 
-    /// The same tokens without ``serverDate``, which means nothing once they are stored.
-    var withoutServerDate: TokenBundle {
+    /// The same tokens as a record keeps them: without ``serverDate``, which means nothing once they are stored.
+    var storable: TokenBundle {
         var bundle = self
         bundle.serverDate = nil
+        bundle.limitFields()
         return bundle
     }
+
+    /// Keeps what the response to a refresh need not repeat (for `id_token`: OpenID Connect Core 1.0, section 12.2).
+    mutating func keepDetails(of earlier: TokenBundle) {
+        tokenType = tokenType ?? earlier.tokenType
+        guard let kept = earlier.fields else { return }
+        additionalFields.merge(kept) { new, _ in new }
+        limitFields()
+    }
+
+    /// Removes the largest fields until the rest is small enough. A store that refuses a large record would lose the
+    /// session when the app ends.
+    private mutating func limitFields() {
+        guard var left = fields else { return }
+        var sizes = left.map { (size: $0.utf8.count + $1.reveal().utf8.count, name: $0) }.sorted { $0 < $1 }
+        var total = sizes.reduce(0) { $0 + $1.size }
+        while total > Self.largestFields, let largest = sizes.popLast() {
+            left[largest.name] = nil
+            total -= largest.size
+        }
+        additionalFields = left
+    }
+
+    /// The size limit of all ``additionalFields`` together, in bytes.
+    private static let largestFields = 16 << 10
 }

@@ -24,12 +24,12 @@ public import HTTPTypes
 /// }
 /// ```
 public struct HTTPTokenRefresher: TokenRefresher {
-    private let fields: TokenFields
-    private let exchange: @Sendable (TokenBundle, TokenEndpointClient) async throws -> TokenBundle
+    private var fields: TokenFields
+    private let exchange: @Sendable (TokenBundle, TokenEndpointClient, TokenFields) async throws -> TokenBundle
 
     fileprivate init(
         fields: TokenFields,
-        exchange: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> TokenBundle
+        exchange: @escaping @Sendable (TokenBundle, TokenEndpointClient, TokenFields) async throws -> TokenBundle
     ) {
         self.fields = fields
         self.exchange = exchange
@@ -55,14 +55,31 @@ public struct HTTPTokenRefresher: TokenRefresher {
         terminalCodes: Set<String> = ["invalid_grant", "invalid_token"]
     ) {
         let request = RefreshRequest(
-            path: path, method: method, placement: placement, fields: fields, accessTokenScheme: accessTokenScheme,
+            path: path, method: method, placement: placement, accessTokenScheme: accessTokenScheme,
             terminalStatuses: terminalStatuses, terminalCodes: terminalCodes)
-        self.init(fields: fields) { bundle, client in try await request.send(bundle, over: client) }
+        self.init(fields: fields) { bundle, client, fields in
+            try await request.send(bundle, over: client, reading: fields)
+        }
+    }
+
+    /// The same dialect, which also keeps further fields of the token response (``TokenBundle/additionalFields``).
+    ///
+    /// ```swift
+    /// TokenManager(
+    ///     baseURL: "https://id.example.com", store: .inMemory, refresher: .oauth2().keeping("id_token"))
+    /// ```
+    /// - Parameter names: The names of the fields. A refresher made of a closure
+    ///   (``TokenRefresher/custom(fields:_:)``) keeps them from the response to a sign-in only; its closure passes them to
+    ///   ``TokenFields`` itself.
+    public func keeping(_ names: String...) -> HTTPTokenRefresher {
+        var refresher = self
+        refresher.fields.additional += names
+        return refresher
     }
 
     /// Exchanges the refresh token for new tokens.
     public func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
-        try await exchange(bundle, client)
+        try await exchange(bundle, client, fields)
     }
 
     /// Reads the tokens from the fields that the dialect names.
@@ -154,7 +171,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
         fields: TokenFields = .automatic,
         _ exchange: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> TokenBundle
     ) -> HTTPTokenRefresher {
-        HTTPTokenRefresher(fields: fields, exchange: exchange)
+        HTTPTokenRefresher(fields: fields) { bundle, client, _ in try await exchange(bundle, client) }
     }
 }
 

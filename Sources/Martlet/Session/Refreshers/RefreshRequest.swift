@@ -11,13 +11,14 @@ struct RefreshRequest: Sendable {
     let path: String
     let method: HTTPRequest.Method
     let placement: TokenPlacement
-    let fields: TokenFields
     let accessTokenScheme: AuthenticationScheme?
     let terminalStatuses: StatusCodes
     let terminalCodes: Set<String>
 
-    /// Sends the refresh token to the token endpoint and reads the new tokens from the response.
-    func send(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+    /// Sends the refresh token to the token endpoint and reads the new tokens from the fields of the response.
+    func send(
+        _ bundle: TokenBundle, over client: TokenEndpointClient, reading fields: TokenFields
+    ) async throws -> TokenBundle {
         guard let refreshToken = bundle.refreshToken else { throw RefreshRejectedError() }
         var headers = HTTPFields()
         accessTokenScheme?.sign(&headers, with: bundle.accessToken)

@@ -18,6 +18,7 @@ public struct TokenFields: Sendable, Hashable {
     let expiresIn: [String]
     let expiresAt: [String]
     let refreshCookie: String?
+    var additional: [String]
 
     /// The names of the fields. An argument that is left out keeps the usual names.
     /// - Parameters:
@@ -27,13 +28,17 @@ public struct TokenFields: Sendable, Hashable {
     ///   - expiresIn: Names of the lifetime in seconds.
     ///   - expiresAt: Names of the expiry date: seconds or milliseconds since 1970, or a date in ISO 8601.
     ///   - refreshCookie: The cookie with the refresh token, for servers that keep it out of the body.
+    ///   - additional: Further fields to keep with the session (``TokenBundle/additionalFields``), such as `id_token`:
+    ///     beside the access token or in one of the containers. By default none are, because a store has little room for
+    ///     what the app never reads.
     public init(
         containers: [String] = ["", "data", "result", "tokens", "token"],
         accessToken: [String] = ["accessToken", "access_token", "token", "jwt"],
         refreshToken: [String] = ["refreshToken", "refresh_token"],
         expiresIn: [String] = ["expiresIn", "expires_in"],
         expiresAt: [String] = ["expiresAt", "expires_at"],
-        refreshCookie: String? = nil
+        refreshCookie: String? = nil,
+        additional: [String] = []
     ) {
         self.containers = containers
         self.accessToken = accessToken
@@ -41,6 +46,7 @@ public struct TokenFields: Sendable, Hashable {
         self.expiresIn = expiresIn
         self.expiresAt = expiresAt
         self.refreshCookie = refreshCookie
+        self.additional = additional
     }
 
     /// The usual containers and names.
@@ -52,7 +58,8 @@ public struct TokenFields: Sendable, Hashable {
         guard let json = JSONValue(body: response.body) else {
             throw MissingTokenError(description: "the response is not JSON: \(response)")
         }
-        for object in candidates(in: json) {
+        let candidates = candidates(in: json)
+        for object in candidates {
             guard let access = first(accessToken, in: object)?.string, !access.isEmpty else { continue }
             let refresh = first(refreshToken, in: object)?.string
             var bundle = TokenBundle(
@@ -62,7 +69,8 @@ public struct TokenFields: Sendable, Hashable {
                 lifetime: first(expiresIn, in: object)?.number.flatMap(Self.lifetime),
                 expiresAt: first(expiresAt, in: object).flatMap(Self.date),
                 tokenType: first(["tokenType", "token_type"], in: object)?.string,
-                scope: first(["scope"], in: object)?.string)
+                scope: first(["scope"], in: object)?.string,
+                additionalFields: additionalFields(in: [object] + candidates + [json]))
             bundle.serverDate = response.headers[.date].flatMap(HTTPDate.parse)
             return bundle
         }
@@ -80,6 +88,16 @@ public struct TokenFields: Sendable, Hashable {
             }
         }
         return found
+    }
+
+    /// The further fields. One that is `null` or empty counts as missing, like a refresh token.
+    private func additionalFields(in objects: [JSONValue]) -> [String: Secret] {
+        var fields: [String: Secret] = [:]
+        for name in additional {
+            let value = objects.lazy.compactMap { $0[name] }.first { $0 != .null && $0 != .string("") }
+            fields[name] = value.flatMap { $0.string ?? $0.encoded }.map { Secret($0) }
+        }
+        return fields
     }
 
     private func first(_ names: [String], in object: JSONValue) -> JSONValue? {

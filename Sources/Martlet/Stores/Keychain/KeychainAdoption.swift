@@ -81,7 +81,7 @@ extension SecureTokenStore {
 extension StoredSession {
     /// A session that begins with tokens issued earlier.
     fileprivate init(adopting bundle: TokenBundle, now: Date) {
-        self.init(id: SessionID(), bundle: bundle, estimatedExpiry: bundle.expiresAt)
+        self.init(id: SessionID(), bundle: bundle.storable, estimatedExpiry: bundle.expiresAt)
         // The full lifetime of the token is unknown. An hour is usual, and most of it may have passed.
         lifetime = bundle.expiresAt.flatMap { Duration(untrusted: max($0.timeIntervalSince(now), 3600)) }
     }

@@ -1,0 +1,161 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Further fields of a token response") struct AdditionalFieldsTests {
+    private func bundle(_ json: String, keeping names: [String], in containers: [String]? = nil) throws -> TokenBundle {
+        let fields =
+            containers.map { TokenFields(containers: $0, additional: names) } ?? TokenFields(additional: names)
+        return try fields.bundle(from: ServerResponse(head: HTTPResponse(status: .ok), body: Data(json.utf8)))
+    }
+
+    /// A manager of a server that returns these bundles, one for each refresh.
+    private func manager(
+        _ bundles: TokenBundle..., store: any TokenStore = .inMemory,
+        refresher: any TokenRefresher = .json(path: "/auth/refresh").keeping("id_token", "user")
+    ) -> TokenManager {
+        let transport = StubTransport()
+        var route = transport.when(.post, "/auth/refresh")
+        for bundle in bundles { route = route.respond(.tokens(bundle)) }
+        return TokenManager(
+            baseURL: "https://api.example.com", store: store, refresher: refresher, transport: transport,
+            time: ManualTimeSource())
+    }
+
+    private func pair(_ number: Int, _ fields: [String: Secret]) -> TokenBundle {
+        var bundle = TokenBundle.fresh(number)
+        bundle.additionalFields = fields
+        return bundle
+    }
+
+    @Test("only the fields that the app names are kept: a string as its text, any other value as JSON") func kept()
+        throws
+    {
+        let json = #"""
+            {"access_token":"a","id_token":"id","expires_at":1795262400,"user":{"name":"Ada","id":9007199254740993,"a/b":[1.5,true,null]},
+            "provider":"x","roles":["b","a"],"level":3,"beta":false,"none":null,"empty":""}
+            """#
+        #expect(try bundle(json, keeping: []).additionalFields == [:])
+        let all = ["id_token", "user", "roles", "level", "beta", "none", "empty", "missing"]
+        let bundle = try bundle(json, keeping: all)
+        #expect(
+            bundle.additionalFields == [
+                "id_token": "id", "user": #"{"a/b":[1.5,true,null],"id":9007199254740993,"name":"Ada"}"#,
+                "roles": #"["b","a"]"#, "level": "3", "beta": "false",
+            ])
+        #expect(bundle.idToken == "id")
+        #expect(try self.bundle(#"{"token":"a","idToken":"b"}"#, keeping: ["idToken"]).idToken == "b")
+    }
+
+    @Test("a field is found beside the access token first, then in a container or at the top level") func places()
+        throws
+    {
+        let nested = #"{"user":"top","data":{"user":"data","tokens":{"accessToken":"a","user":"tokens"}}}"#
+        #expect(try bundle(nested, keeping: ["user"]).additionalFields == ["user": "tokens"])
+        let beside = #"{"data":{"user":"data","tokens":{"accessToken":"a"}}}"#
+        #expect(try bundle(beside, keeping: ["user"]).additionalFields == ["user": "data"])
+        let top = #"{"user":"top","result":{"accessToken":"a"}}"#
+        #expect(try bundle(top, keeping: ["user"], in: ["result"]).additionalFields == ["user": "top"])
+    }
+
+    @Test("a refresh replaces the fields that its response repeats, and keeps the others, also across a restart")
+    func refresh() async throws {
+        let store = InMemoryTokenStore()
+        let tokens = manager(.fresh(2), pair(3, ["user": #"{"name":"Grace"}"#, "other": "never kept"]), store: store)
+        var first = pair(1, ["id_token": "id-1", "user": #"{"name":"Ada"}"#])
+        first.tokenType = "Bearer"
+        try await tokens.signIn(with: first)
+        try await tokens.refresh()
+        #expect(tokens.currentBundle?.accessToken == "access-2")
+        #expect(tokens.currentBundle?.additionalFields == first.additionalFields)
+        #expect(tokens.currentBundle?.tokenType == "Bearer")
+        try await tokens.refresh()
+        let expected: [String: Secret] = ["id_token": "id-1", "user": #"{"name":"Grace"}"#]
+        #expect(tokens.currentBundle?.additionalFields == expected)
+
+        let restarted = manager(store: store)
+        await restarted.restore()
+        #expect(restarted.currentBundle?.additionalFields == expected)
+        try await restarted.signIn(with: .fresh(4))
+        #expect(restarted.currentBundle?.additionalFields == [:])
+    }
+
+    @Test("a sign-in keeps the fields of its response") func signIn() async throws {
+        struct Login: APIEndpoint { let path: Path = "/login" }
+        let transport = StubTransport()
+        transport.when(Login()).respond(.tokens(pair(1, ["id_token": "id-1", "user": "Ada"])))
+        for refresher: any TokenRefresher in [
+            .oauth2().keeping("id_token"), .custom { bundle, _ in bundle }.keeping("id_token"),
+            .custom(fields: TokenFields(additional: ["id_token"])) { bundle, _ in bundle },
+        ] {
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: transport)
+            let _: NoContent = try await NetworkClient(tokens: tokens).signIn(Login())
+            #expect(tokens.currentBundle?.additionalFields == ["id_token": "id-1"])
+        }
+    }
+
+    @Test("more than 16 KB are not kept: the largest fields go, and no old value stands in for a new one")
+    func limit() async throws {
+        let large = Secret(String(repeating: "x", count: 10 << 10))
+        let tokens = manager(pair(2, ["user": Secret(large.reveal() + "y")]), pair(3, ["user": "small"]))
+        try await tokens.signIn(with: pair(1, ["id_token": large, "user": "Ada", "a": large]))
+        #expect(tokens.currentBundle?.additionalFields == ["a": large, "user": "Ada"])
+        try await tokens.refresh()
+        #expect(tokens.currentBundle?.additionalFields == ["a": large])
+        try await tokens.refresh()
+        #expect(tokens.currentBundle?.additionalFields == ["a": large, "user": "small"])
+    }
+
+    @Test("a record of an older version is read, and an older version reads a record with fields") func versions()
+        throws
+    {
+        struct OlderBundle: Codable { var accessToken: String, refreshToken: String? }
+        struct OlderRecord: Codable { var id: String, rotation: Int, bundle: OlderBundle }
+        struct OlderFile: Codable { var version: Int, session: OlderRecord }
+        let plain = try StoredSession(id: SessionID(), bundle: .fresh(1)).encoded()
+        #expect(!String(decoding: plain, as: UTF8.self).contains("additionalFields"))
+        #expect(try StoredSession(encoded: plain).bundle.additionalFields == [:])
+
+        let bytes = try StoredSession(id: SessionID(), bundle: pair(1, ["id_token": "id-1"])).encoded()
+        #expect(try StoredSession(encoded: bytes).bundle.additionalFields == ["id_token": "id-1"])
+        let older = try JSONDecoder().decode(OlderFile.self, from: bytes)
+        #expect(older.version == 1 && older.session.bundle.accessToken == "access-1")
+    }
+
+    @Test("the error for a response without an access token shows no ID token", arguments: ["id_token", "idToken"])
+    func errors(name: String) async throws {
+        let transport = StubTransport()
+        transport.when(.post, "/auth/refresh").respond(.json(#"{"\#(name)":"identity"}"#))
+        let tokens = await TokenManager.signedIn(
+            refresher: .json(path: "/auth/refresh").keeping(name), transport: transport)
+        let error = await #expect(throws: SessionError.self) { try await tokens.refresh() }
+        #expect("\(try #require(error))".contains(name))
+        #expect(!"\(try #require(error))".contains("identity"))
+    }
+
+    @Test("no description, dump, event or log shows a field") func secrecy() async throws {
+        let app = App()
+        app.backend.state.withLock { $0.issued.formUnion(["identity-1", "ada@example.com"]) }
+        var bundle = app.backend.issue()
+        bundle.additionalFields = ["id_token": "identity-1", "user": #"{"mail":"ada@example.com"}"#]
+        let events = app.tokens.events
+        try await app.tokens.signIn(with: bundle)
+        app.backend.invalidateAccessTokens()
+        #expect(await app.call().isSuccess)
+        let record = StoredSession(id: SessionID(), bundle: bundle)
+        for value in [try #require(app.tokens.currentBundle), bundle, record, app.tokens.state] as [any Sendable] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] { app.backend.expectNoToken(in: text) }
+        }
+        await app.tokens.signOut()
+        for await event in events {
+            app.backend.expectNoToken(in: "\(event) \(String(reflecting: event))")
+            if case .signedOut = event { break }
+        }
+    }
+}
