@@ -1,11 +1,5 @@
 // For code that reads the session's tokens itself: a WebSocket, gRPC, a screen that shows the user's rights.
 extension TokenManager {
-    /// Whether a user is signed in, as ``state`` says. It is also `true` while the device is offline and the token has
-    /// expired, because only the server can end a session.
-    ///
-    /// It is `false` until the store has been read; ``restore()`` reads it.
-    public var isSignedIn: Bool { state.isSignedIn }
-
     /// The tokens of the current session, without waiting and without a request. They may have expired
     /// (``TokenBundle/isExpired(at:)``); ``validTokenBundle()`` refreshes them first.
     ///

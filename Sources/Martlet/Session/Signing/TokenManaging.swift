@@ -1,0 +1,62 @@
+/// What a screen or an adapter needs of a session: a ``TokenManager`` in the app, a mock in tests and previews.
+///
+/// ```swift
+/// struct ChatConnection {
+///     let tokens: any TokenManaging
+///
+///     func authorization() async throws(SessionError) -> String {
+///         "Bearer " + (try await tokens.validTokenBundle().accessToken.reveal())
+///     }
+/// }
+/// ```
+///
+/// An HTTP adapter needs more, because it must not send a token to another origin: it takes a ``TokenManager``, whose
+/// `sign(_:_:)` and `recover(from:body:to:)` take care of that.
+public protocol TokenManaging: Sendable {
+    /// The current state.
+    var state: SessionState { get }
+
+    /// The current state, then every further one.
+    var states: AsyncStream<SessionState> { get }
+
+    /// Restores the session at launch. By default, it is there already.
+    /// - Returns: The state then.
+    @discardableResult
+    func restore() async -> SessionState
+
+    /// The tokens of the current session, without waiting; `nil` if there is none.
+    var currentBundle: TokenBundle? { get }
+
+    /// The tokens of the current session, after a refresh if the access token has expired.
+    /// - Throws: ``SessionError`` if there is no valid token.
+    func validTokenBundle() async throws(SessionError) -> TokenBundle
+
+    /// Refreshes the token even if it has not expired.
+    /// - Throws: ``SessionError`` if the refresh failed.
+    func refresh() async throws(SessionError)
+
+    /// Ends the session on this device, then at the server.
+    /// - Parameter limit: How long to wait for the server as well.
+    func signOut(waitingForServer limit: Duration) async
+}
+
+extension TokenManaging {
+    /// Whether a user is signed in, as ``state`` says. It is also `true` while the device is offline and the token has
+    /// expired, because only the server can end a session.
+    ///
+    /// A ``TokenManager`` returns `false` until the store has been read; ``TokenManager/restore()`` reads it.
+    public var isSignedIn: Bool { state.isSignedIn }
+
+    /// Returns ``state``.
+    @discardableResult
+    public func restore() async -> SessionState {
+        state
+    }
+
+    /// Ends the session on this device, and does not wait for the server.
+    public func signOut() async {
+        await signOut(waitingForServer: .zero)
+    }
+}
+
+extension TokenManager: TokenManaging {}
