@@ -95,7 +95,8 @@ extension RefreshError: LocalizedError {
         case .offline: UserText.offline.text
         case .connection: UserText.cannotConnect.text
         case .timedOut: UserText.timedOut.text
-        case .status, .unreadableResponse, .tooManyRefreshes, .refresher, .storage: UserText.renewalFailed.text
+        case .status, .unreadableResponse, .tooManyRefreshes, .refresher, .storage, .notSaved:
+            UserText.renewalFailed.text
         }
     }
 }

@@ -19,6 +19,9 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The stored session cannot be read. Other processes share it and may have refreshed the tokens already, so no
         /// refresh token is sent.
         case storage
+        /// The new tokens could not be written to the store, and ``SessionPolicy/requiresSavedTokens`` forbids to use
+        /// them before. The session is kept in memory, and the write is retried.
+        case notSaved
     }
 
     /// What failed.
@@ -38,8 +41,8 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     ///   - retryAfter: How long the server asked clients to wait.
     ///   - description: One sentence for a log. Secrets in it are masked.
     ///   - mayHaveSpentToken: Whether the server may have spent the refresh token. By default derived from `kind`:
-    ///     `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage`` and the statuses 408, 425, 429 and
-    ///     503.
+    ///     `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage``, ``Kind/notSaved`` and the statuses 408,
+    ///     425, 429 and 503.
     public init(
         _ kind: Kind, retryAfter: Duration? = nil, description: String, mayHaveSpentToken: Bool? = nil
     ) {
@@ -53,7 +56,7 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
 extension RefreshError.Kind {
     fileprivate var mayHaveSpentToken: Bool {
         switch self {
-        case .offline, .tooManyRefreshes, .storage: false
+        case .offline, .tooManyRefreshes, .storage, .notSaved: false
         case .status(let code): ![408, 425, 429, 503].contains(code)
         case .connection, .timedOut, .unreadableResponse, .refresher: true
         }
@@ -68,5 +71,13 @@ extension RefreshError {
 
     init(_ error: StorageError) {
         self.init(.storage, description: "the stored session cannot be read now (\(error))")
+    }
+
+    /// - Parameter error: Why the new tokens could not be saved.
+    init(notSaved error: StorageError) {
+        self.init(
+            .notSaved,
+            description: "the new tokens could not be saved (\(error)) and are not used yet. The session is kept in"
+                + " memory, and the write is retried")
     }
 }

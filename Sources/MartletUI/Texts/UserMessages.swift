@@ -83,7 +83,8 @@ extension RefreshError {
         case .offline: Wording.offline.text()
         case .connection: Wording.cannotConnect.text()
         case .timedOut: Wording.timedOut.text()
-        case .status, .unreadableResponse, .tooManyRefreshes, .refresher, .storage: Wording.renewalFailed.text()
+        case .status, .unreadableResponse, .tooManyRefreshes, .refresher, .storage, .notSaved:
+            Wording.renewalFailed.text()
         }
     }
 }

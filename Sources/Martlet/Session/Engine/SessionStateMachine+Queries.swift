@@ -18,7 +18,7 @@ extension SessionStateMachine {
 
     /// The token that ``TokenManager/freshCredential()`` returns without an event, and the time until which it may.
     var cachedCredential: (credential: Credential, until: Duration?)? {
-        guard let session, session.isVisible, !session.isRejected else { return nil }
+        guard let session, session.isVisible, !session.isRejected, session.withheld == nil else { return nil }
         return (session.credential, session.record.bundle.refreshToken == nil ? nil : session.deadlines?.refreshAt)
     }
 

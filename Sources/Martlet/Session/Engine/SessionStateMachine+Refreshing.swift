@@ -7,11 +7,13 @@
 // MARK: - Starting and joining
 
 extension SessionStateMachine {
-    /// Joins the refresh in progress or starts one. Fails during a backoff and when the budget is used up.
+    /// Joins the refresh in progress or starts one. Fails during a backoff, when the budget is used up, and while the
+    /// tokens of the last refresh must first be saved.
     mutating func joinRefresh(
         _ session: inout ActiveSession, for waiter: WaiterID, because reason: SessionEvent.RefreshReason,
         at now: Duration
     ) -> WaiterReply {
+        if let error = session.withheld { return .failure(.refreshFailed(error)) }
         if session.isBusy {
             if session.isVisible { emit(.refreshJoined(session.record.stamp)) }
         } else if let error = startRefresh(&session, because: reason, at: now) {

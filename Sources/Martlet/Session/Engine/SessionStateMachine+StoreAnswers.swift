@@ -157,8 +157,12 @@ extension SessionStateMachine {
         } else {
             markWritten(&session)
         }
+        if isNewToken, !isSignIn, policy.requiresSavedTokens {
+            session.withheld = failure.map(RefreshError.init(notSaved:))
+        }
         identity = .signedIn(session)
-        if isNewToken { resumeWaiters(.token(session.credential)) }
+        guard isNewToken else { return }
+        resumeWaiters(session.withheld.map { .failure(.refreshFailed($0)) } ?? .token(session.credential))
     }
 
     /// The store contains the session's newest record.
@@ -166,6 +170,7 @@ extension SessionStateMachine {
         if case .behind = session.persistence { emit(.storeRecovered(session.record.stamp)) }
         session.persistence = .written
         session.claim = .stored
+        session.withheld = nil
         // The new record has overwritten those of other sessions.
         if let scope = deletion?.scope, !scope.includes(session.record) { deletion = nil }
     }

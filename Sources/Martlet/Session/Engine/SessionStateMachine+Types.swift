@@ -28,6 +28,8 @@ extension SessionStateMachine {
         var refresh = Refresh.idle
         var persistence = Persistence.written
         var claim = Claim.stored
+        /// Why the current tokens, which a refresh has got, must not be used until the store contains them.
+        var withheld: RefreshError?
         /// Whether the server has rejected the current access token.
         var isRejected = false
         /// Whether the server has accepted the current token. Only tracked if its lifetime is unknown.
@@ -252,7 +254,7 @@ extension SessionStateMachine.ActiveSession {
     }
 
     func isUsable(at now: Duration) -> Bool {
-        guard isVisible, !isRejected else { return false }
+        guard isVisible, !isRejected, withheld == nil else { return false }
         // Without a refresh token there is no replacement for an expired token, so let the server judge it.
         guard let deadlines, hasRefreshToken else { return true }
         return now < deadlines.expiresAt
