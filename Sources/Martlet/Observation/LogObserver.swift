@@ -83,7 +83,8 @@ public final class LogObserver: NetworkObserver {
     }
 
     /// Logs the response.
-    public func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) {
+    public func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
+        let (status, bytes) = (response.status, response.bytes)
         let callRecord = record(.status(status), of: call)
         let level: Level = status < 400 ? .info : status < 500 ? .notice : .error
         let time = LogLine.text(of: call.elapsed - callRecord.startedAt)

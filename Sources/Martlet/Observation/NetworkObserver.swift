@@ -19,11 +19,7 @@ public protocol NetworkObserver: Sendable {
     /// The client follows a redirect to `url`.
     func attemptWillRedirect(_ call: ObservedCall, to url: String)
     /// An attempt received a response, whatever its status.
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - status: The status code.
-    ///   - bytes: The number of body bytes read; zero for a response that is streamed.
-    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int)
+    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse)
     /// An attempt failed without a response.
     func attemptDidFail(_ call: ObservedCall, error: NetworkError)
     /// The client will make another attempt.
@@ -47,7 +43,7 @@ extension NetworkObserver {
     /// Does nothing.
     public func attemptWillRedirect(_ call: ObservedCall, to url: String) {}
     /// Does nothing.
-    public func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) {}
+    public func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {}
     /// Does nothing.
     public func attemptDidFail(_ call: ObservedCall, error: NetworkError) {}
     /// Does nothing.
@@ -83,15 +79,22 @@ extension HTTPRequest {
     /// The request with secrets masked in its header fields, authority, path and query.
     var redacted: HTTPRequest {
         var copy = self
-        copy.headerFields = HTTPFields(
-            headerFields.map { field in
+        copy.headerFields = headerFields.redacted
+        copy.authority = authority.map(Redaction.redactAuthority)
+        copy.path = path.map(Redaction.redactTarget)
+        return copy
+    }
+}
+
+extension HTTPFields {
+    /// The header fields with secrets masked.
+    var redacted: HTTPFields {
+        HTTPFields(
+            map { field in
                 let isSensitive =
                     field.indexingStrategy == .disallow || Redaction.isSensitive(headerName: field.name.rawName)
                 let value = isSensitive ? Redaction.mask : Redaction.redactFieldValue(field.value)
                 return value == field.value ? field : HTTPField(name: field.name, value: value)
             })
-        copy.authority = authority.map(Redaction.redactAuthority)
-        copy.path = path.map(Redaction.redactTarget)
-        return copy
     }
 }

@@ -129,7 +129,7 @@ private struct Watch: NetworkObserver {
     let log: Log
     func callWillStart(_ call: ObservedCall) { log.add("start") }
     func attemptWillStart(_ call: ObservedCall) { log.add("attempt") }
-    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { log.add("received") }
+    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) { log.add("received") }
     func attemptDidFail(_ call: ObservedCall, error: NetworkError) { log.add("failed") }
     func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) { log.add("finish") }
 }

@@ -187,8 +187,8 @@ private struct LoggingObserver: NetworkObserver {
     let log: Log
     func callWillStart(_ call: ObservedCall) { log.add("observer start") }
     func attemptWillStart(_ call: ObservedCall) { log.add("observer attempt \(call.attempt)") }
-    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) {
-        log.add("observer received \(status)")
+    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
+        log.add("observer received \(response.status)")
     }
     func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
         log.add("observer retry")

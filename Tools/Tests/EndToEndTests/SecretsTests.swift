@@ -31,7 +31,9 @@ extension EndToEnd {
             func attemptWillRedirect(_ call: ObservedCall, to url: String) {
                 take("attemptWillRedirect", call, url)
             }
-            func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { take(call, status) }
+            func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
+                take(call, response, response.bodyText() ?? "")
+            }
             func attemptDidFail(_ call: ObservedCall, error: NetworkError) {
                 take("attemptDidFail", call, error)
             }

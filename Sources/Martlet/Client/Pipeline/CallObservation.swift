@@ -43,7 +43,8 @@ final class CallObservation: Sendable {
 
     func attemptDidReceive(_ context: RequestContext, _ response: ServerResponse, bytes: Int) {
         let call = observed(context)
-        for observer in observers { observer.attemptDidReceive(call, status: response.status, bytes: bytes) }
+        let response = ObservedResponse(response, bytes: bytes)
+        for observer in observers { observer.attemptDidReceive(call, response: response) }
     }
 
     func attemptDidFail(_ context: RequestContext, _ error: NetworkError) {

@@ -76,7 +76,11 @@ final class Output: NetworkObserver {
         add(call)
         add(url)
     }
-    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { add(call) }
+    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
+        add(call)
+        add(response)
+        add(response.bodyText() ?? "")
+    }
     func attemptDidFail(_ call: ObservedCall, error: NetworkError) { add(error) }
     func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) { add(error) }
     func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) { add(result) }

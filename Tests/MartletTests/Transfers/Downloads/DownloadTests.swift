@@ -28,7 +28,7 @@ import Testing
     func observedBytes(size: Int) async throws {
         struct ByteLog: NetworkObserver {
             let log: Log
-            func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { log.add("\(bytes)") }
+            func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) { log.add("\(response.bytes)") }
         }
         try await TemporaryFolder.with { folder in
             let log = Log()

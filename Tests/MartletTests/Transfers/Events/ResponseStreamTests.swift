@@ -27,7 +27,7 @@ import Testing
     {
         struct ByteLog: NetworkObserver {
             let log: Log
-            func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) { log.add("\(bytes)") }
+            func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) { log.add("\(response.bytes)") }
         }
         let log = Log()
         let server = DownloadServer(Data("abc".utf8))

@@ -25,8 +25,8 @@ final class Recorder: NetworkObserver {
         records.withLockedValue { $0.calls.append(now) }
     }
 
-    func attemptDidReceive(_ call: ObservedCall, status: Int, bytes: Int) {
-        guard status == 401 else { return }
+    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
+        guard response.status == 401 else { return }
         let now = elapsed
         records.withLockedValue { $0.refusals.append(now) }
     }
