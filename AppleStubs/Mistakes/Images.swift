@@ -38,3 +38,11 @@ func draws(_ image: CGImage, _ space: CGColorSpace, _ memory: UnsafeMutableRawPo
         bitmapInfo: alpha.rawValue)
     right?.draw(image, in: CGRect(x: 0, y: 0, width: 1, height: 1))
 }
+
+func forgetsThatThereMayBeNoBitmap(_ image: CGImage, _ raw: UInt32) {
+    let orientation = CGImagePropertyOrientation(rawValue: raw)
+    _ = turned(image, orientation)  // mistake: must be unwrapped
+    _ = turned(image, .up)
+}
+
+private func turned(_ image: CGImage, _ orientation: CGImagePropertyOrientation) -> CGImage { image }

@@ -92,7 +92,7 @@ public struct ImageProcessor: Sendable {
     }
 
     /// Prepares a picture for upload.
-    /// - Parameter source: A file or its bytes.
+    /// - Parameter source: A file, its bytes, or a picture in memory.
     /// - Throws: ``ImageError``. If the task is cancelled, ``ImageError/cancelled`` after the codec's current step.
     public func prepare(_ source: ImageSource) async throws(ImageError) -> PreparedImage {
         try await ImageQueue.shared.run { [options, codec] cancellation throws(ImageError) in

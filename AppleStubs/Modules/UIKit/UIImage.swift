@@ -1,6 +1,23 @@
+public import CoreGraphics
 public import Foundation
 
 // https://developer.apple.com/documentation/uikit/uiimage
 open class UIImage: NSObject, @unchecked Sendable {
     public init?(data: Data) { fatalError() }
+    open var cgImage: CGImage? { fatalError() }
+    open var imageOrientation: UIImage.Orientation { fatalError() }
+}
+
+// https://developer.apple.com/documentation/uikit/uiimage/orientation
+extension UIImage {
+    public enum Orientation: Int, Sendable {
+        case up = 0
+        case down
+        case left
+        case right
+        case upMirrored
+        case downMirrored
+        case leftMirrored
+        case rightMirrored
+    }
 }

@@ -56,7 +56,7 @@
                             kCGImageSourceShouldCacheImmediately as String: true,
                         ]
                         return CGImageSourceCreateThumbnailAtIndex(source, index, options as CFDictionary)
-                            .flatMap(DrawnImage.init(drawing:))
+                            .flatMap { DrawnImage(drawing: $0) }
                     }
                 })
         }
@@ -91,9 +91,10 @@
     }
 
     extension DrawnImage {
-        /// Draws an image in its own size, which converts it to sRGB with eight bits per channel.
-        fileprivate init?(drawing image: CGImage) {
-            let size = PixelSize(width: image.width, height: image.height)
+        /// Draws an image in this size or its own, which converts it to sRGB with eight bits per channel.
+        init?(drawing image: CGImage, in size: PixelSize? = nil) {
+            let ownSize = PixelSize(width: image.width, height: image.height)
+            let size = size ?? ownSize
             guard let sRGB = CGColorSpace(name: CGColorSpace.sRGB), size.count <= Int.max / 4 else { return nil }
             self.init(size: size, pixels: [UInt8](repeating: 0, count: size.count * 4))
             let isDrawn = pixels.withUnsafeMutableBytes { pixels in
@@ -105,7 +106,7 @@
                         bitmapInfo: CGImageAlphaInfo.premultipliedLast.rawValue)
                 else { return false }
                 context.setBlendMode(.copy)
-                context.interpolationQuality = .none
+                context.interpolationQuality = size == ownSize ? .none : .high
                 context.draw(image, in: CGRect(x: 0, y: 0, width: size.width, height: size.height))
                 return true
             }

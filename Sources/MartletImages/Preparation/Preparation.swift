@@ -15,41 +15,59 @@ struct Preparation {
     let codec: any ImageCodec
     let cancellation: Cancellation
 
-    func run(_ source: ImageSource) throws(ImageError) -> PreparedImage {
-        let description: ImageDescription
-        let bitmap: Bitmap
-        do {
-            // In a scope of its own, so that the source bytes are released before encoding starts.
-            let bytes = try read(source)
-            try cancellation.check()
-            description = try describe(bytes)
-            if passesThrough(bytes, description) {
-                return PreparedImage(
-                    data: bytes, format: options.format, size: description.size, quality: nil, passedThrough: true)
-            }
-            bitmap = try decode(bytes, description)
-        }
-        try cancellation.check()
-        let exif = options.keepsMetadata ? description.exif.map(EXIF.upright) : nil
-        return try SizeSearch(options: options, codec: codec, cancellation: cancellation, exif: exif).run(bitmap)
+    /// A picture on its way to the encoder.
+    private enum Loaded {
+        case unchanged(PreparedImage)
+        case pixels(Bitmap, exif: Data?)
     }
 
-    private func read(_ source: ImageSource) throws(ImageError) -> Data {
-        let limit = options.maximumInputBytes
-        switch source {
-        case .data(let data):
-            guard data.count <= limit else { throw .tooManyBytes(maximum: limit) }
-            return data
-        case .file(let path):
-            let data: Data?
-            do throws(FileError) {
-                data = try WholeFile.read(path, atMost: limit)
-            } catch {
-                throw .file(path: error.path, reason: error.description)
-            }
-            guard let data else { throw .tooManyBytes(maximum: limit) }
-            return data
+    func run(_ source: ImageSource) throws(ImageError) -> PreparedImage {
+        switch try load(source) {
+        case .unchanged(let image): return image
+        case .pixels(let bitmap, let exif):
+            try cancellation.check()
+            let kept = options.keepsMetadata ? exif.map(EXIF.upright) : nil
+            return try SizeSearch(options: options, codec: codec, cancellation: cancellation, exif: kept).run(bitmap)
         }
+    }
+
+    /// Reads and decodes the picture. The bytes of its file are released before encoding starts.
+    private func load(_ source: ImageSource) throws(ImageError) -> Loaded {
+        let bytes: Data
+        switch source {
+        case .decoded(let image):
+            try check(image.storedSize)
+            let bitmap = try upright(image.storedSize, image.orientation) { size throws(ImageError) in
+                try image.bitmap(of: size, cancellation)
+            }
+            return .pixels(bitmap, exif: nil)
+        case .data(let data): bytes = data
+        case .file(let path): bytes = try read(path)
+        }
+        guard bytes.count <= options.maximumInputBytes else { throw .tooManyBytes(maximum: options.maximumInputBytes) }
+        try cancellation.check()
+        let description = try describe(bytes)
+        if passesThrough(bytes, description) {
+            return .unchanged(
+                PreparedImage(
+                    data: bytes, format: options.format, size: description.size, quality: nil, passedThrough: true))
+        }
+        let bitmap = try upright(description.size, description.orientation) { size throws(ImageError) in
+            try codec.decode(bytes, description, to: size, cancellation)
+        }
+        return .pixels(bitmap, exif: description.exif)
+    }
+
+    private func read(_ path: String) throws(ImageError) -> Data {
+        let limit = options.maximumInputBytes
+        let data: Data?
+        do throws(FileError) {
+            data = try WholeFile.read(path, atMost: limit)
+        } catch {
+            throw .file(path: error.path, reason: error.description)
+        }
+        guard let data else { throw .tooManyBytes(maximum: limit) }
+        return data
     }
 
     private func describe(_ bytes: Data) throws(ImageError) -> ImageDescription {
@@ -65,15 +83,17 @@ struct Preparation {
         guard description.size.width > 0, description.size.height > 0 else {
             throw .damaged(kind, reason: "it has no size")
         }
-        for size in [description.size, description.codedSize ?? description.size] {
-            guard size.count <= options.maximumPixels else {
-                throw .tooManyPixels(size, maximum: options.maximumPixels)
-            }
-            guard max(size.width, size.height) <= Self.maximumSide else {
-                throw .tooLong(size, maximum: Self.maximumSide)
-            }
-        }
+        for size in [description.size, description.codedSize ?? description.size] { try check(size) }
         return description
+    }
+
+    private func check(_ size: PixelSize) throws(ImageError) {
+        guard size.count <= options.maximumPixels else {
+            throw .tooManyPixels(size, maximum: options.maximumPixels)
+        }
+        guard max(size.width, size.height) <= Self.maximumSide else {
+            throw .tooLong(size, maximum: Self.maximumSide)
+        }
     }
 
     private func passesThrough(_ bytes: Data, _ description: ImageDescription) -> Bool {
@@ -84,14 +104,14 @@ struct Preparation {
             && bytes.count <= options.maximumBytes
     }
 
-    /// Decodes the picture, turned upright and within the bounds.
-    private func decode(_ bytes: Data, _ description: ImageDescription) throws(ImageError) -> Bitmap {
-        let isTransposed = description.orientation.isTransposed
+    /// Decodes a picture of a size, turned upright and within the bounds.
+    private func upright(
+        _ stored: PixelSize, _ orientation: Orientation, decode: (PixelSize) throws(ImageError) -> Bitmap
+    ) throws(ImageError) -> Bitmap {
         let bounds = PixelSize(width: max(1, options.bounds.width), height: max(1, options.bounds.height))
-        let size = description.size.fitted(in: isTransposed ? bounds.transposed : bounds)
-        let bitmap = try codec.decode(bytes, description, to: size, cancellation)
+        let bitmap = try decode(stored.fitted(in: orientation.isTransposed ? bounds.transposed : bounds))
         try cancellation.check()
         let visible = options.format.hasAlpha ? bitmap.withoutNeedlessAlpha() : bitmap.flattened(on: options.background)
-        return visible.upright(description.orientation)
+        return visible.upright(orientation)
     }
 }
