@@ -50,7 +50,7 @@ import Testing
             let states = login.$state.map(\.isAuthenticated).sink { seen.append($0) }
             let objects = login.objectWillChange.sink { changes += 1 }
             login.userName = "Ada"
-            #expect(changes == 1)
+            #expect(changes > 0)
             await login.registerGuest().value
             #expect(seen.first == false)
             #expect(seen.last == true)

@@ -64,7 +64,7 @@ import Testing
         await run.value
         #expect(Set(routes).subtracting([.loading]) == [.signInAgain(.refreshTokenRejected(code: nil))])
         #expect(core.status.session == nil)
-        #expect(core.status.shownSession == nil)
+        #expect(core.status.shownSession(showsExpiredContent: true) == nil)
         #expect(core.status.route.message == "Your session is no longer valid. Sign in again to continue.")
     }
 
@@ -107,7 +107,8 @@ import Testing
             await waitUntil { model.status.route.message != nil }
             #expect(model.status.route == .signInAgain(.refreshTokenRejected(code: nil)))
             #expect(model.status.session?.id == record.id)
-            #expect(model.status.shownSession?.id == record.id)
+            #expect(model.status.shownSession(showsExpiredContent: true)?.id == record.id)
+            #expect(model.status.shownSession(showsExpiredContent: false) == nil)
             #expect(model.status.endReason != nil)
 
             let next = try await backend.tokens.signIn(with: .fresh(9))
@@ -142,7 +143,7 @@ import Testing
             #expect(model.status.route.message == "Unlock this device to continue.")
             store.open()
             await model.retry().value
-            await waitUntil { model.status.shownSession != nil }
+            await waitUntil { model.status.shownSession(showsExpiredContent: false) != nil }
             #expect(model.status.route.message == nil)
         }
     }

@@ -42,7 +42,7 @@ extension GuestLogin {
         set { core.choose(newValue) }
     }
 
-    /// Whether a user is signed in.
+    /// Whether a user is signed in. It follows the session from the model's creation on, which reads the store.
     public var isAuthenticated: Bool { state.isAuthenticated }
 
     /// The guest that this login registered.
@@ -71,7 +71,6 @@ extension GuestLogin {
     /// - Returns: A task that ends once the sign-out is complete.
     @discardableResult public func logout() -> Task<Void, Never> { core.logout() }
 
-    /// Updates ``isAuthenticated`` whenever the session changes, including when it is restored at launch or ended by
-    /// the server. Returns when the task is cancelled.
+    /// Follows the session until the task is cancelled. Not needed: the model does so by itself.
     public func run() async { await core.run() }
 }

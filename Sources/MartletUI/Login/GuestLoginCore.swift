@@ -11,11 +11,22 @@ internal import MartletImages
     private let registration: GuestRegistration
     private let longestName: Int
     private var running: (number: Int, task: Task<Void, Never>)?
+    private var following: Task<Void, Never>?
 
     init(_ registration: GuestRegistration, longestName: Int) {
         self.registration = registration
         self.longestName = longestName
+        state.follow(registration.session.state())
+        guard registration.session.canChange else { return }
+        following = Task { [weak self, session = registration.session] in
+            for await _ in session.changes() {
+                guard let self else { return }
+                follow()
+            }
+        }
     }
+
+    deinit { following?.cancel() }
 
     func type(_ name: String) { state.type(name) }
 
@@ -41,12 +52,18 @@ internal import MartletImages
         cancelRegistration()
         return Task {
             await registration.session.signOut()
-            state.follow(registration.session.state())
+            follow()
         }
     }
 
     func run() async {
-        for await _ in registration.session.changes() { state.follow(registration.session.state()) }
+        for await _ in registration.session.changes() { follow() }
+    }
+
+    private func follow() {
+        var next = state
+        next.follow(registration.session.state())
+        if next != state { state = next }
     }
 
     private func register(_ submission: GuestLoginState.Submission) async {
@@ -64,6 +81,8 @@ internal import MartletImages
         // A canceled registration must not clear the one that replaced it.
         if running?.number == submission.number { running = nil }
         state.end(outcome, of: submission)
+        // The session may have ended before this task continued.
+        if registration.session.canChange { follow() }
     }
 
     private func follow(_ monitor: TransferMonitor, _ submission: GuestLoginState.Submission) async {

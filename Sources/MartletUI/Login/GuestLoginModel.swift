@@ -23,6 +23,7 @@ public import Observation
     /// Creates a model that shows the state of a core.
     public init(core: GuestLoginCore) {
         self.core = core
+        state = core.state
         core.onChange = { [weak self] in self?.state = $0 }
     }
 }

@@ -22,13 +22,26 @@
     @MainActor public final class GuestLoginViewModel: ObservableObject, GuestLogin {
         /// The current input, progress and result, also as a publisher.
         @Published public private(set) var state = GuestLoginState()
+        /// The name in the text field, also as a publisher.
+        @Published public var userName = "" {
+            didSet { if userName != core.state.userName { core.type(userName) } }
+        }
+        /// Whether a user is signed in, also as a publisher. It follows the session from the model's creation on.
+        @Published public private(set) var isAuthenticated = false
         /// Does the work that the members of ``GuestLogin`` start.
         public let core: GuestLoginCore
 
         /// Creates a model that shows the state of a core.
         public init(core: GuestLoginCore) {
             self.core = core
-            core.onChange = { [weak self] in self?.state = $0 }
+            show(core.state)
+            core.onChange = { [weak self] in self?.show($0) }
+        }
+
+        private func show(_ state: GuestLoginState) {
+            self.state = state
+            if userName != state.userName { userName = state.userName }
+            if isAuthenticated != state.isAuthenticated { isAuthenticated = state.isAuthenticated }
         }
     }
 #endif

@@ -8,6 +8,8 @@ public import Martlet
 public struct SessionSource: Sendable {
     let state: @Sendable () -> SessionState
     let changes: @Sendable () -> AsyncStream<SessionState>
+    /// Whether the state can change by itself. A fixed one, for a preview, knows nothing of a registration.
+    let canChange: Bool
     let restore: @Sendable () async -> Void
     let signOut: @Sendable () async -> Void
 
@@ -32,6 +34,7 @@ public struct SessionSource: Sendable {
         signOut: @escaping @Sendable () async -> Void = {}
     ) {
         self.state = state
+        canChange = changes != nil
         self.changes =
             changes ?? {
                 AsyncStream { continuation in

@@ -26,10 +26,12 @@ public struct SessionStatus: Sendable, Hashable {
         }
     }
 
-    /// The session whose content is visible, including behind the sheet that asks the user to sign in again.
-    var shownSession: SignedInSession? {
+    /// The session whose content is visible.
+    /// - Parameter showsExpiredContent: Whether the content stays behind the sheet that asks the user to sign in again.
+    func shownSession(showsExpiredContent: Bool) -> SignedInSession? {
         switch route {
-        case .content, .signInAgain: session
+        case .content: session
+        case .signInAgain: showsExpiredContent ? session : nil
         case .loading, .login, .unavailable, .unreadable: nil
         }
     }

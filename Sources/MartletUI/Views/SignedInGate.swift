@@ -4,8 +4,8 @@
 
     /// Shows the screen for the state of a session: a splash screen at launch, the login, or the content.
     ///
-    /// If the server ends the session, the login appears as a sheet over the content. If the stored session cannot be
-    /// read, the gate explains why and offers to try again.
+    /// If the server ends the session, the login takes the place of the content, which is no longer visible. If the
+    /// stored session cannot be read, the gate explains why and offers the route's ``SessionRoute/waysOn``.
     ///
     /// ```swift
     /// SignedInGate(session) { _ in
@@ -16,23 +16,27 @@
     /// ```
     ///
     /// The gate restores the session and follows it while it is visible. The content's `@State` ends with the session,
-    /// so that the next user does not see it. SwiftUI shows one sheet at a time: dismiss the content's own sheets when
-    /// the route becomes ``SessionRoute/signInAgain(_:)``.
+    /// so that the next user does not see it.
     public struct SignedInGate<Content: View, Login: View>: View {
         private let session: any SessionRouting
+        private let showsExpiredContent: Bool
         private let content: (SignedInSession) -> Content
         private let login: () -> Login
 
         /// Creates a gate.
         /// - Parameters:
         ///   - session: A ``SessionModel`` or a ``SessionViewModel``.
+        ///   - showsExpiredContent: Whether the content stays visible after the server has ended the session, with the
+        ///     login as a sheet over it. Anyone with the device then sees it without a session. SwiftUI shows one sheet
+        ///     at a time: dismiss the content's own sheets when the route becomes ``SessionRoute/signInAgain(_:)``.
         ///   - content: The view for a signed-in user.
-        ///   - login: The view for a signed-out user, also shown in the sheet after the session has ended.
+        ///   - login: The view for a signed-out user, also shown after the session has ended.
         public init(
-            _ session: any SessionRouting, @ViewBuilder content: @escaping (SignedInSession) -> Content,
-            @ViewBuilder login: @escaping () -> Login
+            _ session: any SessionRouting, showsExpiredContent: Bool = false,
+            @ViewBuilder content: @escaping (SignedInSession) -> Content, @ViewBuilder login: @escaping () -> Login
         ) {
             self.session = session
+            self.showsExpiredContent = showsExpiredContent
             self.content = content
             self.login = login
         }
@@ -50,7 +54,10 @@
         }
 
         private var screens: some View {
-            GateScreens(session: session, status: session.status, content: content, login: login)
+            let status = session.status
+            return GateScreens(
+                session: session, status: status,
+                shown: status.shownSession(showsExpiredContent: showsExpiredContent), content: content, login: login)
         }
     }
 
@@ -58,19 +65,20 @@
     private struct GateScreens<Content: View, Login: View>: View {
         let session: any SessionRouting
         let status: SessionStatus
+        let shown: SignedInSession?
         let content: (SignedInSession) -> Content
         let login: () -> Login
 
         var body: some View {
             ZStack {
                 // One branch for both routes: the view behind the sheet must keep its identity and its state.
-                if let shown = status.shownSession {
+                if let shown {
                     content(shown).id(shown.id)
                 } else {
                     otherScreen
                 }
             }
-            .sheet(isPresented: .constant(status.shownSession != nil && status.endReason != nil)) {
+            .sheet(isPresented: .constant(shown != nil && status.endReason != nil)) {
                 SignInAgainView(session: session, message: message, login: login)
                     .interactiveDismissDisabled()
             }
@@ -81,7 +89,8 @@
             case .loading, .content: SplashView()
             case .login: login()
             case .signInAgain: SignInAgainView(session: session, message: message, login: login)
-            case .unavailable, .unreadable: UnavailableView(session: session, message: message, login: login)
+            case .unavailable, .unreadable:
+                UnavailableView(session: session, message: message, waysOn: status.route.waysOn, login: login)
             }
         }
 
@@ -117,10 +126,11 @@
         }
     }
 
-    /// Says why the stored session cannot be read, and offers to try again or to sign in again.
+    /// Says why the stored session cannot be read, and offers the ways on.
     private struct UnavailableView<Login: View>: View {
         let session: any SessionRouting
         let message: String
+        let waysOn: [WayOn]
         let login: () -> Login
         @State private var showsLogin = false
 
@@ -131,11 +141,14 @@
                 ScrollingIfNeeded {
                     VStack {
                         Explanation(title: Wording.unavailableTitle.text(), message: message)
-                        Button(Wording.tryAgain.text()) { session.retry() }
-                            .padding()
-                        // A permanently damaged record must not lock the user out.
-                        Button(Wording.signInAgainTitle.text()) { showsLogin = true }
-                            .padding()
+                        ForEach(waysOn) { way in
+                            switch way {
+                            // The message asks for it, and the store is then read again by itself.
+                            case .unlock: EmptyView()
+                            case .retry: Button(Wording.tryAgain.text()) { session.retry() }.padding()
+                            case .signIn: Button(Wording.signInAgainTitle.text()) { showsLogin = true }.padding()
+                            }
+                        }
                     }
                 }
             }

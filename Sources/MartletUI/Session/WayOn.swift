@@ -1,0 +1,39 @@
+public import Martlet
+
+/// What leads a user on from a screen that cannot show the content.
+public enum WayOn: Sendable, Hashable {
+    /// Unlocking the device or the keyring, as the message says. The session is then read again by itself.
+    case unlock
+    /// A button that reads the stored session again: ``SessionRouting/retry()``.
+    case retry
+    /// The login. A sign-in starts a new session.
+    case signIn
+}
+
+extension WayOn: Identifiable {
+    /// The way itself, for lists of buttons.
+    public var id: WayOn { self }
+}
+
+extension SessionRoute {
+    /// What leads on from this screen, the best first. Empty for ``loading``, which ends by itself, and for the content.
+    public var waysOn: [WayOn] {
+        switch self {
+        case .loading, .content: []
+        case .login, .signInAgain: [.signIn]
+        case .unavailable(let failure), .unreadable(let failure): failure.waysOn
+        }
+    }
+}
+
+extension StorageError {
+    /// What leads on if the stored session cannot be read for this reason, the best first.
+    public var waysOn: [WayOn] {
+        switch kind {
+        // A keyring whose password is lost must not lock the user out.
+        case .locked: [.unlock, .retry, .signIn]
+        case .unreachable: [.retry, .signIn]
+        case .corrupt, .tooNew, .unsafePermissions, .foreign: [.signIn, .retry]
+        }
+    }
+}

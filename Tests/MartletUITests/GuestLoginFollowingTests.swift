@@ -1,0 +1,93 @@
+import Martlet
+import MartletTesting
+import Testing
+
+@testable import MartletUI
+
+#if canImport(Combine)
+    import Combine
+#elseif OpenCombine
+    import OpenCombine
+#endif
+
+@MainActor @Suite("A guest login follows the session by itself") struct GuestLoginFollowingTests {
+    @Test(
+        "restored sessions and sessions ended by the server are followed without run()",
+        arguments: ModelVariant.allCases)
+    func follows(variant: ModelVariant) async throws {
+        let time = ManualTimeSource()
+        let backend = Backend(store: .inMemory(holding: .fresh(at: time.wallClock)), time: time) { _ in .status(401) }
+        let login = try variant.login(GuestRegistration(backend.client))
+        await waitUntil { login.isAuthenticated }
+        _ = try? await backend.client.data(for: Call<NoContent>.get("/me"))
+        await waitUntil { !login.isAuthenticated }
+    }
+
+    @Test(
+        "a login that is made after the session was restored is authenticated at once", arguments: ModelVariant.allCases
+    )
+    func restored(variant: ModelVariant) async throws {
+        let time = ManualTimeSource()
+        let backend = Backend(store: .inMemory(holding: .fresh(at: time.wallClock)), time: time)
+        await backend.tokens.restore()
+        let login = try variant.login(GuestRegistration(backend.client))
+        #expect(login.isAuthenticated && login.state.isAuthenticated)
+        await backend.tokens.signOut()
+        await waitUntil { !login.isAuthenticated }
+    }
+
+    @Test("a released model stops following", arguments: ModelVariant.allCases)
+    func released(variant: ModelVariant) async throws {
+        let ended = Gate()
+        let source = SessionSource(
+            state: { .signedOut },
+            changes: {
+                AsyncStream { continuation in
+                    continuation.yield(.signedOut)
+                    continuation.onTermination = { _ in ended.open() }
+                }
+            })
+        var login: (any GuestLogin)? = try variant.login(
+            GuestRegistration(session: source) { name, _, _ in Guest(id: name) })
+        weak let left = login
+        for _ in 0..<100 { await Task.yield() }
+        login = nil
+        await ended.pass()
+        #expect(left == nil)
+    }
+
+    @Test(
+        "without a session of its own, as in a preview, a registration authenticates", arguments: ModelVariant.allCases)
+    func preview(variant: ModelVariant) async throws {
+        let login = try variant.login(GuestRegistration { name, _, _ in Guest(id: name) })
+        login.userName = "Ada"
+        await login.registerGuest().value
+        for _ in 0..<100 { await Task.yield() }
+        #expect(login.isAuthenticated)
+    }
+
+    #if canImport(Combine) || OpenCombine
+        @Test("a view model publishes the name and whether a user is signed in") func publishers() async throws {
+            let backend = Backend()
+            let login = GuestLoginViewModel(backend.client)
+            var names: [String] = []
+            var authenticated: [Bool] = []
+            let first = login.$userName.sink { names.append($0) }
+            let second = login.$isAuthenticated.sink { authenticated.append($0) }
+            login.userName = "A"
+            login.userName = "Ada"
+            #expect(login.state.userName == "Ada")
+            await login.registerGuest().value
+            #expect(authenticated == [false, true])
+            await login.logout().value
+            #expect(authenticated == [false, true, false])
+            // The next user does not see the name, however it was set.
+            #expect(names == ["", "A", "Ada", ""] && login.userName == "")
+            let any: any GuestLogin = login
+            any.userName = "Grace"
+            #expect(login.userName == "Grace" && names.last == "Grace")
+            first.cancel()
+            second.cancel()
+        }
+    #endif
+}

@@ -1,0 +1,58 @@
+import Martlet
+import Testing
+
+@testable import MartletUI
+
+@Suite("Routing that strands no user") struct RoutingTests {
+    private static let kinds: [StorageError.Kind] = [
+        .locked, .unreachable, .corrupt, .tooNew, .unsafePermissions, .foreign,
+    ]
+    private static let session = SignedInSession(id: SessionID())
+
+    private static func status(_ states: SessionState...) -> SessionStatus {
+        var status = SessionStatus()
+        status.start()
+        for state in states { status.follow(state) }
+        return status
+    }
+
+    @Test("every store that cannot be read has a message and a way on, and none locks the user out", arguments: kinds)
+    func stores(kind: StorageError.Kind) {
+        let error = StorageError(kind, "errno 13")
+        for state in [SessionState.unavailable(error), .unreadable(error)] {
+            let route = Self.status(state).route
+            #expect(route.message?.isEmpty == false)
+            #expect(route.waysOn.contains(.signIn) && route.waysOn.contains(.retry))
+        }
+    }
+
+    @Test("the best way on is to unlock, to try again, or to sign in, by the kind of the error")
+    func best() {
+        let first = Self.kinds.map { StorageError($0, "").waysOn.first }
+        #expect(first == [.unlock, .retry, .signIn, .signIn, .signIn, .signIn])
+    }
+
+    @Test("every other state leads to the login, to the content, or ends by itself") func others() {
+        #expect(Self.status(.loading).route.waysOn == [])
+        #expect(Self.status(.signedIn(Self.session)).route.waysOn == [])
+        #expect(Self.status(.signedOut).route.waysOn == [.signIn])
+        #expect(Self.status(.expired(.noRefreshToken)).route.waysOn == [.signIn])
+    }
+
+    @Test("after the server has ended the session, its content is hidden, unless the app wants it behind the login")
+    func expired() {
+        let status = Self.status(.signedIn(Self.session), .expired(.noRefreshToken))
+        #expect(status.route == .signInAgain(.noRefreshToken))
+        #expect(status.shownSession(showsExpiredContent: false) == nil)
+        #expect(status.shownSession(showsExpiredContent: true) == Self.session)
+    }
+
+    @Test("content is shown only for a session that can be read, whatever the app wants", arguments: kinds)
+    func unreadable(kind: StorageError.Kind) {
+        let error = StorageError(kind, "")
+        for state in [SessionState.unavailable(error), .unreadable(error), .signedOut] {
+            let status = Self.status(.signedIn(Self.session), state)
+            #expect(status.shownSession(showsExpiredContent: true) == nil)
+        }
+    }
+}
