@@ -235,8 +235,8 @@ def main():
     for system in CHECKED:
         newer = newer_everywhere | newer_symbols(build_stubs(system), OUTPUT / system)
         check(system, newer)
-        mistakes += check_mistakes(system, newer)
-        mistakes += check_planted(system) + check_blocks(system, blocks)
+        own = [chain for chain in blocks if system == "iOS" or "import UIKit" not in chain[0].code]
+        mistakes += check_mistakes(system, newer) + check_planted(system) + check_blocks(system, own)
         print(f"{system}: {', '.join(on(system, TARGETS))} compile.", flush=True)
     print(f"The check found all {mistakes} deliberate mistakes, and {sum(map(len, blocks))} Swift blocks compile.")
     files = ", ".join(f"{system} {count} files" for system, count in counts.items())

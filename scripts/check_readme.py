@@ -149,7 +149,7 @@ def write_package(folder, blocks):
     kinds = {"Snippets": "target"}
     for chain in chains(blocks):
         module = "Snippets"
-        if chain[0].mode == "apple" and not IS_APPLE:
+        if chain[0].mode == "apple" and (not IS_APPLE or "import UIKit" in chain[0].code):
             continue
         if chain[0].mode == "file":
             is_test = bool(re.search(r"^import Testing$", chain[0].code, re.MULTILINE))

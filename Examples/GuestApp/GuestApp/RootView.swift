@@ -3,7 +3,7 @@ import Martlet
 import MartletUI
 import SwiftUI
 
-/// The root of the app: a splash screen, the login, or the articles with a sheet to sign in again.
+/// The root of the app: a splash screen, the login, the articles, or the login with the reason why the session has ended.
 struct RootView: View {
     let model: AppModel
 

@@ -3,11 +3,12 @@
 /// ```swift
 /// for await state in tokens.states {
 ///     switch state {
+///     case .loading: router.show(.splash)
 ///     case .signedIn: router.show(.home)
 ///     case .signedOut: router.show(.login)
 ///     case .expired(let reason): router.show(.signInAgain(reason))
+///     case .unavailable(let error): router.show(.retry, error)
 ///     case .unreadable(let error): router.show(.login, error)
-///     case .loading, .unavailable: router.show(.splash)
 ///     }
 /// }
 /// ```
