@@ -19,6 +19,7 @@ public struct URLRequest: Hashable, Sendable {
     public var url: URL?
     public var httpMethod: String?
     public var httpShouldHandleCookies: Bool
+    public var allHTTPHeaderFields: [String: String]?
     public func value(forHTTPHeaderField field: String) -> String? { fatalError() }
     public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) { fatalError() }
 }

@@ -97,7 +97,7 @@ struct Authorizer: Sendable {
     /// The request still holds its slot here. The token is marked as rejected before the slot goes to the next call,
     /// which must not go out with the same token.
     func validate(_ response: ServerResponse, for call: inout CallState) throws(NetworkError) {
-        guard tokens.rejection.isRejected(response) else {
+        guard tokens.rejection.isRejected(response, to: call.request) else {
             if call.authorization.reportsAcceptance, StatusCodes.successful.contains(response.status) { report(call) }
             return
         }

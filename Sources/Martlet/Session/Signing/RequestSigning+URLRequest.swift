@@ -110,8 +110,22 @@
             }
             var fields = token(on: request)
             defer { put(fields, on: &request) }
+            let sent = request
             return try await recover(
-                from: ServerResponse(head: head, body: body), to: &fields, target: request.url?.absoluteString)
+                &fields, target: sent.url?.absoluteString,
+                ifRejected: isRejected(ServerResponse(head: head, body: body), to: Self.head(of: sent)))
+        }
+
+        /// The request as a ``RejectionRule`` sees it.
+        private static func head(of request: URLRequest) -> HTTPRequest {
+            let location = request.url.flatMap { try? Location.parse($0.absoluteString).get() }
+            var head = HTTPRequest(
+                method: request.httpMethod.flatMap { .init($0) } ?? .get, scheme: location?.origin.scheme,
+                authority: location?.authority, path: location?.target)
+            for (name, value) in request.allHTTPHeaderFields ?? [:] {
+                if let name = HTTPField.Name(name) { head.headerFields[name] = value }
+            }
+            return head
         }
 
         private func token(on request: URLRequest) -> HTTPFields {

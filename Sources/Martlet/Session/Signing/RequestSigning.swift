@@ -53,8 +53,10 @@ extension TokenManager {
     public func recover(
         from response: HTTPResponse, body: Data = Data(), to request: inout HTTPRequest
     ) async throws(SessionError) -> Bool {
-        try await recover(
-            from: ServerResponse(head: response, body: body), to: &request.headerFields, target: try? request.target())
+        let sent = request
+        return try await recover(
+            &request.headerFields, target: try? sent.target(),
+            ifRejected: isRejected(ServerResponse(head: response, body: body), to: sent))
     }
 
     func sign(
@@ -76,12 +78,17 @@ extension TokenManager {
         }
     }
 
+    /// Whether the response rejects the request's token. The rule must not see the token.
+    func isRejected(_ response: ServerResponse, to request: HTTPRequest) -> Bool {
+        var request = request
+        request.headerFields[scheme.header] = nil
+        return rejection.isRejected(response, to: request)
+    }
+
     func recover(
-        from response: ServerResponse, to fields: inout HTTPFields, target: String?
+        _ fields: inout HTTPFields, target: String?, ifRejected isRejected: @autoclosure () -> Bool
     ) async throws(SessionError) -> Bool {
-        guard mayCarryToken(toURL: target), let token = scheme.token(in: fields), rejection.isRejected(response) else {
-            return false
-        }
+        guard mayCarryToken(toURL: target), let token = scheme.token(in: fields), isRejected() else { return false }
         guard let stamp = try await stamp(of: token) else { throw .sessionChanged }
         let credential = try await credential(replacing: stamp).get()
         guard credential.stamp.session == stamp.session else { throw .sessionChanged }

@@ -1,15 +1,33 @@
+public import HTTPTypes
+
 /// Decides which responses reject the access token, so that the manager refreshes it and the request is replayed.
 ///
 /// ```swift
 /// RejectionRule.status(419)                  // used by some frameworks for an expired session
 /// RejectionRule { $0.status == 200 && $0.body.range(of: marker) != nil }
 /// ```
+///
+/// If an endpoint responds with 401 for another reason than the token, look at the request too. Here a wrong current
+/// password is the error of its call, and not the end of a token's life:
+///
+/// ```swift
+/// RejectionRule { response, request in
+///     response.status == 401 && request.path != "/v1/me/password"
+/// }
+/// ```
 public struct RejectionRule: Sendable {
-    private let matches: @Sendable (ServerResponse) -> Bool
+    private let matches: @Sendable (ServerResponse, HTTPRequest) -> Bool
 
     /// A rule made of a closure.
     /// - Parameter matches: Whether a response rejects the token. It is called with every response to a signed request.
     public init(_ matches: @escaping @Sendable (ServerResponse) -> Bool) {
+        self.matches = { response, _ in matches(response) }
+    }
+
+    /// A rule made of a closure that sees the request, too.
+    /// - Parameter matches: Whether a response rejects the token of its request. It is called with every response to a
+    ///   signed request, and with that request without its token. The request's path includes that of the base URL.
+    public init(_ matches: @escaping @Sendable (ServerResponse, HTTPRequest) -> Bool) {
         self.matches = matches
     }
 
@@ -30,10 +48,13 @@ public struct RejectionRule: Sendable {
 
     /// A rule that matches if this one or the other one does.
     public func or(_ other: RejectionRule) -> RejectionRule {
-        RejectionRule { self.isRejected($0) || other.isRejected($0) }
+        RejectionRule { self.isRejected($0, to: $1) || other.isRejected($0, to: $1) }
     }
 
-    func isRejected(_ response: ServerResponse) -> Bool {
-        matches(response)
+    /// - Parameters:
+    ///   - response: The response.
+    ///   - request: The request, without its token.
+    func isRejected(_ response: ServerResponse, to request: HTTPRequest) -> Bool {
+        matches(response, request)
     }
 }
