@@ -9,13 +9,16 @@ public import HTTPTypes
 /// ```
 ///
 /// If the server uses other names or other terminal errors, describe them with
-/// ``init(path:method:placement:fields:accessTokenScheme:terminalStatuses:terminalCodes:)``. If the request looks
-/// different, write a closure. This server expects the refresh token in the path:
+/// ``init(path:query:method:placement:fields:accessTokenScheme:headers:terminal:)``. If the request looks different, write a
+/// closure. This server expects a bearer token in a `PATCH`, and wants to know the purpose:
 ///
 /// ```swift
 /// let refresher: HTTPTokenRefresher = .custom { bundle, client in
 ///     guard let refreshToken = bundle.refreshToken else { throw RefreshRejectedError() }
-///     let response = try await client.send(.post, "/sessions/\(refreshToken.reveal())/renewals")
+///     var headers: HTTPFields = [.contentType: "application/json"]
+///     headers.setSensitive("Bearer \(refreshToken.reveal())", for: .authorization)
+///     let body = Data(#"{"purpose":"renewal"}"#.utf8)
+///     let response = try await client.send(.patch, "/sessions/current", headers: headers, body: body)
 ///     if response.status == 401 { throw RefreshRejectedError() }
 ///     guard StatusCodes.successful.contains(response.status) else {
 ///         throw RefreshError(.status(response.status), description: "the token endpoint responded with \(response)")
@@ -38,25 +41,27 @@ public struct HTTPTokenRefresher: TokenRefresher {
     /// Describes the dialect of a token endpoint.
     /// - Parameters:
     ///   - path: The token endpoint: a path below the manager's base URL, or an absolute URL.
+    ///   - query: The query items of the request.
     ///   - method: The method of the request.
     ///   - placement: Where the request carries the refresh token.
     ///   - fields: Where the response carries the new tokens.
-    ///   - accessTokenScheme: How the request also carries the old access token; `nil` to leave it out.
-    ///   - terminalStatuses: Statuses that end the session.
-    ///   - terminalCodes: Values of `error` or `code` in a JSON response that end the session if its status is 400 or
-    ///     401.
+    ///   - accessTokenScheme: How the request also carries the old access token; `nil` to leave it out. Where both
+    ///     tokens would use the same header field, the refresh token has it.
+    ///   - headers: Further header fields of the request, such as an API key.
+    ///   - terminal: Which responses end the session.
     public init(
         path: String,
+        query: Query = [:],
         method: HTTPRequest.Method = .post,
         placement: TokenPlacement,
         fields: TokenFields = .automatic,
         accessTokenScheme: AuthenticationScheme? = nil,
-        terminalStatuses: StatusCodes = [401],
-        terminalCodes: Set<String> = ["invalid_grant", "invalid_token"]
+        headers: HTTPFields = [:],
+        terminal: TerminalRule = .standard
     ) {
         let request = RefreshRequest(
-            path: path, method: method, placement: placement, accessTokenScheme: accessTokenScheme,
-            terminalStatuses: terminalStatuses, terminalCodes: terminalCodes)
+            path: path, query: query, method: method, placement: placement, accessTokenScheme: accessTokenScheme,
+            headers: headers, terminal: terminal)
         self.init(fields: fields) { bundle, client, fields in
             try await request.send(bundle, over: client, reading: fields)
         }
@@ -107,8 +112,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
         path: String = "/oauth/token", client: OAuthClient? = nil, sendsJSON: Bool = false
     ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
-            path: path, placement: .oauth2(client, sendsJSON: sendsJSON), terminalStatuses: [],
-            terminalCodes: ["invalid_grant"])
+            path: path, placement: .oauth2(client, sendsJSON: sendsJSON), terminal: .code("invalid_grant"))
     }
 
     /// POST without a body, with the refresh token as a bearer token (`Authorization: Bearer …`). A 401 is terminal,
@@ -122,7 +126,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// so is a 400 with the code `invalid_grant` or `invalid_token`.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
-    ///   - header: The field for the refresh token; `nil` means `refresh-token`.
+    ///   - header: The field for the refresh token; `nil` means `refresh-token`. `Authorization` carries it as a bearer
+    ///     token, in place of the access token.
     ///   - accessTokenScheme: How the request carries the old access token; `nil` to leave it out.
     public static func header(
         path: String, header: HTTPField.Name? = nil, accessTokenScheme: AuthenticationScheme? = .bearer

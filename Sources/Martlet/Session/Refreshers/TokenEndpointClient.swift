@@ -24,13 +24,14 @@ public struct TokenEndpointClient: Sendable {
     /// - Parameters:
     ///   - method: The method.
     ///   - path: A path below the base URL, or an absolute URL.
+    ///   - query: The query items.
     ///   - headers: Header fields. They replace the manager's own fields of the same name.
     ///   - body: The body, if any; set its `Content-Type` in `headers`.
     /// - Throws: ``RefreshError`` if there is no response; an error that says why if the URL is invalid or insecure.
     public func send(
-        _ method: HTTPRequest.Method, _ path: String, headers: HTTPFields = [:], body: Data? = nil
+        _ method: HTTPRequest.Method, _ path: String, query: Query = [:], headers: HTTPFields = [:], body: Data? = nil
     ) async throws -> ServerResponse {
-        let location = try baseURL.location.get().appending(RequestPath(setting: path), query: [:])
+        let location = try baseURL.location.get().appending(RequestPath(setting: path), query: query)
         guard allowsInsecureHTTP || !location.origin.isInsecure else {
             throw InvalidRequestError("\(location.origin) is plain http, so no token is sent there. Use https.")
         }

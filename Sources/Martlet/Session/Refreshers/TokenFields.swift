@@ -1,4 +1,4 @@
-internal import HTTPTypes
+public import HTTPTypes
 internal import MartletJSON
 
 #if canImport(FoundationEssentials)
@@ -9,8 +9,9 @@ internal import MartletJSON
 
 /// Where a response carries its tokens.
 ///
-/// ``automatic`` finds them in nearly every response: at the top level, or within `data`, `result`, `tokens` or
-/// `token`, in camel case or snake case. Pass your own names if the server uses others.
+/// ``automatic`` finds them in nearly every response: at the top level, or within `data`, `result`, `tokens`, `token`
+/// or `AuthenticationResult`, in camel case or snake case. If the body has no access token, it looks for a bearer token
+/// in the response's `Authorization` field. Pass your own names if the server uses others.
 public struct TokenFields: Sendable, Hashable {
     let containers: [String]
     let accessToken: [String]
@@ -19,6 +20,8 @@ public struct TokenFields: Sendable, Hashable {
     let expiresAt: [String]
     let refreshCookie: String?
     var additional: [String]
+    let accessTokenHeader: HTTPField.Name?
+    let refreshTokenHeader: HTTPField.Name?
 
     /// The names of the fields. An argument that is left out keeps the usual names.
     /// - Parameters:
@@ -28,16 +31,24 @@ public struct TokenFields: Sendable, Hashable {
     ///   - expiresIn: Names of the lifetime in seconds.
     ///   - expiresAt: Names of the expiry date: seconds or milliseconds since 1970, or a date in ISO 8601.
     ///   - refreshCookie: The cookie with the refresh token, for servers that keep it out of the body.
+    ///   - accessTokenHeader: The header field with the access token, if the body has none. In `Authorization`, it
+    ///     stands after `Bearer`.
+    ///   - refreshTokenHeader: The header field with the refresh token, if the body has none. If it is the same as that
+    ///     of the access token, the access token renews itself.
     ///   - additional: Further fields to keep with the session (``TokenBundle/additionalFields``), such as `id_token`:
     ///     beside the access token or in one of the containers. By default none are, because a store has little room for
     ///     what the app never reads.
     public init(
-        containers: [String] = ["", "data", "result", "tokens", "token"],
-        accessToken: [String] = ["accessToken", "access_token", "token", "jwt"],
-        refreshToken: [String] = ["refreshToken", "refresh_token"],
-        expiresIn: [String] = ["expiresIn", "expires_in"],
+        containers: [String] = ["", "data", "result", "tokens", "token", "AuthenticationResult"],
+        accessToken: [String] = [
+            "accessToken", "access_token", "token", "jwt", "access", "AccessToken", "idToken", "id_token",
+        ],
+        refreshToken: [String] = ["refreshToken", "refresh_token", "refresh", "RefreshToken"],
+        expiresIn: [String] = ["expiresIn", "expires_in", "ExpiresIn"],
         expiresAt: [String] = ["expiresAt", "expires_at"],
         refreshCookie: String? = nil,
+        accessTokenHeader: HTTPField.Name? = .authorization,
+        refreshTokenHeader: HTTPField.Name? = nil,
         additional: [String] = []
     ) {
         self.containers = containers
@@ -47,6 +58,8 @@ public struct TokenFields: Sendable, Hashable {
         self.expiresAt = expiresAt
         self.refreshCookie = refreshCookie
         self.additional = additional
+        self.accessTokenHeader = accessTokenHeader
+        self.refreshTokenHeader = refreshTokenHeader
     }
 
     /// The usual containers and names.
@@ -56,6 +69,7 @@ public struct TokenFields: Sendable, Hashable {
     /// - Throws: An error that describes the response if it contains no access token.
     public func bundle(from response: ServerResponse) throws -> TokenBundle {
         guard let json = JSONValue(body: response.body) else {
+            if let bundle = bundle(fromHeadersOf: response) { return bundle }
             throw MissingTokenError(description: "the response is not JSON: \(response)")
         }
         let candidates = candidates(in: json)
@@ -65,15 +79,17 @@ public struct TokenFields: Sendable, Hashable {
             var bundle = TokenBundle(
                 accessToken: Secret(access),
                 refreshToken: refreshCookie.flatMap { SetCookie.value(of: $0, in: response.headers) }
-                    ?? refresh.flatMap { $0.isEmpty ? nil : Secret($0) },
+                    ?? refresh.flatMap { $0.isEmpty ? nil : Secret($0) }
+                    ?? token(in: refreshTokenHeader, of: response),
                 lifetime: first(expiresIn, in: object)?.number.flatMap(Self.lifetime),
                 expiresAt: first(expiresAt, in: object).flatMap(Self.date),
-                tokenType: first(["tokenType", "token_type"], in: object)?.string,
+                tokenType: first(["tokenType", "token_type", "TokenType"], in: object)?.string,
                 scope: first(["scope"], in: object)?.string,
                 additionalFields: additionalFields(in: [object] + candidates + [json]))
             bundle.serverDate = response.headers[.date].flatMap(HTTPDate.parse)
             return bundle
         }
+        if let bundle = bundle(fromHeadersOf: response) { return bundle }
         throw MissingTokenError(description: "the response has no \(accessToken.joined(separator: ", ")): \(response)")
     }
 

@@ -8,14 +8,15 @@ public import HTTPTypes
 
 /// Where a request to the token endpoint carries the refresh token.
 public enum TokenPlacement: Sendable, Hashable {
-    /// In a JSON object, under this name.
-    case json(field: String)
+    /// In a JSON object, under this name, beside further members. Those may be secret, such as a client secret.
+    case json(field: String, parameters: [String: Secret] = [:])
     /// As an OAuth 2.0 parameter: `refresh_token` of the refresh grant (RFC 6749, section 6), or `token` of a
     /// revocation (RFC 7009). The parameters are a form, as the RFCs require, or a JSON object.
     case oauth2(OAuthClient?, sendsJSON: Bool = false)
     /// As a bearer token: `Authorization: Bearer <refresh token>` (RFC 6750, section 2.1).
     case bearer
-    /// In a header field, as it is.
+    /// In a header field, as it is. Only `Authorization` carries it as a bearer token, because a value of that field
+    /// starts with a scheme (RFC 9110, section 11.6.2).
     case header(HTTPField.Name)
     /// In a cookie.
     case cookie(name: String)
@@ -28,9 +29,10 @@ public enum TokenPlacement: Sendable, Hashable {
     /// - Returns: The request's body.
     func place(_ token: Secret?, parameters: Query, headers: inout HTTPFields) throws -> Data? {
         switch self {
-        case .json(let field):
-            headers[.contentType] = "application/json"
-            return try JSONEncoder().encode(token.map { [field: $0.reveal()] } ?? [:])
+        case .json(let field, var members):
+            if headers[.contentType] == nil { headers[.contentType] = "application/json" }
+            if let token { members[field] = token }
+            return try JSONEncoder().encode(members.mapValues { $0.reveal() })
         case .oauth2(let oauthClient, let sendsJSON):
             var parameters = parameters
             oauthClient?.authenticate(&headers, &parameters)
@@ -41,7 +43,7 @@ public enum TokenPlacement: Sendable, Hashable {
             headers[.contentType] = "application/json"
             let pairs = parameters.items.map { ($0.name, $0.value ?? "") }
             return try JSONEncoder().encode(Dictionary(pairs, uniquingKeysWith: { $1 }))
-        case .bearer:
+        case .bearer, .header(.authorization):
             if let token { AuthenticationScheme.bearer.sign(&headers, with: token) }
         case .header(let name):
             if let token { headers.setSensitive(token.reveal(), for: name) }

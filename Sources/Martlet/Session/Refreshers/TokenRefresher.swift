@@ -8,7 +8,9 @@
 ///
 /// Most servers are covered by a factory: ``json(path:field:)``, ``oauth2(path:client:sendsJSON:)``, ``bearer(path:)``,
 /// ``header(path:header:accessTokenScheme:)``, ``accessTokenOnly(path:field:)``, ``jsonInResult(path:field:)`` or
-/// ``cookie(path:cookie:)``. ``HTTPTokenRefresher`` shows how to describe another dialect with data or with a closure.
+/// ``cookie(path:cookie:)``. Several products have a preset, such as ``simpleJWT(path:)`` or ``supabase(path:apiKey:)``;
+/// <doc:YourBackendsDialect> lists them. ``HTTPTokenRefresher`` shows how to describe another dialect with data or with a
+/// closure.
 ///
 /// ```swift
 /// let tokens = TokenManager(

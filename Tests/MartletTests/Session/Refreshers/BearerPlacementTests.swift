@@ -23,6 +23,18 @@ import Testing
         #expect(try await tokens.validTokenBundle().accessToken.reveal() == "access-2")
     }
 
+    @Test("in the header field Authorization, the refresh token is a bearer token and replaces the access token")
+    func authorizationField() async throws {
+        let stub = StubTransport()
+        let refresh = stub.when(.get, "/auth/refresh").respond(.tokens(.fresh(2)))
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .header(path: "/auth/refresh", header: .authorization), transport: stub)
+        try await tokens.signIn(with: .fresh(1))
+        try await tokens.refresh()
+        #expect(refresh.requests.map { $0.headers[.authorization] } == ["Bearer refresh-1"])
+    }
+
     @Test("a 401 ends the session, a 503 does not") func rejection() async throws {
         let stub = StubTransport()
         stub.when(.post, "/auth/refresh").respond(.status(503)).respond(.status(401))

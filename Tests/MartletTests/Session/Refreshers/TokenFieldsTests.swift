@@ -36,9 +36,34 @@ import Testing
             #"{"accessToken":"a","refreshToken":"r"}"#, #"{"data":{"access_token":"a","refresh_token":"r"}}"#,
             #"{"data":{"tokens":{"token":"a","refreshToken":"r"}}}"#, #"{"token":{"jwt":"a","refreshToken":"r"}}"#,
             #"{"accessToken":"","result":{"accessToken":"a","refreshToken":"r"}}"#,
+            #"{"access":"a","refresh":"r"}"#, #"{"idToken":"a","refreshToken":"r","expiresIn":"3600"}"#,
+            #"{"access_token":"a","id_token":"i","refresh_token":"r"}"#,
+            #"{"AuthenticationResult":{"AccessToken":"a","IdToken":"i","RefreshToken":"r","ExpiresIn":3600}}"#,
         ])
     func containers(json: String) throws {
         let bundle = try bundle(json)
+        #expect(bundle.accessToken.reveal() == "a" && bundle.refreshToken?.reveal() == "r")
+    }
+
+    @Test("a body without a token leaves it to the header field Authorization", arguments: ["", "{}", #"{"id":1}"#])
+    func authorizationField(body: String) throws {
+        let bundle = try bundle(body, headers: [.authorization: "Bearer a", .date: "Sat, 21 Nov 2026 12:00:00 GMT"])
+        #expect(bundle.accessToken.reveal() == "a" && bundle.refreshToken == nil)
+        #expect(bundle.serverDate?.timeIntervalSince1970 == 1_795_262_400)
+    }
+
+    @Test("the body goes before the header fields, and only a bearer token counts there") func headerFields() throws {
+        #expect(try bundle(#"{"token":"a"}"#, headers: [.authorization: "Bearer b"]).accessToken.reveal() == "a")
+        #expect(throws: MissingTokenError.self) { try bundle("{}", headers: [.authorization: "Basic b"]) }
+        #expect(throws: MissingTokenError.self) { try bundle("{}", headers: [.authorization: "Bearer "]) }
+    }
+
+    @Test("both tokens can be in header fields of their own") func ownHeaderFields() throws {
+        let access = try #require(HTTPField.Name("X-Access-Token"))
+        let refresh = try #require(HTTPField.Name("X-Refresh-Token"))
+        let fields = TokenFields(accessTokenHeader: access, refreshTokenHeader: refresh)
+        let head = HTTPResponse(status: .noContent, headerFields: [access: "a", refresh: "r"])
+        let bundle = try fields.bundle(from: ServerResponse(head: head, body: Data()))
         #expect(bundle.accessToken.reveal() == "a" && bundle.refreshToken?.reveal() == "r")
     }
 

@@ -1,0 +1,75 @@
+/// Decides which responses of the token endpoint end the session. Every other failure is transient, and the session
+/// stays.
+///
+/// ```swift
+/// TerminalRule.status(401, 422)
+/// TerminalRule.code("invalid_grant")
+/// TerminalRule.status(401).or(.code("SESSION_CLOSED", status: 409))
+/// ```
+///
+/// No rule can make a redirect, a 408, a 429 or a 5xx terminal.
+public struct TerminalRule: Sendable, Hashable {
+    /// Responses with one of the statuses and, unless it is `nil`, one of the codes.
+    private struct Clause: Sendable, Hashable {
+        let statuses: Set<Int>
+        let codes: Set<String>?
+    }
+
+    private let clauses: [Clause]
+
+    /// Client errors with one of these statuses.
+    ///
+    /// A proxy or a firewall may use the status for reasons of its own. If the server sends a code too,
+    /// ``code(_:status:)`` is safer.
+    public static func status(_ statuses: Int...) -> TerminalRule {
+        let clientErrors = statuses.filter { (400..<500).contains($0) }
+        return TerminalRule(clauses: [Clause(statuses: Set(clientErrors), codes: nil)])
+    }
+
+    /// Responses whose JSON contains one of these error codes.
+    ///
+    /// The code is looked for in the members `error`, `code`, `error_code`, `errorCode` and `__type`. If `error` is an
+    /// object, it is also looked for in its members `code`, `status` and `message`.
+    /// - Parameters:
+    ///   - codes: The codes.
+    ///   - status: The statuses that the response may have. Without any, 400 and 401.
+    public static func code(_ codes: String..., status: Int...) -> TerminalRule {
+        TerminalRule(clauses: [Clause(statuses: status.isEmpty ? [400, 401] : Set(status), codes: Set(codes))])
+    }
+
+    /// A 401, or a 400 with the code `invalid_grant` or `invalid_token`.
+    public static let standard = TerminalRule.status(401).or(.code("invalid_grant", "invalid_token"))
+
+    /// A rule that matches if this one or the other one does.
+    public func or(_ other: TerminalRule) -> TerminalRule {
+        TerminalRule(clauses: clauses + other.clauses)
+    }
+
+    /// The error that ends the session; `nil` if the response is not terminal.
+    func rejection(in response: ServerResponse) -> RefreshRejectedError? {
+        let status = response.status
+        guard status < 500, !(300..<400).contains(status), status != 408, status != 429 else { return nil }
+        let candidates = clauses.filter { $0.statuses.contains(status) }
+        guard !candidates.isEmpty else { return nil }
+        let codes = JSONValue(body: response.body).map(Self.codes) ?? []
+        let declared = candidates.reduce(into: Set()) { $0.formUnion($1.codes ?? []) }
+        if let code = codes.first(where: declared.contains) { return RefreshRejectedError(code: code) }
+        guard candidates.contains(where: { $0.codes == nil }) else { return nil }
+        return RefreshRejectedError(code: codes.first)
+    }
+
+    /// The error codes of a response, the most usual place first.
+    private static func codes(in json: JSONValue) -> [String] {
+        var codes = ["error", "code", "error_code", "errorCode"].compactMap { json[$0]?.text }
+        // AWS puts a namespace before the name: `com.amazonaws.example#NotAuthorizedException`.
+        if let type = json["__type"]?.string { codes.append(type.split(separator: "#").last.map(String.init) ?? type) }
+        if let error = json["error"] {
+            // Google adds details after a colon: `INVALID_REFRESH_TOKEN : details`.
+            if let message = error["message"]?.string {
+                codes.append(String(message.prefix { $0 != " " && $0 != ":" }))
+            }
+            codes += ["status", "code"].compactMap { error[$0]?.text }
+        }
+        return codes
+    }
+}

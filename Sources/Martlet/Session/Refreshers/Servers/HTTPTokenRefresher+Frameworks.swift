@@ -1,0 +1,82 @@
+// Presets for servers that are built with a framework. Each names the documentation that it follows.
+
+extension TokenRefresher where Self == HTTPTokenRefresher {
+    /// Simple JWT for the Django REST framework: POST with `{"refresh": "…"}`. The response contains `access` and, with
+    /// `ROTATE_REFRESH_TOKENS`, `refresh`. A 401 is terminal.
+    ///
+    /// With `BLACKLIST_AFTER_ROTATION` a refresh token works once, and there is no grace period: leave
+    /// ``SessionPolicy/rotationGrace`` at its default. Access tokens stay valid until they expire.
+    ///
+    /// Source: <https://django-rest-framework-simplejwt.readthedocs.io/en/latest/getting_started.html>
+    /// - Parameter path: The path of `TokenRefreshView`, below the manager's base URL.
+    public static func simpleJWT(path: String = "/api/token/refresh/") -> HTTPTokenRefresher {
+        HTTPTokenRefresher(path: path, placement: .json(field: "refresh"), terminal: .status(401))
+    }
+
+    /// Django OAuth Toolkit: the OAuth 2.0 refresh grant as a form. Only the code `invalid_grant` is terminal.
+    ///
+    /// A refresh revokes the old access token at once, and calls with it that are under way are replayed. Views with
+    /// `protected_resource` reject a dead access token with 403 instead of 401: pass `.status(401, 403)` as the
+    /// manager's ``RejectionRule``. Those of the REST framework respond with 401.
+    ///
+    /// Source: <https://django-oauth-toolkit.readthedocs.io/en/latest/settings.html>
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - client: The app's client registration.
+    public static func djangoOAuthToolkit(path: String = "/o/token/", client: OAuthClient) -> HTTPTokenRefresher {
+        .oauth2(path: path, client: client)
+    }
+
+    /// Flask-JWT-Extended: POST without a body, with the refresh token as a bearer token. The response contains a new
+    /// `access_token`; the refresh token usually stays the same. A 401 (expired or revoked) and a 422 (invalid) are
+    /// terminal.
+    ///
+    /// The server rejects an access token that it cannot decode with 422 as well, for example after its key has
+    /// changed. To refresh then, too, pass `.status(401, 422)` as the manager's ``RejectionRule``.
+    ///
+    /// Source: <https://flask-jwt-extended.readthedocs.io/en/stable/refreshing_tokens.html>
+    /// - Parameter path: The path of the view with `@jwt_required(refresh=True)`, below the manager's base URL.
+    public static func flaskJWTExtended(path: String = "/refresh") -> HTTPTokenRefresher {
+        HTTPTokenRefresher(path: path, placement: .bearer, terminal: .status(401, 422))
+    }
+
+    /// NestJS with `passport-jwt`: POST without a body, with the refresh token as a bearer token. A 401 is terminal, and
+    /// so is the framework's `ForbiddenException`, a 403 with `"error": "Forbidden"`. The 403 of a firewall is not.
+    ///
+    /// Source: <https://docs.nestjs.com/recipes/passport>
+    /// - Parameter path: The route with the guard for refresh tokens, below the manager's base URL.
+    public static func nestJS(path: String = "/auth/refresh") -> HTTPTokenRefresher {
+        HTTPTokenRefresher(
+            path: path, placement: .bearer, terminal: .status(401).or(.code("Forbidden", status: 403)))
+    }
+
+    /// Laravel Passport: the OAuth 2.0 refresh grant as a form. The code `invalid_grant` is terminal, and so is
+    /// `invalid_request` with 401, which versions before 13 send for a dead refresh token.
+    ///
+    /// Source: <https://laravel.com/docs/passport#refreshing-tokens>
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - client: The app's client registration.
+    public static func laravelPassport(path: String = "/oauth/token", client: OAuthClient) -> HTTPTokenRefresher {
+        HTTPTokenRefresher(
+            path: path, placement: .oauth2(client),
+            terminal: .code("invalid_grant").or(.code("invalid_request", status: 401)))
+    }
+
+    /// Devise-JWT: POST without a body, with the access token as a bearer token. The response carries the next one in
+    /// its `Authorization` field, as the one to a sign-in does. A 401 is terminal.
+    ///
+    /// Devise-JWT has no refresh tokens. An access token renews itself while it is valid, at a route that the server
+    /// lists in `dispatch_requests`. The session ends if the app does not run before the token expires.
+    ///
+    /// Source: <https://github.com/waiting-for-dev/devise-jwt>, "Dispatch requests"
+    /// - Parameter path: The route that dispatches a new token, below the manager's base URL.
+    public static func deviseJWT(path: String) -> HTTPTokenRefresher {
+        HTTPTokenRefresher(
+            path: path, placement: .bearer,
+            fields: TokenFields(
+                accessToken: [], refreshToken: [], accessTokenHeader: .authorization,
+                refreshTokenHeader: .authorization),
+            terminal: .status(401))
+    }
+}
