@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help demo serve test ci smoke apple-check conformance torture kills tsan tsan-short bench bench-once \
-	bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs docs-preview clean
+	interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs docs-preview clean
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -16,6 +16,8 @@ DIALECT ?= envelope
 # A file for the conformance table, and options for the benchmarks.
 MARKDOWN ?=
 BENCH ?=
+# Options for make interop, such as "--seconds 60 --server simple_jwt".
+INTEROP ?=
 # The rounds of torture and kills, the lease of the torture's lock in milliseconds, and the fuzzer's time in seconds.
 ROUNDS ?= 1000
 LEASE ?=
@@ -105,6 +107,17 @@ kills: ## Kills a process while it writes to the file stores and downloads (ROUN
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
 	@$(COMMAND) kills --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
+
+# Django and Flask come from PyPI, into .venv. Not part of make test, which needs no network.
+interop: ## Runs processes that share a session of Django SimpleJWT, Django OAuth Toolkit and Flask-JWT-Extended.
+	@scripts/install-dependencies.sh tools
+	@$(BUILD_COMMAND)
+	@if [[ ! -x .venv/bin/python3 ]]; then python3 -m venv .venv; fi
+	@.venv/bin/python3 -m pip install --quiet --disable-pip-version-check -r Tools/Interop/requirements.txt || { \
+		echo "PyPI did not deliver what Tools/Interop/requirements.txt lists. Install it into .venv by other means." >&2; \
+		exit 1; \
+	}
+	@$(COMMAND) interop $(INTEROP)
 
 # The sanitizer slows the processes down, so a refresh gets more time.
 tsan: ## Runs the tests without traits and SECONDS=60 of torture under ThreadSanitizer.

@@ -7,6 +7,6 @@ internal import ArgumentParser
         abstract: "Martlet keeps an app signed in. Watch a demo, run a test server, or stress the session engine.",
         subcommands: [
             DemoCommand.self, ServeCommand.self, TortureCommand.self, TortureWorkerCommand.self, KillsCommand.self,
-            KillsWorkerCommand.self,
+            KillsWorkerCommand.self, InteropCommand.self, InteropWorkerCommand.self,
         ])
 }

@@ -135,7 +135,7 @@ struct TortureWorker: Sendable {
 }
 
 /// A store without the lock that keeps processes from refreshing at the same time.
-private struct LocklessStore: TokenStore {
+struct LocklessStore: TokenStore {
     let base: AnyTokenStore
 
     func read() async -> StoreReading { await base.read() }
