@@ -4,8 +4,14 @@ extension HTTPFields {
     /// Sets a field whose value is secret. Observers see it masked, and it never follows a redirect to another origin.
     /// HTTP/2 marks it as never indexed (RFC 7541, section 7.1.3).
     public mutating func setSensitive(_ value: String, for name: HTTPField.Name) {
+        self[fields: name] = [.sensitive(value, for: name)]
+    }
+}
+
+extension HTTPField {
+    static func sensitive(_ value: String, for name: HTTPField.Name) -> HTTPField {
         var field = HTTPField(name: name, value: value)
         field.indexingStrategy = .disallow
-        self[fields: name] = [field]
+        return field
     }
 }

@@ -4,6 +4,12 @@ internal import HTTPTypes
 /// the server rejects, once for each call.
 struct Authorizer: Sendable {
     let tokens: TokenManager
+    /// The field with the last token that was attached, because checking each of its characters again takes time.
+    private let lastField = Locked<(token: Secret, field: HTTPField)?>(nil)
+
+    init(tokens: TokenManager) {
+        self.tokens = tokens
+    }
 
     /// Whether the call may carry a token at all.
     func mayAuthorize(_ call: CallState) -> Bool {
@@ -82,7 +88,17 @@ struct Authorizer: Sendable {
         call.authorization.credential = nil
         call.context.stamp = credential.stamp
         call.authorization.reportsAcceptance = credential.isUnproven
-        tokens.scheme.sign(&request.headerFields, with: credential.accessToken)
+        request.headerFields[tokens.scheme.header] = nil
+        request.headerFields.append(field(with: credential.accessToken))
+    }
+
+    private func field(with token: Secret) -> HTTPField {
+        lastField.withLock { last in
+            if let last, last.token == token { return last.field }
+            let field = tokens.scheme.field(with: token)
+            last = (token, field)
+            return field
+        }
     }
 
     /// Removes the token from a request that an interceptor has redirected to another origin.

@@ -52,6 +52,8 @@ final class ConcurrencyLimiter: Sendable {
         ) {
             running -= 1
             if isLasting { lasting -= 1 } else { isReserveOpen = opensReserve ?? isReserveOpen }
+            // What the next burst will meet is unknown.
+            if running == 0 { isReserveOpen = false }
             return (admit(within: limit), running == 0)
         }
 
@@ -77,6 +79,9 @@ final class ConcurrencyLimiter: Sendable {
 
     /// The hooks of interceptors that the current task is part of, each while its call holds a slot.
     @TaskLocal private static var hooks: [RunningHook] = []
+
+    /// The queues of a few origins are kept, so that calls one after another do not make them anew.
+    private static let maximumIdleQueues = 8
 
     private let limit: @Sendable (Origin) -> Int?
     private let reservePerConnection: Int
@@ -176,7 +181,7 @@ final class ConcurrencyLimiter: Sendable {
                 let (next, isIdle) = state.queues[origin]?.end(
                     isLasting: claim.isLasting, opensReserve: opensReserve, limit)
             else { return [] }
-            if isIdle { state.queues[origin] = nil }
+            if isIdle, state.queues.count > Self.maximumIdleQueues { state.queues[origin] = nil }
             return next
         }
         for continuation in next { continuation.resume(returning: true) }

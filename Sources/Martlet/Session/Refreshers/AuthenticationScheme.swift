@@ -31,6 +31,10 @@ public struct AuthenticationScheme: Sendable, Hashable {
     }
 
     func sign(_ headers: inout HTTPFields, with token: Secret) {
-        headers.setSensitive(prefix.map { "\($0) \(token.reveal())" } ?? token.reveal(), for: header)
+        headers[fields: header] = [field(with: token)]
+    }
+
+    func field(with token: Secret) -> HTTPField {
+        .sensitive(prefix.map { "\($0) \(token.reveal())" } ?? token.reveal(), for: header)
     }
 }

@@ -26,7 +26,7 @@ public struct TokenFields: Sendable, Hashable {
     /// The names of the fields. An argument that is left out keeps the usual names.
     /// - Parameters:
     ///   - containers: Objects that may contain the tokens, outermost first; an empty name is the response itself.
-    ///   - accessToken: Names of the access token.
+    ///   - accessToken: Names of the access token. An ID token is none, unless the server says so, as Firebase does.
     ///   - refreshToken: Names of the refresh token.
     ///   - expiresIn: Names of the lifetime in seconds.
     ///   - expiresAt: Names of the expiry date: seconds or milliseconds since 1970, or a date in ISO 8601.
@@ -40,9 +40,7 @@ public struct TokenFields: Sendable, Hashable {
     ///     what the app never reads.
     public init(
         containers: [String] = ["", "data", "result", "tokens", "token", "AuthenticationResult"],
-        accessToken: [String] = [
-            "accessToken", "access_token", "token", "jwt", "access", "AccessToken", "idToken", "id_token",
-        ],
+        accessToken: [String] = ["accessToken", "access_token", "token", "jwt", "access", "AccessToken"],
         refreshToken: [String] = ["refreshToken", "refresh_token", "refresh", "RefreshToken"],
         expiresIn: [String] = ["expiresIn", "expires_in", "ExpiresIn"],
         expiresAt: [String] = ["expiresAt", "expires_at"],

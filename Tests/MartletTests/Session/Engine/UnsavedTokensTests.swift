@@ -32,7 +32,7 @@ import Testing
         }
         #expect(!session.isSaved)
         // Neither another call nor the app itself gets the tokens, and their refresh token is not spent.
-        await #expect(throws: SessionError.self) { try await app.tokens.validToken() }
+        await #expect(throws: SessionError.self) { try await app.tokens.validTokenBundle() }
         await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
         #expect(app.backend.refreshCalls == 1)
     }

@@ -36,7 +36,6 @@ import Testing
             #"{"accessToken":"a","refreshToken":"r"}"#, #"{"data":{"access_token":"a","refresh_token":"r"}}"#,
             #"{"data":{"tokens":{"token":"a","refreshToken":"r"}}}"#, #"{"token":{"jwt":"a","refreshToken":"r"}}"#,
             #"{"accessToken":"","result":{"accessToken":"a","refreshToken":"r"}}"#,
-            #"{"access":"a","refresh":"r"}"#, #"{"idToken":"a","refreshToken":"r","expiresIn":"3600"}"#,
             #"{"access_token":"a","id_token":"i","refresh_token":"r"}"#,
             #"{"AuthenticationResult":{"AccessToken":"a","IdToken":"i","RefreshToken":"r","ExpiresIn":3600}}"#,
         ])
