@@ -5,9 +5,9 @@ import HTTPTypes
 
 /// Sends bodies that are in memory as typed calls do, and all others as streams.
 struct InMemoryTransport: Transport {
-    private let transport: AsyncHTTPClientTransport
+    private let transport: any PunctualTransport
 
-    init(_ transport: AsyncHTTPClientTransport = AsyncHTTPClientTransport()) {
+    init(_ transport: any PunctualTransport) {
         self.transport = transport
     }
 
@@ -24,9 +24,11 @@ struct InMemoryTransport: Transport {
     }
 
     func makeIsolatedTransport() -> any Transport {
-        guard let isolated = transport.makeIsolatedTransport() as? AsyncHTTPClientTransport else { return self }
+        guard let isolated = transport.makeIsolatedTransport() as? any PunctualTransport else { return self }
         return InMemoryTransport(isolated)
     }
 
     func parallelRequests(to origin: Origin) -> Int? { transport.parallelRequests(to: origin) }
+
+    var waitsForContinue: Bool { transport.waitsForContinue }
 }

@@ -10,22 +10,24 @@ enum TransportContract {}
 /// The transports under test, with their known limits on this platform.
 enum TransportKind: String, CaseIterable, Sendable, Codable, CustomTestStringConvertible {
     case asyncHTTPClient
-    /// Its exchanges in memory, which typed calls use.
-    case asyncHTTPClientInMemory
     case urlSession
+    /// Their exchanges in memory, which typed calls use.
+    case asyncHTTPClientInMemory
+    case urlSessionInMemory
 
     var testDescription: String { rawValue }
 
     /// All transports, or the one that the environment variable `MARTLET_TRANSPORT` names.
     static let allCases: [TransportKind] =
         ProcessInfo.processInfo.environment["MARTLET_TRANSPORT"].flatMap { TransportKind(rawValue: $0) }.map { [$0] }
-        ?? [.asyncHTTPClient, .asyncHTTPClientInMemory, .urlSession]
+        ?? [.asyncHTTPClient, .urlSession, .asyncHTTPClientInMemory, .urlSessionInMemory]
 
     func make() -> any Transport {
         switch self {
         case .asyncHTTPClient: AsyncHTTPClientTransport()
-        case .asyncHTTPClientInMemory: InMemoryTransport()
         case .urlSession: URLSessionTransport()
+        case .asyncHTTPClientInMemory: InMemoryTransport(AsyncHTTPClientTransport())
+        case .urlSessionInMemory: InMemoryTransport(URLSessionTransport())
         }
     }
 
@@ -75,6 +77,7 @@ enum TransportKind: String, CaseIterable, Sendable, Codable, CustomTestStringCon
         return [
             .urlSession: limits, .asyncHTTPClient: nioLimits,
             .asyncHTTPClientInMemory: inMemory.merging(nioLimits) { $1 },
+            .urlSessionInMemory: inMemory.merging(limits) { $1 },
         ]
     }()
 

@@ -21,6 +21,11 @@
             var sender: CheckedContinuation<HTTPResponse, any Error>?
             /// The task that waits for a chunk of the body.
             var reader: CheckedContinuation<Data?, any Error>?
+            /// The task that waits for the whole response, and the number of bytes that it accepts.
+            var caller: CheckedContinuation<Void, any Error>?
+            var maximumCount: Int?
+            var isTooLarge = false
+            var head: HTTPResponse?
             var hasHead = false
             var pieces: [Data] = []
             var buffered = 0
@@ -54,24 +59,62 @@
             _ upload: URLSessionUpload, on connections: URLSessionTransport.Connections
         ) async throws -> HTTPResponse {
             try await withCheckedThrowingContinuation { sender in
-                let session = connections.session
-                let isCancelled = state.withLock { state in
-                    guard state.end == nil else { return true }
-                    state.sender = sender
-                    state.upload = upload
-                    state.task = upload.task
-                    state.queue = session.delegateQueue
-                    // Added before a cancellation can see the task, because the end of the task removes it.
-                    connections.exchanges.add(self, for: upload.task)
-                    return false
-                }
-                guard !isCancelled else {
-                    // The session would retain a task that is neither started nor cancelled.
-                    session.delegateQueue.addOperation { upload.task.cancel() }
-                    return sender.resume(throwing: CancellationError())
-                }
-                upload.start(for: self)
+                let hasStarted = start(upload, on: connections) { $0.sender = sender }
+                if !hasStarted { sender.resume(throwing: failure) }
             }
+        }
+
+        /// Starts the task, and returns when the whole response has arrived. The waiting task is resumed once.
+        func run(
+            _ upload: URLSessionUpload, on connections: URLSessionTransport.Connections, upTo maximumCount: Int
+        ) async throws -> WholeResponse {
+            try await withCheckedThrowingContinuation { caller in
+                let hasStarted = start(upload, on: connections) { state in
+                    state.caller = caller
+                    state.maximumCount = maximumCount
+                }
+                if !hasStarted { caller.resume(throwing: failure) }
+            }
+            return try state.withLock { state in
+                guard let head = state.head else {
+                    throw TransportError.connectionLost("the server closed the connection")
+                }
+                let body = state.pieces.count == 1 ? state.pieces[0] : state.pieces.reduce(into: Data()) { $0 += $1 }
+                state.pieces = []
+                return WholeResponse(head: head, body: body, isTooLarge: state.isTooLarge)
+            }
+        }
+
+        /// - Parameter wait: Records the task that waits for the response.
+        /// - Returns: Whether the task has started. It has not if the exchange has failed before.
+        private func start(
+            _ upload: URLSessionUpload, on connections: URLSessionTransport.Connections,
+            _ wait: (inout State) -> Void
+        ) -> Bool {
+            let session = connections.session
+            let mayStart = state.withLock { state in
+                guard state.end == nil else { return false }
+                wait(&state)
+                state.upload = upload
+                state.task = upload.task
+                state.queue = session.delegateQueue
+                // Added before a cancellation can see the task, because the end of the task removes it.
+                connections.exchanges.add(self, for: upload.task)
+                return true
+            }
+            guard mayStart else {
+                // The session would retain a task that is neither started nor cancelled.
+                session.delegateQueue.addOperation { upload.task.cancel() }
+                return false
+            }
+            upload.start(for: self)
+            return true
+        }
+
+        /// Why the exchange ended before it began.
+        private var failure: any Error {
+            if case .failure(let error) = state.withLock({ $0.end }) { return error }
+            return CancellationError()
         }
 
         /// The next chunk of the body, or `nil` at its end.
@@ -114,11 +157,13 @@
                     state.end = end
                     state.sender = nil
                     state.reader = nil
+                    state.caller = nil
                 }
                 return state
             }
             guard let ended else { return }
             if case .failure(let error) = end { ended.sender?.resume(throwing: error) }
+            ended.caller?.resume(with: end)
             ended.reader?.resume(with: end.map { nil })
             // Not cancelled here: on Linux, `URLSessionTask.cancel()` can wait for locks that the caller, a
             // cancellation handler, already holds. On the queue of the callbacks, the task cannot end between the check
@@ -147,34 +192,44 @@
             }
             // On Linux a 100 arrives as a response of its own.
             guard response.statusCode >= 200 || response.statusCode == 101 else { return true }
+            let head = HTTPResponse(response, isDecoded: !isHead)
             let (sender, isWanted) = state.withLock { state in
                 defer { state.sender = nil }
                 state.isRedirecting = false
                 state.hasHead = true
+                state.head = head
                 return (state.sender, state.end == nil)
             }
-            sender?.resume(returning: HTTPResponse(response, isDecoded: !isHead))
+            sender?.resume(returning: head)
             return isWanted
         }
 
         /// Receives a chunk of the body.
         func receive(_ data: Data) {
             guard !data.isEmpty else { return }
-            let (reader, isUnwanted) = state.withLock { state -> (CheckedContinuation<Data?, any Error>?, Bool) in
-                if let end = state.end { return (nil, (try? end.get()) == nil) }
+            let (reader, isUnwanted, isTooLarge) = state.withLock {
+                state -> (CheckedContinuation<Data?, any Error>?, Bool, Bool) in
+                if let end = state.end { return (nil, state.isTooLarge || (try? end.get()) == nil, false) }
                 if let reader = state.reader {
                     state.reader = nil
-                    return (reader, false)
+                    return (reader, false, false)
+                }
+                if let maximumCount = state.maximumCount, data.count > maximumCount - state.buffered {
+                    state.isTooLarge = true
+                    return (nil, true, true)
                 }
                 state.pieces.append(data)
                 state.buffered += data.count
-                if URLSessionUpload.canPause, !state.isPaused, state.buffered >= Self.highWater {
+                if URLSessionUpload.canPause, state.maximumCount == nil, !state.isPaused,
+                    state.buffered >= Self.highWater
+                {
                     state.isPaused = true
                     state.task?.suspend()
                 }
-                return (nil, false)
+                return (nil, false, false)
             }
             reader?.resume(returning: data)
+            if isTooLarge { finish() }
             // The cancellation waits in the queue behind all received chunks, which never end if the server sends
             // faster than they are consumed. So cancel here.
             if isUnwanted { cancelTask() }

@@ -33,6 +33,8 @@
 
         private let connections: Connections
         private let isolated = Locked<URLSessionTransport?>(nil)
+        /// The time limits of exchanges in memory.
+        private let limits = TimeLimits(time: .system)
 
         /// Creates a transport with its own session, which is invalidated when the transport and all response bodies
         /// have been released.
@@ -57,6 +59,26 @@
             }
             let hold = Hold(exchange, connections)
             return (head: head, body: .singlePass { { try await hold.next() } })
+        }
+
+        func exchange(
+            _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
+        ) async throws -> WholeResponse {
+            // Calls whose responses have arrived go on first, so that their requests go out together. Otherwise each would
+            // wake the session's thread by itself.
+            await Task.yield()
+            let urlRequest = try URLRequest(request)
+            let exchange = URLSessionExchange(
+                host: urlRequest.url?.host ?? "", isHead: request.method == .head)
+            let upload = try await URLSessionUpload(
+                body.map { OutgoingBody($0) }, request: urlRequest, session: connections.session)
+            let cancelLimit = limits.schedule(after: limit) { exchange.fail(DeadlineError()) }
+            defer { cancelLimit() }
+            return try await withTaskCancellationHandler {
+                try await exchange.run(upload, on: connections, upTo: maximumCount)
+            } onCancel: {
+                exchange.cancel()
+            }
         }
 
         /// The limit of connections for plain `http`; `nil` for `https`, because HTTP/2 may be used, where one
@@ -100,6 +122,8 @@
             }
         }
     }
+
+    extension URLSessionTransport: PunctualTransport {}
 
     extension URLSessionTransport {
         /// A session and its exchanges. It is invalidated with the last exchange that uses it.

@@ -36,7 +36,7 @@ import Testing
             #"{"accessToken":"a","refreshToken":"r"}"#, #"{"data":{"access_token":"a","refresh_token":"r"}}"#,
             #"{"data":{"tokens":{"token":"a","refreshToken":"r"}}}"#, #"{"token":{"jwt":"a","refreshToken":"r"}}"#,
             #"{"accessToken":"","result":{"accessToken":"a","refreshToken":"r"}}"#,
-            #"{"access_token":"a","id_token":"i","refresh_token":"r"}"#,
+            #"{"access":"a","refresh":"r"}"#, #"{"access_token":"a","id_token":"i","refresh_token":"r"}"#,
             #"{"AuthenticationResult":{"AccessToken":"a","IdToken":"i","RefreshToken":"r","ExpiresIn":3600}}"#,
         ])
     func containers(json: String) throws {
