@@ -9,7 +9,8 @@
     /// Sends requests with async-http-client on SwiftNIO. This is the default transport on Linux.
     ///
     /// It speaks HTTP/1.1, and HTTP/2 if an `https` server offers it. Bodies are streamed both ways with back-pressure.
-    /// It ignores the proxy settings of the environment.
+    /// It ignores the proxy settings of the environment. It creates no tracing spans, because they would carry the whole
+    /// URL, with the secrets in it; ``init(client:decodesContent:isolatedClient:)`` takes a client that does.
     ///
     /// Its connections close when the transport and all response bodies have been released, or with ``shutdown()``.
     public final class AsyncHTTPClientTransport: Transport {
