@@ -88,6 +88,11 @@ public final class NetworkClient: APIClient {
                 throw error
             }
         }
-        return try await pipeline.perform(endpoint, accept: accept, owner: owner, monitor: monitor, receiver: receiver)
+        var start = owner == nil ? pipeline.begin(endpoint.authentication) : nil
+        if let begun = start, begun.credential == nil, monitor == nil, receiver == nil {
+            start = try await pipeline.waitForToken(of: begun, for: endpoint, accept: accept)
+        }
+        return try await pipeline.perform(
+            endpoint, accept: accept, owner: owner, start: start, monitor: monitor, receiver: receiver)
     }
 }

@@ -33,12 +33,13 @@ public struct RequestContext: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
     init(
-        endpoint: any Endpoint, method: String, location: Location, time: any TimeSource
+        endpoint: any Endpoint, method: String, location: Location, time: any TimeSource,
+        since startedAt: Duration? = nil
     ) {
         self.endpoint = endpoint
         self.attempt = 0
         self.time = time
-        self.startedAt = time.uptime
+        self.startedAt = startedAt ?? time.uptime
         self.method = method
         self.location = location
         self.origin = location.origin

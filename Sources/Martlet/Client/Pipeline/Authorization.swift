@@ -9,6 +9,8 @@ struct Authorization: Sendable {
     var session: SessionID?
     /// The fresh token that was found when the call was made, if nothing can have happened since.
     var firstCredential: Credential?
+    /// Why there was no token when the call has waited for one before it was built.
+    var firstFailure: SessionError?
     /// The token for the next attempt.
     var credential: Credential?
     /// Why the session had expired, if the call goes out without a token for that reason.

@@ -33,7 +33,11 @@ struct Authorizer: Sendable {
     /// No request slot is held meanwhile, so that calls that need no token can pass.
     func waitForToken(_ call: inout CallState) async throws(SessionError) {
         guard call.authorization.credential == nil else { return }
-        switch await requestToken(for: call) {
+        let failure = call.authorization.firstFailure
+        call.authorization.firstFailure = nil
+        let result: Result<Credential, SessionError> =
+            if let failure { .failure(failure) } else { await requestToken(for: call) }
+        switch result {
         case .success(let credential):
             try assign(credential, to: &call)
         case .failure(.signedOut) where call.authorization.session != nil:

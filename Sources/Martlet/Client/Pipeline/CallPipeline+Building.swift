@@ -30,9 +30,10 @@ extension CallPipeline {
     /// - Parameters:
     ///   - body: The body of the endpoint.
     ///   - length: Its length, if it is known before it is encoded.
+    ///   - startedAt: When the call was made; `nil` for now.
     func build(
         _ endpoint: any Endpoint, _ body: RequestBody?, length: Int64?, accept: String?,
-        _ authentication: AuthenticationRequirement
+        _ authentication: AuthenticationRequirement, since startedAt: Duration? = nil
     ) throws(NetworkError) -> CallState {
         let method = endpoint.method
         let location: Location
@@ -41,7 +42,8 @@ extension CallPipeline {
         } catch {
             throw .invalidRequest(CallDescription(unsent: endpoint), reason: error.description)
         }
-        let context = RequestContext(endpoint: endpoint, method: method.rawValue, location: location, time: time)
+        let context = RequestContext(
+            endpoint: endpoint, method: method.rawValue, location: location, time: time, since: startedAt)
         guard attemptRunner.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(context.call, url: location.redactedText)
         }

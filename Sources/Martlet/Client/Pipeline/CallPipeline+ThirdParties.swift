@@ -49,6 +49,29 @@ extension CallPipeline {
         return recipient
     }
 
+    /// The origin of an adapted request. If an interceptor has changed it, the token is removed.
+    func origin(
+        of request: inout HTTPRequest, adaptedFrom call: inout CallState, _ recipient: Recipient
+    ) throws -> Origin {
+        guard !request.hasSameOrigin(as: call.request) else { return call.context.origin }
+        let target = try origin(of: request)
+        guard target != call.context.origin else { return target }
+        let fields = request.headerFields
+        authorizer?.removeToken(from: &request, for: &call)
+        // For a third party the token has been removed already. What the interceptor has put in its place stays.
+        if case .thirdParty = recipient { request.headerFields = fields }
+        return target
+    }
+
+    func origin(of request: HTTPRequest) throws -> Origin {
+        let url = "\(request.scheme ?? "https")://\(request.authority ?? "")"
+        let origin = try Location.parse(url).get().origin
+        guard attemptRunner.allowsInsecureHTTP || !origin.isInsecure else {
+            throw Redirect.Refusal.insecure(url: "\(origin)")
+        }
+        return origin
+    }
+
     /// After an interceptor has changed a request: removes the header fields that the new recipient must not get.
     /// - Parameter mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an earlier
     ///   hook of the same interceptor.

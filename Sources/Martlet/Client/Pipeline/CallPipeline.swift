@@ -17,7 +17,7 @@ struct CallPipeline: Sendable {
     let decoding: ResponseDecoding
     private let interceptors: [any RequestInterceptor]
     /// Whether the app has interceptors. Without them a call skips what only they need.
-    private let hasHooks: Bool
+    let hasHooks: Bool
     let authorizer: Authorizer?
     let slots: ConcurrencyLimiter
 
@@ -41,21 +41,23 @@ struct CallPipeline: Sendable {
     /// - Parameters:
     ///   - session: The only session that may authorize the call; the current one if `nil`.
     ///   - owner: What the call belongs to, if it was made earlier; `nil` if it is made now.
+    ///   - start: The start of the call, if it has begun.
     ///   - receiver: Consumes the body of an acceptable response. Without one the body is read into memory.
+    @inline(never)
     func perform(
         _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
-        session: SessionID? = nil, owner: CallOwner? = nil, monitor: TransferMonitor? = nil,
+        session: SessionID? = nil, owner: CallOwner? = nil, start: CallStart? = nil, monitor: TransferMonitor? = nil,
         receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
         var bodyOutlivesCall = false
         defer { if !bodyOutlivesCall { monitor?.finish() } }
         let (requirement, body) = (authentication ?? endpoint.authentication, endpoint.body)
-        let needsOwner = requirement != .none && tokens?.isRefreshingHere == false
-        let start = needsOwner ? tokens?.beginCall() : nil
+        let start = start ?? begin(requirement)
         let length = await body?.measured()
-        var call = try build(endpoint, body, length: length, accept: accept, requirement)
+        var call = try build(endpoint, body, length: length, accept: accept, requirement, since: start?.uptime)
         if let start {
             call.authorization.owner = owner ?? start.owner
+            call.authorization.firstFailure = start.failure
             // Interceptors and files may take time, and the token may change meanwhile.
             let isImmediate = !hasHooks && body?.inspectsFiles != true
             if owner == nil, isImmediate { call.authorization.firstCredential = start.credential }
@@ -234,29 +236,6 @@ struct CallPipeline: Sendable {
             }
             slot.map { slots.release($0) }
         }
-    }
-
-    /// The origin of an adapted request. If an interceptor has changed it, the token is removed.
-    private func origin(
-        of request: inout HTTPRequest, adaptedFrom call: inout CallState, _ recipient: Recipient
-    ) throws -> Origin {
-        guard !request.hasSameOrigin(as: call.request) else { return call.context.origin }
-        let target = try origin(of: request)
-        guard target != call.context.origin else { return target }
-        let fields = request.headerFields
-        authorizer?.removeToken(from: &request, for: &call)
-        // For a third party the token has been removed already. What the interceptor has put in its place stays.
-        if case .thirdParty = recipient { request.headerFields = fields }
-        return target
-    }
-
-    private func origin(of request: HTTPRequest) throws -> Origin {
-        let url = "\(request.scheme ?? "https")://\(request.authority ?? "")"
-        let origin = try Location.parse(url).get().origin
-        guard attemptRunner.allowsInsecureHTTP || !origin.isInsecure else {
-            throw Redirect.Refusal.insecure(url: "\(origin)")
-        }
-        return origin
     }
 
     /// How long to wait before the next attempt.
