@@ -9,6 +9,7 @@
 /// The bytes belong to the caller of `decode`. If a decoder or container outlives that call, the document copies them
 /// first (``keepBytes()``). Indexes come only from the tape, so every access is inside the two areas.
 final class Document {
+    // Unchecked like the variables of ``Position``, and for the same reason.
     @exclusivity(unchecked) private(set) var bytes: UnsafePointer<UInt8>
     private let count: Int
     let tape: UnsafeMutablePointer<UInt32>

@@ -28,9 +28,10 @@ extension SessionStateMachine {
         return session.record.bundle.accessToken == token ? session.record.stamp : nil
     }
 
-    /// The tokens in use, with their expiry by this device's clock; `nil` if callers see no session.
+    /// The tokens in use, with their expiry by this device's clock; `nil` if callers see no session, or none that they may
+    /// use yet.
     var currentBundle: TokenBundle? {
-        guard let session, session.isVisible else { return nil }
+        guard let session, session.isVisible, session.withheld == nil else { return nil }
         let isExpiryKnown = session.deadlines != nil
         return session.record.bundle.expiring(at: isExpiryKnown ? session.record.estimatedExpiry : nil)
     }

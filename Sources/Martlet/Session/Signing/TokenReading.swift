@@ -6,7 +6,8 @@ extension TokenManager {
     /// ``TokenBundle/expiresAt`` is the manager's estimate by this device's clock, or `nil` if the server has not told how
     /// long the token is valid. ``TokenBundle/lifetime`` is always `nil`.
     ///
-    /// It is `nil` if no user is signed in, until the store has been read, and while a sign-in is being saved.
+    /// It is `nil` if no user is signed in, until the store has been read, while a sign-in is being saved, and while
+    /// ``SessionPolicy/requiresSavedTokens`` forbids to use the tokens.
     public var currentBundle: TokenBundle? {
         core.withLock { $0.machine.currentBundle }
     }

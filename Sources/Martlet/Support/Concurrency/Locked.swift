@@ -29,3 +29,8 @@ package final class Locked<Value>: @unchecked Sendable {
         return try body(&value)
     }
 }
+
+extension Locked: CustomReflectable {
+    /// Shows nothing: `dump` would read the value without the lock, and print the secrets in it.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -34,6 +34,7 @@ import Testing
         // Neither another call nor the app itself gets the tokens, and their refresh token is not spent.
         await #expect(throws: SessionError.self) { try await app.tokens.validTokenBundle() }
         await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        #expect(app.tokens.currentBundle == nil)
         #expect(app.backend.refreshCalls == 1)
     }
 

@@ -147,4 +147,13 @@ import Testing
         let session = try await signIn.value
         #expect(app.tokens.currentBundle?.accessToken == "access-2" && app.tokens.state == .signedIn(session))
     }
+
+    @Test("a dump of the client after a call shows no token") func dumpedClient() async throws {
+        let app = try await App.signedIn { $0.observers = [] }
+        #expect(await app.call().isSuccess)
+        var text = ""
+        dump(app.client, to: &text)
+        #expect(text.contains("NetworkClient"))
+        #expect(!text.contains("access-1"))
+    }
 }
