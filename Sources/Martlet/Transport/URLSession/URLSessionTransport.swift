@@ -8,7 +8,8 @@
         public import Foundation
     #endif
 
-    /// Sends requests with `URLSession`. This is the default transport on Apple platforms.
+    /// Sends requests with `URLSession`: the default on Apple platforms, and on Linux a second choice, because there a
+    /// server that closes the connection within the head of its response terminates the process.
     ///
     /// Whatever the configuration says, it does not cache, store cookies or credentials, or follow redirects. Martlet
     /// itself follows redirects and enforces the time limits. A 401 is returned as a response.
@@ -24,8 +25,11 @@
     ///   on file systems without locks). The length of a body is always known, so no body is sent in chunks.
     /// - A `GET` can have no body.
     /// - The body of a 3xx without a `Location` is lost.
-    /// - A server that closes the connection within the head of its response terminates the process (Foundation 6.3).
-    ///   So may a server that closes it during the upload of more than a megabyte, and cancelling such an upload.
+    /// - A server that closes the connection within the head of its response terminates the process, up to Foundation
+    ///   6.3 ([swift-corelibs-foundation #5286](https://github.com/swiftlang/swift-corelibs-foundation/pull/5286) mends
+    ///   it for later versions). The failing check is inside `URLSession`, out of reach of its delegates and of this
+    ///   transport. So may a server that closes it during the upload of more than a megabyte, and cancelling such an
+    ///   upload.
     /// - Custom certificates and proxies are not supported.
     public final class URLSessionTransport: Transport {
         /// The shared transport of the process.
