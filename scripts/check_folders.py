@@ -12,7 +12,7 @@ from swift_source import ROOT, code_of, declarations, shown, swift_files
 
 # From bottom to top. An entry includes its subfolders, except those with an entry of their own.
 ORDER = """
-    Support/Concurrency Support Support/Disk Endpoints Transport Errors Session/Record
+    Support/Concurrency Support Support/Disk Connectivity Endpoints Transport Errors Session/Record
     Stores/Disk Stores/Locks Stores Stores/File Stores/EncryptedFile Stores/Keychain Stores/SecretService
     Stores/Platform Session/Refreshers Session/Engine Session/Signing Session/Accounts Observation Transfers/Progress
     Transfers/Multipart Interceptors Client/Decoding Client Transfers/Downloads Transfers/Events Guests
@@ -20,7 +20,7 @@ ORDER = """
 """.split()
 MAX_FILES, MAX_LINES = 15, 300
 # The public API of module Martlet.
-MAX_TYPES, MAX_DECLARATIONS = 111, 659
+MAX_TYPES, MAX_DECLARATIONS = 113, 670
 # Terms of the field, which files that import Alamofire or Moya qualify. Path is a member of Endpoint, so it wins there.
 SHARED_NAMES = {"RequestInterceptor", "RetryPolicy", "Endpoint", "Path"}
 

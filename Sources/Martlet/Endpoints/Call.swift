@@ -23,12 +23,15 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
     public var acceptableStatuses: StatusCodes
     /// The time limit of one attempt; the client's timeout if `nil`.
     public var timeout: Duration?
+    /// How long the call waits for a network; as long as the client's calls if `nil`.
+    public var connectivityTimeout: Duration?
 
     /// Creates a call.
     public init(
         _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], headers: HTTPFields = [:],
         body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn,
-        acceptableStatuses: StatusCodes = .successful, timeout: Duration? = nil
+        acceptableStatuses: StatusCodes = .successful, timeout: Duration? = nil,
+        connectivityTimeout: Duration? = nil
     ) {
         self.path = path
         self.method = method
@@ -38,6 +41,7 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
         self.authentication = authentication
         self.acceptableStatuses = acceptableStatuses
         self.timeout = timeout
+        self.connectivityTimeout = connectivityTimeout
     }
 
     /// Creates a GET.

@@ -45,6 +45,9 @@ public protocol Endpoint: Sendable {
     /// The time limit of one attempt, from its start to the last byte of the response. Default `nil`, the client's
     /// timeout.
     var timeout: Duration? { get }
+    /// How long the call waits for a network, from its start; zero for not at all. Default `nil`: as long as the client's
+    /// calls do (``NetworkConfig/connectivityTimeout``).
+    var connectivityTimeout: Duration? { get }
 }
 
 extension Endpoint {
@@ -62,6 +65,8 @@ extension Endpoint {
     public var acceptableStatuses: StatusCodes { .successful }
     /// The client's timeout.
     public var timeout: Duration? { nil }
+    /// As long as the client's calls.
+    public var connectivityTimeout: Duration? { nil }
 }
 
 /// An endpoint whose caller names the response type: `let articles: [Article] = try await

@@ -69,6 +69,15 @@ extension RefreshError {
         (kind == .offline || kind == .connection) && !mayHaveSpentToken
     }
 
+    /// Whether the next attempt may succeed as soon as the device has a network again. A server that asked for a pause is
+    /// there.
+    var mayBeOfNetwork: Bool {
+        switch kind {
+        case .offline, .connection, .timedOut: retryAfter == nil
+        default: false
+        }
+    }
+
     init(_ error: StorageError) {
         self.init(.storage, description: "the stored session cannot be read now (\(error))")
     }

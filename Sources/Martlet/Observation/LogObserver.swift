@@ -107,6 +107,11 @@ public final class LogObserver: NetworkObserver {
                 note: error.isCancelled ? "" : error.explanation))
     }
 
+    /// Logs that the call waits for a network.
+    public func callIsWaitingForConnectivity(_ call: ObservedCall) {
+        log(LogLine(.notice, call.request.method.rawValue, call.request.path ?? "", "waits for a network"))
+    }
+
     /// Records why there is another attempt.
     public func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
         let wait = delay > .zero ? " and \(LogLine.text(of: delay))" : ""

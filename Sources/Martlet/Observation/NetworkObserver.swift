@@ -22,6 +22,8 @@ public protocol NetworkObserver: Sendable {
     func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse)
     /// An attempt failed without a response.
     func attemptDidFail(_ call: ObservedCall, error: NetworkError)
+    /// The device has no network, and the call waits for one; see ``NetworkConfig/connectivityTimeout``.
+    func callIsWaitingForConnectivity(_ call: ObservedCall)
     /// The client will make another attempt.
     /// - Parameters:
     ///   - call: The call, with the attempt that failed.
@@ -46,6 +48,8 @@ extension NetworkObserver {
     public func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {}
     /// Does nothing.
     public func attemptDidFail(_ call: ObservedCall, error: NetworkError) {}
+    /// Does nothing.
+    public func callIsWaitingForConnectivity(_ call: ObservedCall) {}
     /// Does nothing.
     public func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {}
     /// Does nothing.

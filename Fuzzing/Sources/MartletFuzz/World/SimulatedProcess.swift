@@ -52,7 +52,7 @@ struct SimulatedProcess: Sendable {
             refresher: SimulatedServer.Refresher(server: server, life: life, power: power),
             revoker: server.revoker(life, power), policy: policy,
             transport: SimulatedServer.Network(server: server, life: life, power: power),
-            time: clock, random: random)
+            connectivity: nil, time: clock, random: random)
         var config = Self.config
         config.retry = RetryPolicy(random: random)
         config.maximumConcurrentRequests = world.script.slots

@@ -58,7 +58,7 @@ final class Life: @unchecked Sendable {
             baseURL: Self.baseURL, store: SearchStore(disk: ports.disk, power: power),
             refresher: SearchRefresher(ports: ports, power: power),
             revoker: .custom { [power] bundle, _ in if power.isOn { ports.world?.revoked(bundle) } },
-            policy: ports.server.setting.policy, transport: NoNetwork(), time: ports.clock,
+            policy: ports.server.setting.policy, transport: NoNetwork(), connectivity: nil, time: ports.clock,
             random: { $0.upperBound })
         tokens.numberIDs(from: Digest.firstID)
         let events = tokens.events

@@ -21,6 +21,15 @@ public struct NetworkConfig: Sendable {
     /// Large transfers are not cut off: the limit starts anew with each chunk of an upload or a download that makes
     /// progress. A body in memory of up to 1 MiB is one chunk, unless the call has a ``TransferMonitor``.
     public var timeout: Duration = .seconds(30)
+    /// How long a call without a network waits for one, from its start. Default `nil`: it fails at once with
+    /// ``NetworkError/offline(_:)``.
+    ///
+    /// Only calls wait of which nothing has left the device. They are sent as soon as ``connectivity`` reports a network,
+    /// each with the token of its own session, and fail if that ends meanwhile. They wait in memory: if the process ends,
+    /// they are gone.
+    public var connectivityTimeout: Duration?
+    /// Tells waiting calls when the device has a network.
+    public var connectivity: any ConnectivityMonitor = .system
     /// Header fields of every request to the base URL's origin and to the trusted origins of the ``TokenManager``. A
     /// field of the same name in ``Endpoint/headers`` replaces them.
     ///

@@ -52,6 +52,11 @@ final class CallObservation: Sendable {
         for observer in observers { observer.attemptDidFail(call, error: error) }
     }
 
+    func callIsWaitingForConnectivity(_ context: RequestContext) {
+        let call = observed(context)
+        for observer in observers { observer.callIsWaitingForConnectivity(call) }
+    }
+
     func callWillRetry(_ context: RequestContext, after delay: Duration, dueTo error: NetworkError) {
         let call = observed(context)
         for observer in observers { observer.callWillRetry(call, after: delay, dueTo: error) }

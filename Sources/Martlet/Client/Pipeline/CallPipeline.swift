@@ -107,7 +107,7 @@ struct CallPipeline: Sendable {
                 call.lastResponse = failure.response ?? call.lastResponse
                 let wait =
                     isClientInitiatedRetry(failure, &call)
-                    ? .zero : try await delayBeforeRetry(of: &call, after: failure)
+                    ? .zero : try await delayBeforeRetry(of: &call, after: failure, observation)
                 guard call.body?.isReplayable ?? true else {
                     guard failure.response != nil else { throw failure }
                     throw NetworkError.bodyNotReplayable(call.context.call, call.lastResponse)
@@ -241,9 +241,10 @@ struct CallPipeline: Sendable {
     /// How long to wait before the next attempt.
     /// - Throws: The failure if there is no further attempt.
     private func delayBeforeRetry(
-        of call: inout CallState, after failure: NetworkError
-    ) async throws(NetworkError) -> Duration {
+        of call: inout CallState, after failure: NetworkError, _ observation: CallObservation?
+    ) async throws -> Duration {
         guard !failure.isCancelled else { throw failure }
+        if failure.isOffline, try await waitForConnectivity(&call, observation) { return .zero }
         if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
         for interceptor in interceptors {
             switch await interceptor.retry(call.request, for: &call.context, dueTo: failure) {

@@ -17,6 +17,8 @@ struct CallState: Sendable {
     var lastResponse: ServerResponse?
     var monitor: TransferMonitor?
     var receiver: (any ResponseReceiver)?
+    /// How often the call has waited for a network.
+    var connectivityWaits = 0
     /// Whether the server is asked with `Expect: 100-continue` before the body goes out.
     var expectsContinue = false
 }

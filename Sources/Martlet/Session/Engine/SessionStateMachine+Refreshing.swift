@@ -194,7 +194,18 @@ extension SessionStateMachine {
         session.isRejected = false
         identity = .signedIn(session)
         emit(.refreshFailed(job.stamp, failure, backoff: wait))
+        if failure.mayBeOfNetwork { actions.append(.awaitNetwork) }
         resumeWaiters(.failure(.refreshFailed(failure)))
+    }
+
+    /// The device has a network again, so the failure of an attempt without one says nothing about the next. The backoff
+    /// ends, unless the server has asked for it.
+    mutating func networkReturned() {
+        guard case .signedIn(var session) = identity, case .backingOff = session.refresh,
+            session.lastFailure?.mayBeOfNetwork == true
+        else { return }
+        session.refresh = .idle
+        identity = .signedIn(session)
     }
 
     /// Ends the session because the server no longer accepts its tokens.

@@ -209,6 +209,8 @@ extension SessionStateMachine {
         /// Revoke tokens. `expiresAt`: the end of the access token's stated life; in the past if the server has rejected
         /// it.
         case revoke(TokenBundle, expiresAt: Duration?)
+        /// Call `networkReturned()` when the device has a network again.
+        case awaitNetwork
         case emit(SessionEvent)
     }
 }

@@ -62,9 +62,28 @@ extension TokenManager {
         case .revoke(let bundle, let expiresAt):
             let task = Task { await self.revoke(bundle, expiringAt: expiresAt) }
             return { self.core.withLock { $0.revocation = task } }
+        case .awaitNetwork:
+            return { self.awaitNetwork() }
         case .emit, .resume: break
         }
         return nil
+    }
+
+    /// Reports once when the device has a network again. If it seems to have one now, it must first lose it.
+    private func awaitNetwork() {
+        guard let connectivity else { return }
+        core.withLock { core in
+            guard core.networkWatch == nil else { return }
+            core.networkWatch = Task { [weak self] in
+                for await isConnected in connectivity.updates.dropFirst() where isConnected {
+                    self?.transitionCore { core in
+                        core.networkWatch = nil
+                        core.machine.networkReturned()
+                    }
+                    return
+                }
+            }
+        }
     }
 
     /// Starts a refresh in a detached task: no task-local of the caller that happens to start it may reach the refresher.

@@ -37,6 +37,7 @@ public final class TokenManager: Sendable {
     let policy: SessionPolicy
     let random: RandomSource
     let tokenEndpoint: TokenEndpointClient
+    let connectivity: (any ConnectivityMonitor)?
     let limits: TimeLimits
     let storeLimits: TimeLimits
     let storePort: StorePort
@@ -70,6 +71,8 @@ public final class TokenManager: Sendable {
         var refreshLock: (any HeldStoreLock)?
         /// Takes a snapshot of the store whenever another process may have changed it.
         var watch: Task<Void, Never>?
+        /// Waits for the network after a refresh that failed without one.
+        var networkWatch: Task<Void, Never>?
         /// The streams that end with the session that they belong to.
         var endings: [Int: Ending] = [:]
 
@@ -112,6 +115,8 @@ public final class TokenManager: Sendable {
     ///   - allowsInsecureHTTP: Whether tokens may be sent over plain `http` to other machines than this one.
     ///   - headers: Header fields for the token endpoint, such as an API key.
     ///   - transport: Sends requests. The token endpoint uses a separate one (``Transport/makeIsolatedTransport()``).
+    ///   - connectivity: Ends the backoff after a refresh that failed for want of a network as soon as the device has one
+    ///     again. `nil` waits for the backoff to end by itself.
     ///   - time: The clocks; the system's if `nil`.
     ///   - random: Returns a random number in a range, for jitter. Replace it in tests, so that every delay is known.
     public init(
@@ -126,6 +131,7 @@ public final class TokenManager: Sendable {
         allowsInsecureHTTP: Bool = false,
         headers: HTTPFields = [:],
         transport: any Transport = .platformDefault,
+        connectivity: (any ConnectivityMonitor)? = SystemConnectivityMonitor.shared,
         time: (any TimeSource)? = nil,
         random: @escaping @Sendable (ClosedRange<Double>) -> Double = { .random(in: $0) }
     ) {
@@ -139,6 +145,7 @@ public final class TokenManager: Sendable {
         self.trustedOrigins = trustedOrigins
         self.allowsInsecureHTTP = allowsInsecureHTTP
         self.transport = transport
+        self.connectivity = connectivity
         let time = time ?? .system
         self.time = time
         self.random = RandomSource(random)
@@ -158,6 +165,7 @@ public final class TokenManager: Sendable {
     deinit {
         let listeners = core.withLock { core in
             core.watch?.cancel()
+            core.networkWatch?.cancel()
             var listeners = core.states.finish()
             listeners += core.events.finish()
             return listeners

@@ -202,6 +202,7 @@ private struct EventStreamEndpoint: Endpoint {
     var authentication: AuthenticationRequirement { base.authentication }
     var acceptableStatuses: StatusCodes { base.acceptableStatuses }
     var timeout: Duration? { base.timeout }
+    var connectivityTimeout: Duration? { base.connectivityTimeout }
 
     var headers: HTTPFields {
         var headers = base.headers

@@ -1,0 +1,40 @@
+extension CallPipeline {
+    /// Waits until the network returns, for a call that could not leave the device.
+    ///
+    /// If the device seems to have a network all the same, such as one without a route to the server, the request is sent
+    /// again after a pause, which doubles each time, or when the network changes.
+    /// - Returns: Whether the call may be sent again; `false` if it does not wait, or has waited long enough.
+    func waitForConnectivity(_ call: inout CallState, _ observation: CallObservation?) async throws -> Bool {
+        guard let limit = call.context.endpoint.connectivityTimeout ?? config.connectivityTimeout else { return false }
+        let deadline = call.context.startedAt + limit
+        guard time.uptime < deadline else { return false }
+        let pause = min(ConnectivityPause.first * (1 << min(call.connectivityWaits, 20)), ConnectivityPause.longest)
+        call.connectivityWaits += 1
+        observation?.callIsWaitingForConnectivity(call.context)
+        await withTaskGroup { [time, monitor = config.connectivity] group in
+            group.addTask { try? await time.sleep(until: deadline) }
+            group.addTask {
+                var isFirst = true
+                for await isConnected in monitor.updates {
+                    if isConnected {
+                        if isFirst { try? await time.sleep(until: time.uptime + pause) }
+                        return
+                    }
+                    isFirst = false
+                }
+                // A monitor that cannot tell any more.
+                try? await time.sleep(until: time.uptime + pause)
+            }
+            await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
+        return time.uptime < deadline
+    }
+}
+
+/// The pauses before a request is sent again by a device that seems to have a network.
+private enum ConnectivityPause {
+    static let first = Duration.seconds(1)
+    static let longest = Duration.seconds(30)
+}

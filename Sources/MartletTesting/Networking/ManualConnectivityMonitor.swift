@@ -1,0 +1,68 @@
+public import Martlet
+
+/// A monitor that takes the network away and gives it back when a test says so.
+///
+/// ```swift
+/// let network = ManualConnectivityMonitor(isConnected: false)
+/// config.connectivity = network
+/// let articles = Task { try await client.send(Call<[Article]>.get("/articles")) }
+/// await network.waitForSubscribers()       // the call waits
+/// network.setConnected(true)
+/// ```
+public final class ManualConnectivityMonitor: ConnectivityMonitor {
+    /// The answer, the subscribers, and the tests that wait for them.
+    private struct State {
+        var isConnected: Bool
+        var subscribers: [Int: AsyncStream<Bool>.Continuation] = [:]
+        var lastID = 0
+        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state: Locked<State>
+
+    /// Creates a monitor.
+    public init(isConnected: Bool = true) {
+        state = Locked(State(isConnected: isConnected))
+    }
+
+    /// Whether the device has a network, then every change.
+    public var updates: AsyncStream<Bool> {
+        let (stream, continuation) = AsyncStream<Bool>.makeStream()
+        let (id, watchers) = state.withLock { state in
+            state.lastID += 1
+            state.subscribers[state.lastID] = continuation
+            // Nothing waits for this stream yet, so no task is resumed under the lock.
+            continuation.yield(state.isConnected)
+            let count = state.subscribers.count
+            let satisfied = state.watchers.filter { $0.count <= count }.map(\.continuation)
+            state.watchers.removeAll { $0.count <= count }
+            return (state.lastID, satisfied)
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.subscribers.removeValue(forKey: id) }
+        }
+        for watcher in watchers { watcher.resume() }
+        return stream
+    }
+
+    /// Tells all subscribers that the device has a network, or none.
+    public func setConnected(_ isConnected: Bool) {
+        let subscribers = state.withLock { state in
+            state.isConnected = isConnected
+            return Array(state.subscribers.values)
+        }
+        for subscriber in subscribers { subscriber.yield(isConnected) }
+    }
+
+    /// Waits until at least this number of calls and managers is subscribed, so that a test does not go on too early.
+    public func waitForSubscribers(_ count: Int = 1) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isSatisfied = state.withLock { state in
+                if state.subscribers.count >= count { return true }
+                state.watchers.append((count, continuation))
+                return false
+            }
+            if isSatisfied { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Calls that wait for a network") struct WaitingCallTests {
+    /// A client whose device may have no network, and a monitor that may know it.
+    private final class Rig: Sendable {
+        let time = ManualTimeSource()
+        let network: ManualConnectivityMonitor
+        let transport: StubTransport
+        let client: NetworkClient
+        let isOffline = Locked(true)
+        let observer = Observer()
+
+        init(
+            connectivityTimeout: Duration? = .seconds(60), seemsConnected: Bool = false
+        ) {
+            let isOffline = isOffline
+            network = ManualConnectivityMonitor(isConnected: seemsConnected)
+            transport = StubTransport { request in
+                isOffline.withLock { $0 } ? .failure(.offline) : .json("{\"number\": \(request.number)}")
+            }
+            var config = NetworkConfig()
+            config.connectivityTimeout = connectivityTimeout
+            config.connectivity = network
+            config.retry = .never
+            config.time = time
+            config.observers = [observer]
+            client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
+        }
+
+        func call(_ call: Call<Answer> = .get("/me")) -> Task<Result<Answer, NetworkError>, Never> {
+            Task { [client] in
+                do throws(NetworkError) {
+                    return .success(try await client.send(call))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+
+        func connect() {
+            isOffline.withLock { $0 = false }
+            network.setConnected(true)
+        }
+    }
+
+    private struct Answer: Decodable, Sendable {
+        var number: Int
+    }
+
+    private final class Observer: NetworkObserver {
+        let waits = Locked(0)
+        func callIsWaitingForConnectivity(_ call: ObservedCall) { waits.withLock { $0 += 1 } }
+    }
+
+    @Test("a call without a network is sent when the network returns") func returned() async throws {
+        let rig = Rig()
+        let call = rig.call()
+        await rig.network.waitForSubscribers()
+        #expect(rig.transport.requests.count == 1)
+        rig.connect()
+        #expect(try await call.value.get().number == 2)
+        #expect(rig.observer.waits.withLock { $0 } == 1)
+        #expect(rig.time.uptime == .zero)
+    }
+
+    @Test(
+        "by default a call does not wait",
+        arguments: [(nil, nil), (nil, .zero), (.seconds(60), .zero)] as [(Duration?, Duration?)])
+    func notWaiting(client: Duration?, call: Duration?) async {
+        let rig = Rig(connectivityTimeout: client)
+        var get = Call<Answer>.get("/me")
+        get.connectivityTimeout = call
+        let result = await rig.call(get).value
+        #expect(throws: NetworkError.self) { try result.get() }
+        #expect(rig.transport.requests.count == 1)
+        #expect(rig.observer.waits.withLock { $0 } == 0)
+    }
+
+    @Test("a single call may ask to wait") func oneCall() async throws {
+        let rig = Rig(connectivityTimeout: nil)
+        let call = rig.call(
+            Call(.post, "/messages", body: .json(["text": "hello"]), connectivityTimeout: .seconds(600)))
+        await rig.network.waitForSubscribers()
+        rig.connect()
+        #expect(try await call.value.get().number == 2)
+        #expect(rig.transport.requests.map(\.text) == [#"{"text":"hello"}"#, #"{"text":"hello"}"#])
+    }
+
+    @Test("a call that has waited long enough fails because there is no network") func timedOut() async {
+        let rig = Rig()
+        let call = rig.call()
+        await rig.network.waitForSubscribers()
+        await rig.time.waitForSleepers()
+        rig.time.advance(by: .seconds(60))
+        guard case .failure(.offline) = await call.value else {
+            Issue.record("the call did not fail as offline")
+            return
+        }
+        #expect(rig.transport.requests.count == 1)
+    }
+
+    @Test("if the device seems to have a network, the pauses before the next requests double")
+    func seemsConnected() async throws {
+        let rig = Rig(seemsConnected: true)
+        let call = rig.call()
+        for (count, pause) in [1, 2, 4, 8].enumerated() {
+            // The limits of attempts and of waiting, and the pause.
+            await rig.time.waitForSleepers(3)
+            #expect(rig.transport.requests.count == count + 1)
+            if pause == 8 { rig.isOffline.withLock { $0 = false } }
+            rig.time.advance(by: .seconds(pause))
+        }
+        #expect(try await call.value.get().number == 5)
+        #expect(rig.time.uptime == .seconds(15))
+    }
+
+    @Test("a cancelled call stops waiting") func cancelled() async {
+        let rig = Rig()
+        let call = rig.call()
+        await rig.network.waitForSubscribers()
+        call.cancel()
+        guard case .failure(.cancelled) = await call.value else {
+            Issue.record("the call was not cancelled")
+            return
+        }
+    }
+
+    @Test("1,000 calls wait for one network") func many() async throws {
+        let rig = Rig()
+        let calls = (0..<1000).map { _ in rig.call() }
+        await rig.network.waitForSubscribers(1000)
+        rig.connect()
+        for call in calls { _ = try await call.value.get() }
+        #expect(rig.transport.requests.count == 2000)
+    }
+
+    @Test("a call whose session ends while it waits is not sent") func sessionEnded() async throws {
+        let isOffline = Locked(false)
+        let network = ManualConnectivityMonitor(isConnected: false)
+        let transport = StubTransport { _ in isOffline.withLock { $0 } ? .failure(.offline) : .json("{\"number\": 1}") }
+        let time = ManualTimeSource()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, connectivity: network, time: time)
+        try await tokens.signIn(with: TokenBundle(accessToken: "access-1", lifetime: .seconds(3600)))
+        var config = NetworkConfig()
+        config.connectivityTimeout = .seconds(60)
+        config.connectivity = network
+        let client = NetworkClient(tokens: tokens, config: config)
+        isOffline.withLock { $0 = true }
+        let call = Task { try await client.send(Call<Answer>.get("/me")) }
+        await network.waitForSubscribers()
+        await tokens.signOut()
+        try await tokens.signIn(with: TokenBundle(accessToken: "access-2", lifetime: .seconds(3600)))
+        isOffline.withLock { $0 = false }
+        network.setConnected(true)
+        let result = await call.result
+        guard case .failure(let error as NetworkError) = result, case .sessionChanged = error else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(transport.requests.map(\.bearer) == ["access-1"])
+    }
+
+    @Test("a call whose token cannot be refreshed without a network waits too") func refreshing() async throws {
+        let isOffline = Locked(false)
+        let network = ManualConnectivityMonitor(isConnected: false)
+        let transport = StubTransport { request in
+            if isOffline.withLock({ $0 }) { return .failure(.offline) }
+            if request.path == "/auth/refresh" { return .tokens(TokenBundle(accessToken: "access-2")) }
+            return .json("{\"number\": 1}")
+        }
+        let time = ManualTimeSource()
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, connectivity: network, time: time)
+        try await tokens.signIn(
+            with: TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
+        time.advance(by: .seconds(120))
+        var config = NetworkConfig()
+        config.connectivityTimeout = .seconds(600)
+        config.connectivity = network
+        let client = NetworkClient(tokens: tokens, config: config)
+        isOffline.withLock { $0 = true }
+        let call = Task { try await client.send(Call<Answer>.get("/me")) }
+        // The call and the manager.
+        await network.waitForSubscribers(2)
+        isOffline.withLock { $0 = false }
+        network.setConnected(true)
+        // If the call comes before the manager, it waits for a pause.
+        let hasFinished = Locked(false)
+        let watch = Task {
+            defer { hasFinished.withLock { $0 = true } }
+            return try await call.value
+        }
+        while !hasFinished.withLock({ $0 }) {
+            time.advance(by: .milliseconds(100))
+            await Task.yield()
+        }
+        _ = try await watch.value
+        #expect(transport.requests(to: "/me").map(\.bearer) == ["access-2"])
+        #expect(tokens.isSignedIn)
+    }
+}
