@@ -24,6 +24,8 @@ public final class NetworkClient: APIClient {
     public let config: NetworkConfig
     let pipeline: CallPipeline
     private let gate: SignInGate?
+    /// The client that this one adds interceptors to.
+    private let original: NetworkClient?
 
     /// Creates a client for an API with sign-in.
     /// - Parameters:
@@ -36,6 +38,7 @@ public final class NetworkClient: APIClient {
         self.pipeline = CallPipeline(
             baseURL: tokens.baseURL, tokens: tokens, config: config, transport: tokens.transport)
         self.gate = config.automaticSignIn.map { SignInGate($0, tokens: tokens) }
+        self.original = nil
     }
 
     /// Creates a client for an API without sign-in. Endpoints that require a token fail with
@@ -52,6 +55,16 @@ public final class NetworkClient: APIClient {
         self.config = config
         self.pipeline = CallPipeline(baseURL: baseURL, tokens: nil, config: config, transport: transport)
         self.gate = nil
+        self.original = nil
+    }
+
+    init(_ original: NetworkClient, interceptors: [any RequestInterceptor]) {
+        self.baseURL = original.baseURL
+        self.tokens = original.tokens
+        self.pipeline = original.pipeline.intercepted(by: interceptors)
+        self.config = pipeline.config
+        self.gate = original.gate
+        self.original = original.original ?? original
     }
 
     /// Sends an endpoint and decodes the response.
@@ -82,7 +95,7 @@ public final class NetworkClient: APIClient {
             // A call that was made without a session belongs to the one that the gate starts.
             owner = callOwner.session == nil ? nil : callOwner
             do throws(NetworkError) {
-                if owner == nil { try await gate.pass(self, for: endpoint) }
+                if owner == nil { try await gate.pass(original ?? self, for: endpoint) }
             } catch {
                 monitor?.finish()
                 throw error

@@ -30,6 +30,10 @@ public struct RequestContext: Sendable {
     let startedAt: Duration
     /// The origin of the request.
     var origin: Origin
+    /// The body to send: of the attempt that is under way, else of the prepared request.
+    var outgoing: PreparedBody?
+    /// How often an interceptor has assigned ``body``.
+    var bodyVersion = 0
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
     init(

@@ -3,17 +3,18 @@ public import HTTPTypes
 /// Changes the requests of a client, inspects their responses, and decides whether a failed attempt is made again.
 ///
 /// Every method has a default that does nothing. The hooks of a call run in this order, and interceptors in the order
-/// of ``NetworkConfig/interceptors``:
+/// of ``NetworkConfig/interceptors``, after those of ``NetworkClient/intercepted(by:)``:
 ///
 /// 1. ``prepare(_:for:)``, once.
 /// 2. ``NetworkObserver/callWillStart(_:)``, once.
 /// 3. Before each attempt, the client waits for an access token and a request slot, and attaches the token.
-/// 4. ``adapt(_:for:)``, before each attempt. The request is then sent.
-/// 5. ``validate(_:for:)``, after each response. If the server rejected the token, the attempt fails before this hook.
-/// 6. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
+/// 4. ``adapt(_:for:)``, before each attempt.
+/// 5. ``respond(to:for:)``, before each attempt. Without an answer the request is sent.
+/// 6. ``validate(_:for:)``, after each response. If the server rejected the token, the attempt fails before this hook.
+/// 7. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
 ///    request again without calling this hook, once for each call.
-/// 7. ``NetworkObserver/callDidFinish(_:result:)``, once.
-/// 8. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
+/// 8. ``NetworkObserver/callDidFinish(_:result:)``, once.
+/// 9. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
 ///
 /// ```swift
 /// struct APIKey: RequestInterceptor {
@@ -26,13 +27,14 @@ public import HTTPTypes
 /// ```
 ///
 /// Observers see a header field that was set with `HTTPFields.setSensitive(_:for:)` only masked, and it never follows a
-/// redirect to another origin. The header fields of interceptors do not go to third parties (``NetworkConfig/headers``),
+/// redirect to another origin. The header fields and bodies of interceptors do not go to third parties (``NetworkConfig/headers``),
 /// unless the interceptor itself sends the request there.
 public protocol RequestInterceptor: Sendable {
     /// Changes the request once, before anything else happens. All attempts of the call start from the changed request.
     /// - Parameters:
     ///   - request: The request, with its own header fields and `Content-Type`, and without a token.
-    ///   - context: Describes the call, and keeps values of the interceptor until its end.
+    ///   - context: Describes the call, has its ``RequestContext/body``, and keeps values of the interceptor until its
+    ///     end.
     /// - Throws: Any error, to fail the call before it is sent. An error other than ``NetworkError`` is wrapped in
     ///   ``NetworkError/interceptorFailed(_:_:)``.
     func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
@@ -42,9 +44,24 @@ public protocol RequestInterceptor: Sendable {
     /// started. A call that this method makes through the same client needs no slot of its own.
     /// - Parameters:
     ///   - request: The request, with its token and the changes of earlier interceptors.
-    ///   - context: Describes the call.
+    ///   - context: Describes the call, and has the ``RequestContext/body`` of the attempt.
     /// - Throws: Any error, to fail the attempt. Like any other failure, it may be retried.
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
+    /// Answers the request of one attempt in place of the server, for example from a cache. The first answer wins.
+    ///
+    /// The request is authorized by then: an answer never reaches a call whose session has ended, and
+    /// ``RequestContext/stamp`` tells whose it is. The call holds its slot as in ``adapt(_:for:)``.
+    ///
+    /// An answer is validated, retried and processed like a response of the server, but says nothing about the token: a
+    /// 401 does not refresh it. Redirects are not followed. An observer sees
+    /// ``NetworkObserver/attemptDidReceive(_:response:)`` without ``NetworkObserver/attemptWillStart(_:)``, and the
+    /// attempt does not count as sent.
+    /// - Parameters:
+    ///   - request: The request as it would be sent.
+    ///   - context: Describes the call.
+    /// - Returns: The answer; `nil` to send the request.
+    /// - Throws: Any error, to fail the attempt. Like any other failure, it may be retried.
+    func respond(to request: HTTPRequest, for context: inout RequestContext) async throws -> ServerResponse?
     /// Inspects a response, whatever its status, and throws to fail the attempt.
     /// - Parameters:
     ///   - response: The response. If a download or a stream consumes its body, the body is empty here.
@@ -55,7 +72,8 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// Not called if the call was cancelled, or if a rejected token was replaced.
     /// - Parameters:
-    ///   - request: The prepared request, without the changes of ``adapt(_:for:)``.
+    ///   - request: The prepared request, without the changes of ``adapt(_:for:)``. To retry another one, return
+    ///     ``RetryDecision/retryWith(_:after:)``.
     ///   - context: Describes the call. ``RequestContext/attempt`` is the attempt that failed.
     ///   - error: Why it failed. ``NetworkError/response`` is the server's response, if there is one.
     /// - Returns: The decision.
@@ -78,6 +96,10 @@ extension RequestInterceptor {
     public func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {}
     /// Changes nothing.
     public func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {}
+    /// Answers nothing.
+    public func respond(
+        to request: HTTPRequest, for context: inout RequestContext
+    ) async throws -> ServerResponse? { nil }
     /// Accepts the response.
     public func validate(_ response: ServerResponse, for context: inout RequestContext) async throws {}
     /// Has no opinion.

@@ -67,8 +67,10 @@ struct AttemptRunner: Sendable {
         let attempt = receiver.attempt
         // Not the call itself: it has the receiver, which keeps the body until the caller takes it. The caller of a call
         // that fails meanwhile never does.
-        let (context, monitor, owner) = (call.context, call.monitor, call.authorization.owner)
-        let consume = { @Sendable (progress: ProgressSignal?) async throws -> Int in
+        let (monitor, owner) = (call.monitor, call.authorization.owner)
+        var context = call.context
+        context.outgoing = nil
+        let consume = { @Sendable [context] (progress: ProgressSignal?) async throws -> Int in
             let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
             try await receiver.receive(
                 IncomingResponse(

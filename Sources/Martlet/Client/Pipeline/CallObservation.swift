@@ -25,8 +25,8 @@ final class CallObservation: Sendable {
         self.time = context.time
         self.startedAt = context.startedAt
         self.request = Locked(request.redacted)
-        self.body = body.map { ObservedBody(contentType: $0.contentType, length: $0.length, bytes: $0.bytes) }
-        let call = observed(attempt: 0)
+        self.body = body.map { ObservedBody($0, of: request, context) }
+        let call = observed(attempt: 0, body: self.body)
         for observer in observers { observer.callWillStart(call) }
     }
 
@@ -63,17 +63,31 @@ final class CallObservation: Sendable {
     }
 
     func callDidFinish(_ result: Result<Int, NetworkError>, attempts: Int) {
-        let call = observed(attempt: attempts)
+        let call = observed(attempt: attempts, body: body)
         for observer in observers { observer.callDidFinish(call, result: result) }
     }
 
     private func observed(_ context: RequestContext, _ request: HTTPRequest? = nil) -> ObservedCall {
-        observed(attempt: context.attempt, request: request, stamp: context.stamp)
+        // An interceptor may have replaced the body for this attempt.
+        let replaced = context.bodyVersion > 0 ? request : nil
+        return observed(
+            attempt: context.attempt, request: request, stamp: context.stamp,
+            body: replaced.map { request in context.outgoing.map { ObservedBody($0, of: request, context) } } ?? body)
     }
 
-    private func observed(attempt: Int, request: HTTPRequest? = nil, stamp: SessionStamp? = nil) -> ObservedCall {
+    private func observed(
+        attempt: Int, request: HTTPRequest? = nil, stamp: SessionStamp? = nil, body: ObservedBody?
+    ) -> ObservedCall {
         ObservedCall(
             id: id, request: request?.redacted ?? self.request.withLock { $0 }, attempt: attempt, stamp: stamp,
             elapsed: time.uptime - startedAt, body: body)
+    }
+}
+
+extension ObservedBody {
+    fileprivate init(_ body: PreparedBody, of request: HTTPRequest, _ context: RequestContext) {
+        // The body of an interceptor has the type that the interceptor has set.
+        let type = context.bodyVersion > 0 ? request.headerFields[.contentType] : nil
+        self.init(contentType: type ?? body.contentType, length: body.length, bytes: body.bytes)
     }
 }

@@ -42,7 +42,7 @@ extension CallPipeline {
         } catch {
             throw .invalidRequest(CallDescription(unsent: endpoint), reason: error.description)
         }
-        let context = RequestContext(
+        var context = RequestContext(
             endpoint: endpoint, method: method.rawValue, location: location, time: time, since: startedAt)
         guard attemptRunner.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(context.call, url: location.redactedText)
@@ -65,17 +65,33 @@ extension CallPipeline {
         if let type = prepared?.contentType, request.headerFields[.contentType] == nil {
             request.headerFields[.contentType] = type
         }
+        context.outgoing = prepared
         var authorization = Authorization(requirement: authentication)
         var expectsContinue = false
         if let prepared {
             authorization.transferTime = config.transferTime(of: prepared)
-            expectsContinue =
-                attemptRunner.waitsForContinue && config.expectsContinue(prepared)
-                && request.headerFields[.expect] == nil
-            if expectsContinue { request.headerFields[.expect] = "100-continue" }
+            if mayExpectContinue(prepared), request.headerFields[.expect] == nil {
+                expectsContinue = true
+                request.headerFields[.expect] = "100-continue"
+            }
         }
         return CallState(
-            request: request, builtFields: request.headerFields, recipient: recipient, body: prepared,
-            context: context, authorization: authorization, expectsContinue: expectsContinue)
+            request: request, recipient: recipient, context: context, authorization: authorization,
+            expectsContinue: expectsContinue)
+    }
+
+    private func mayExpectContinue(_ body: PreparedBody) -> Bool {
+        attemptRunner.waitsForContinue && config.expectsContinue(body)
+    }
+
+    /// Lets `Expect: 100-continue` follow a body that an interceptor has replaced.
+    func updateExpectation(in fields: inout HTTPFields, _ call: inout CallState) {
+        if !call.isExpectationRefused, let body = call.body, mayExpectContinue(body) {
+            guard fields[.expect] == nil else { return }
+            fields[.expect] = "100-continue"
+            call.expectsContinue = true
+        } else if call.expectsContinue {
+            fields[.expect] = nil
+        }
     }
 }

@@ -8,10 +8,27 @@ enum Recipient: Sendable {
     case thirdParty(sender: Int?)
 }
 
-/// Runs the hooks that change requests, and keeps header fields from third parties.
+/// A request before an interceptor changes it.
+struct Draft {
+    let request: HTTPRequest
+    let body: PreparedBody?
+    let bodyVersion: Int
+
+    init(_ request: HTTPRequest, _ context: RequestContext) {
+        self.request = request
+        self.body = context.outgoing
+        self.bodyVersion = context.bodyVersion
+    }
+
+    init(of call: CallState) {
+        self.init(call.request, call.context)
+    }
+}
+
+/// Runs the hooks that change requests, and keeps what interceptors add from third parties.
 ///
-/// A third party gets the fields of the endpoint, of the pipeline and of a ``ResponseReceiver``. It gets the fields of
-/// an interceptor only if that interceptor has sent the request there, and never those of the client.
+/// A third party gets the fields of the endpoint, of the pipeline and of a ``ResponseReceiver``. It gets the fields and
+/// the body of an interceptor only if that interceptor has sent the request there, and never the fields of the client.
 extension CallPipeline {
     func recipient(of origin: Origin) -> Recipient {
         let isTrusted = origin == baseURL.origin || tokens?.trustedOrigins.contains(origin) == true
@@ -19,13 +36,44 @@ extension CallPipeline {
     }
 
     func prepare(_ call: inout CallState) async throws {
+        call.hooks = HookState(of: call, interceptors: config.interceptors.count)
+        let built = Draft(of: call)
         for (index, interceptor) in config.interceptors.enumerated() {
-            let before = call.request
+            let before = Draft(of: call)
             try await interceptor.prepare(&call.request, for: &call.context)
-            var (request, recipient) = (call.request, call.recipient)
-            confine(&request, changedFrom: before, by: index, &recipient, in: call) { call.builtFields.contains($0) }
-            (call.request, call.recipient) = (request, recipient)
-            call.preparedFields.append(request.headerFields)
+            adopt(before, by: index, &call)
+        }
+        try follow(built, &call)
+    }
+
+    /// Makes what an interceptor has changed a part of the prepared request.
+    /// - Parameter before: The prepared request before the change.
+    func adopt(_ before: Draft, by index: Int, _ call: inout CallState) {
+        // The retry policy changes nothing.
+        guard var hooks = call.hooks, hooks.ownFields.indices.contains(index) else { return }
+        var (request, recipient) = (call.request, call.recipient)
+        confine(&request, changedFrom: before, by: index, &recipient, &hooks.bodyAuthor, in: &call) {
+            hooks.builtFields.contains($0) || hooks.ownFields[index].contains($0)
+        }
+        for field in request.headerFields where !before.request.headerFields.contains(field) {
+            hooks.ownFields[index].append(field)
+        }
+        hooks.preparedBody = call.body
+        (call.request, call.recipient, call.hooks) = (request, recipient, hooks)
+    }
+
+    /// Lets the rest of the call follow a prepared request that interceptors have changed.
+    func follow(_ before: Draft, _ call: inout CallState) throws {
+        if call.context.bodyVersion != before.bodyVersion {
+            call.authorization.transferTime = call.body.flatMap(config.transferTime)
+            var fields = call.request.headerFields
+            updateExpectation(in: &fields, &call)
+            call.request.headerFields = fields
+        }
+        if !call.request.hasSameOrigin(as: before.request) {
+            call.context.origin = try origin(of: call.request)
+            // A token that was taken for the former origin must not go to the new one.
+            (call.authorization.credential, call.authorization.firstCredential) = (nil, nil)
         }
     }
 
@@ -34,58 +82,45 @@ extension CallPipeline {
     func adapt(
         _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
     ) async throws -> Recipient {
-        var recipient = call.recipient
-        let stages = [call.builtFields] + call.preparedFields
+        guard let hooks = call.hooks else { return call.recipient }
+        var (recipient, author) = (call.recipient, hooks.bodyAuthor)
         let prepared = call.request.headerFields
         for (index, interceptor) in config.interceptors.enumerated() {
-            let before = request
+            let before = Draft(request, call.context)
             try await interceptor.adapt(&request, for: &call.context)
-            confine(&request, changedFrom: before, by: index, &recipient, in: call) { field in
+            confine(&request, changedFrom: before, by: index, &recipient, &author, in: &call) { field in
                 // What the prepared request lacks is from the receiver.
-                stages[0].contains(field) || unsigned.headerFields.contains(field) && !prepared.contains(field)
-                    || stages[index + 1].contains(field) && !stages[index].contains(field)
+                hooks.builtFields.contains(field) || hooks.ownFields[index].contains(field)
+                    || unsigned.headerFields.contains(field) && !prepared.contains(field)
             }
         }
+        if call.context.bodyVersion > 0 { updateExpectation(in: &request.headerFields, &call) }
         return recipient
     }
 
-    /// The origin of an adapted request. If an interceptor has changed it, the token is removed.
-    func origin(
-        of request: inout HTTPRequest, adaptedFrom call: inout CallState, _ recipient: Recipient
-    ) throws -> Origin {
-        guard !request.hasSameOrigin(as: call.request) else { return call.context.origin }
-        let target = try origin(of: request)
-        guard target != call.context.origin else { return target }
-        let fields = request.headerFields
-        authorizer?.removeToken(from: &request, for: &call)
-        // For a third party the token has been removed already. What the interceptor has put in its place stays.
-        if case .thirdParty = recipient { request.headerFields = fields }
-        return target
-    }
-
-    func origin(of request: HTTPRequest) throws -> Origin {
-        let url = "\(request.scheme ?? "https")://\(request.authority ?? "")"
-        let origin = try Location.parse(url).get().origin
-        guard attemptRunner.allowsInsecureHTTP || !origin.isInsecure else {
-            throw Redirect.Refusal.insecure(url: "\(origin)")
-        }
-        return origin
-    }
-
-    /// After an interceptor has changed a request: removes the header fields that the new recipient must not get.
-    /// - Parameter mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an earlier
-    ///   hook of the same interceptor.
+    /// After an interceptor has changed a request: removes what the new recipient must not get.
+    /// - Parameters:
+    ///   - author: The interceptor whose body the request has; `nil` for the endpoint's body.
+    ///   - mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an
+    ///     earlier hook of the same interceptor.
     private func confine(
-        _ request: inout HTTPRequest, changedFrom before: HTTPRequest, by interceptor: Int,
-        _ recipient: inout Recipient, in call: CallState, _ mayReachThirdParty: (HTTPField) -> Bool
+        _ request: inout HTTPRequest, changedFrom before: Draft, by interceptor: Int, _ recipient: inout Recipient,
+        _ author: inout Int?, in call: inout CallState, _ mayReachThirdParty: (HTTPField) -> Bool
     ) {
+        let isNewBody = call.context.bodyVersion != before.bodyVersion
+        let before = (request: before.request, body: before.body)
         // Another spelling of the same origin is no other origin.
-        if request.hasSameOrigin(as: before) || request.origin == before.origin {
-            guard case .thirdParty(let sender) = recipient, sender != interceptor else { return }
-            let changed = request.headerFields
-            request.headerFields = before.headerFields.filtered { changed.contains($0.name) }
+        if request.hasSameOrigin(as: before.request) || request.origin == before.request.origin {
+            if case .thirdParty(let sender) = recipient, sender != interceptor {
+                let changed = request.headerFields
+                request.headerFields = before.request.headerFields.filtered { changed.contains($0.name) }
+                call.context.outgoing = before.body
+            } else if isNewBody {
+                author = interceptor
+            }
             return
         }
+        if isNewBody { author = interceptor }
         let wasTrusted = if case .trusted = recipient { true } else { false }
         recipient = request.origin.map { self.recipient(of: $0) } ?? .thirdParty(sender: nil)
         guard case .thirdParty = recipient else {
@@ -94,13 +129,17 @@ extension CallPipeline {
         }
         recipient = .thirdParty(sender: interceptor)
         let own = call.context.endpoint.headers
-        let token = call.context.stamp == nil ? nil : tokens?.scheme.token(in: before.headerFields)?.reveal()
+        let token = call.context.stamp == nil ? nil : tokens?.scheme.token(in: before.request.headerFields)?.reveal()
         request.headerFields = request.headerFields.filtered { field in
-            if before.headerFields.contains(field) {
+            if before.request.headerFields.contains(field) {
                 return mayReachThirdParty(field) && (own.contains(field.name) || !config.headers.contains(field))
             }
             // The interceptor has added the field. It may have written the token in another form.
             return token.map { !field.value.contains($0) } ?? true
+        }
+        if author != interceptor {
+            call.context.outgoing = call.hooks?.builtBody
+            author = nil
         }
         if let type = call.body?.contentType, request.headerFields[.contentType] == nil {
             request.headerFields[.contentType] = type

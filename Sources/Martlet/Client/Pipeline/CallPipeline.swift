@@ -11,13 +11,14 @@ internal import HTTPTypes
 struct CallPipeline: Sendable {
     let baseURL: BaseURL
     let tokens: TokenManager?
-    let config: NetworkConfig
+    private(set) var config: NetworkConfig
     let time: any TimeSource
     let attemptRunner: AttemptRunner
     let decoding: ResponseDecoding
-    private let interceptors: [any RequestInterceptor]
+    /// The app's interceptors, then the retry policy.
+    private(set) var interceptors: [any RequestInterceptor]
     /// Whether the app has interceptors. Without them a call skips what only they need.
-    let hasHooks: Bool
+    private(set) var hasHooks: Bool
     let authorizer: Authorizer?
     let slots: ConcurrencyLimiter
 
@@ -35,6 +36,15 @@ struct CallPipeline: Sendable {
         self.attemptRunner = AttemptRunner(
             config: config, allowsInsecureHTTP: config.allowsInsecureHTTP || tokens?.allowsInsecureHTTP == true,
             transport: transport, time: time)
+    }
+
+    /// The same pipeline with further interceptors, which run before the others. It shares the request slots.
+    func intercepted(by additional: [any RequestInterceptor]) -> CallPipeline {
+        var copy = self
+        copy.config.interceptors = additional + config.interceptors
+        copy.interceptors = additional + interceptors
+        copy.hasHooks = !copy.config.interceptors.isEmpty
+        return copy
     }
 
     /// Sends an endpoint until an attempt succeeds or must not be retried.
@@ -85,21 +95,19 @@ struct CallPipeline: Sendable {
     private func run(_ call: inout CallState) async throws -> (ServerResponse, Duration) {
         var observation: CallObservation?
         do {
-            let built = call.request
             if hasHooks { try await prepare(&call) }
-            if !call.request.hasSameOrigin(as: built) {
-                call.context.origin = try origin(of: call.request)
-            }
             observation = CallObservation(
                 observers: config.observers, request: call.request, body: call.body, context: call.context)
             while true {
                 call.context.attempt += 1
                 let started = time.uptime
                 let failure: NetworkError
-                switch await attempt(&call, observation) {
+                let result = await attempt(&call, observation)
+                if let hooks = call.hooks { call.context.outgoing = hooks.preparedBody }
+                switch result {
                 case .success(let response):
                     let duration = time.uptime - started
-                    observation?.callDidFinish(.success(response.status), attempts: call.context.attempt)
+                    observation?.callDidFinish(.success(response.status), attempts: call.context.sent)
                     return (response, duration)
                 case .failure(let error):
                     failure = error
@@ -126,7 +134,7 @@ struct CallPipeline: Sendable {
     /// a resumed download), so that the request is sent again without it.
     private func isClientInitiatedRetry(_ failure: NetworkError, _ call: inout CallState) -> Bool {
         if call.expectsContinue, failure.response?.status == 417 {
-            call.expectsContinue = false
+            (call.expectsContinue, call.isExpectationRefused) = (false, true)
             call.request.headerFields[.expect] = nil
             return true
         }
@@ -140,7 +148,8 @@ struct CallPipeline: Sendable {
         var isUnderWay = false
         do {
             let (slot, started) = (try await authorize(&call), time.uptime)
-            var (isSlotTransferred, hasSucceeded) = (false, false)
+            var isSlotTransferred = false
+            var hasSucceeded: Bool? = false
             defer {
                 if let slot, !isSlotTransferred {
                     release(slot, heldSince: started, by: call, hasSucceeded: hasSucceeded)
@@ -150,24 +159,25 @@ struct CallPipeline: Sendable {
             call.receiver?.adapt(&request)
             let unsigned = request
             authorizer?.attachToken(to: &request, for: &call)
-            var recipient = call.recipient
-            if hasHooks {
-                try await slots.runHook { recipient = try await adapt(&request, from: unsigned, &call) }
-                // An interceptor may have waited while the session ended.
-                try authorizer?.checkSession(of: call.authorization)
-            }
-            let origin = try origin(of: &request, adaptedFrom: &call, recipient)
-            call.context.sent += 1
-            isUnderWay = true
+            let (origin, answer) =
+                hasHooks ? try await intercept(&request, from: unsigned, &call) : (call.context.origin, nil)
             call.monitor?.start(attempt: call.context.attempt)
-            observation?.attemptWillStart(call.context, request)
-            let outcome = try await attemptRunner.run(request, call, from: origin, observation) {
-                [authorizer, authorization = call.authorization] in try authorizer?.checkSession(of: authorization)
+            let outcome: AttemptRunner.Outcome
+            if let answer {
+                hasSucceeded = nil
+                outcome = AttemptRunner.Outcome(answer, for: call)
+            } else {
+                call.context.sent += 1
+                isUnderWay = true
+                observation?.attemptWillStart(call.context, request)
+                outcome = try await attemptRunner.run(request, call, from: origin, observation) {
+                    [authorizer, authorization = call.authorization] in try authorizer?.checkSession(of: authorization)
+                }
+                // A request redirected to another origin carries no token, so its response cannot reject the token.
+                if outcome.leftOrigin { call.context.stamp = nil }
             }
-            // A request redirected to another origin carries no token, so its response cannot reject the token.
-            if outcome.leftOrigin { call.context.stamp = nil }
             if let body = outcome.body, let receiver = call.receiver {
-                try authorizer?.validate(outcome.response, for: &call)
+                if answer == nil { try authorizer?.validate(outcome.response, for: &call) }
                 if hasHooks { try await validate(outcome.response, &call) }
                 var transferred: RequestSlot?
                 if receiver.outlivesCall, let slot {
@@ -182,99 +192,18 @@ struct CallPipeline: Sendable {
             }
             isUnderWay = false
             observation?.attemptDidReceive(call.context, outcome.response, bytes: outcome.response.body.count)
-            try authorizer?.validate(outcome.response, for: &call)
+            if answer == nil { try authorizer?.validate(outcome.response, for: &call) }
             if hasHooks { try await validate(outcome.response, &call) }
             // A receiver has already consumed acceptable responses.
-            hasSucceeded =
+            let isAcceptable =
                 call.receiver == nil && call.context.endpoint.acceptableStatuses.contains(outcome.response.status)
-            if hasSucceeded { return .success(outcome.response) }
+            if answer == nil { hasSucceeded = isAcceptable }
+            if isAcceptable { return .success(outcome.response) }
             return .failure(decoding.statusError(for: outcome.response, call: call.context.call))
         } catch {
             let failure = AttemptRunner.wrap(error, call: call.context.call, lastResponse: call.lastResponse)
             if isUnderWay { observation?.attemptDidFail(call.context, failure) }
             return .failure(failure)
         }
-    }
-
-    /// Waits for a token and then for a request slot, and returns when the request may be sent. With a fresh token and
-    /// a free slot it checks the token once and does not suspend.
-    ///
-    /// If the server rejects a token that many calls use, only the calls that hold a slot are rejected. The calls that
-    /// still wait for a slot go back and wait for the new token.
-    /// - Returns: The slot that the call holds; `nil` if it holds none.
-    private func authorize(_ call: inout CallState) async throws -> ConcurrencyLimiter.Claim? {
-        call.context.stamp = nil
-        call.authorization.isTokenRejected = false
-        let mayCarryToken = authorizer?.mayAuthorize(call) == true
-        if let authorizer, authorizer.tokens.isRefreshingHere {
-            if mayCarryToken { try await authorizer.takeTokenInsideRefresh(&call) }
-            // A refresher's own call must not queue behind the calls that wait for the refresh.
-            return nil
-        }
-        // Nor must a call of a hook wait for the slot that the hook's call holds, nor a sign-in for which a hook may wait.
-        let needsNoSlot = hasHooks && (slots.isHeldByHook || SignInGate.isSigningIn)
-        let slot =
-            needsNoSlot
-            ? nil : ConcurrencyLimiter.Claim(origin: call.context.origin, isLasting: call.receiver != nil)
-        guard let authorizer, mayCarryToken else {
-            if !slots.take(slot) { try await slots.wait(for: slot) }
-            return slot
-        }
-        while true {
-            let isFresh = try authorizer.takeFreshToken(&call)
-            if !isFresh { try await authorizer.waitForToken(&call) }
-            let hasQueued = !slots.take(slot)
-            if hasQueued { try await slots.wait(for: slot) } else if isFresh { return slot }
-            do {
-                if try authorizer.revalidateToken(for: &call) {
-                    if hasQueued { try await authorizer.refreshIfNeeded(&call) }
-                    return slot
-                }
-            } catch {
-                slot.map { slots.release($0) }
-                throw error
-            }
-            slot.map { slots.release($0) }
-        }
-    }
-
-    /// How long to wait before the next attempt.
-    /// - Throws: The failure if there is no further attempt.
-    private func delayBeforeRetry(
-        of call: inout CallState, after failure: NetworkError, _ observation: CallObservation?
-    ) async throws -> Duration {
-        guard !failure.isCancelled else { throw failure }
-        if failure.isOffline, try await waitForConnectivity(&call, observation) { return .zero }
-        if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
-        for interceptor in interceptors {
-            switch await interceptor.retry(call.request, for: &call.context, dueTo: failure) {
-            case .doNotRetry: continue
-            case .retry: return .zero
-            case .retryAfter(let wait): return wait
-            case .fail(let error): throw error
-            }
-        }
-        throw failure
-    }
-
-    /// The interceptors' part of the validation.
-    private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
-        try await slots.runHook {
-            for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
-        }
-    }
-
-    private func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
-        // The body of a response that is read after its call keeps the slot.
-        guard call.receiver?.outlivesCall == true else { return try await processed(response, &call) }
-        return try await slots.runHook { try await processed(response, &call) }
-    }
-
-    private func processed(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
-        var response = response
-        for interceptor in config.interceptors {
-            response = try await interceptor.process(response, for: &call.context)
-        }
-        return response
     }
 }

@@ -4,15 +4,12 @@ internal import HTTPTypes
 struct CallState: Sendable {
     /// The request as it was built and prepared, without a token.
     var request: HTTPRequest
-    /// The header fields of the request as it was built, before ``RequestInterceptor/prepare(_:for:)``.
-    let builtFields: HTTPFields
-    /// The header fields after each interceptor's ``RequestInterceptor/prepare(_:for:)``.
-    var preparedFields: [HTTPFields] = []
     /// Who gets the prepared request.
     var recipient: Recipient
-    let body: PreparedBody?
     var context: RequestContext
     var authorization: Authorization
+    /// What only the hooks of interceptors need; `nil` without interceptors.
+    var hooks: HookState?
     /// The response to the last attempt that got one.
     var lastResponse: ServerResponse?
     var monitor: TransferMonitor?
@@ -21,4 +18,30 @@ struct CallState: Sendable {
     var connectivityWaits = 0
     /// Whether the server is asked with `Expect: 100-continue` before the body goes out.
     var expectsContinue = false
+    /// Whether the server has refused to be asked.
+    var isExpectationRefused = false
+
+    /// The body of the attempt that is under way, else of the prepared request.
+    var body: PreparedBody? { context.outgoing }
+}
+
+/// Where the parts of a prepared request come from, so that a third party does not get what is not for it.
+struct HookState: Sendable {
+    /// The header fields of the request as it was built.
+    let builtFields: HTTPFields
+    /// The body of the endpoint.
+    let builtBody: PreparedBody?
+    /// The header fields that each interceptor has added to the prepared request.
+    var ownFields: [HTTPFields]
+    /// The interceptor whose body the prepared request has; `nil` for the endpoint's body.
+    var bodyAuthor: Int?
+    /// The body of the prepared request, from which each attempt starts.
+    var preparedBody: PreparedBody?
+
+    init(of call: CallState, interceptors: Int) {
+        builtFields = call.request.headerFields
+        builtBody = call.body
+        ownFields = Array(repeating: HTTPFields(), count: interceptors)
+        preparedBody = call.body
+    }
 }

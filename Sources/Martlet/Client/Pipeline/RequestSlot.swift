@@ -14,9 +14,11 @@ extension CallPipeline {
     ///
     /// A quick success opens the reserve, unless the call carried no token while others do: it does not tell whether the
     /// server still accepts the token.
+    /// - Parameter hasSucceeded: Whether the server's response was acceptable; `nil` if the server was not asked.
     func release(
-        _ claim: ConcurrencyLimiter.Claim, heldSince started: Duration, by call: CallState, hasSucceeded: Bool
+        _ claim: ConcurrencyLimiter.Claim, heldSince started: Duration, by call: CallState, hasSucceeded: Bool?
     ) {
+        guard let hasSucceeded else { return slots.release(claim) }
         guard hasSucceeded else { return slots.release(claim, opensReserve: false) }
         guard authorizer == nil || call.context.stamp != nil else { return slots.release(claim) }
         // Those in reserve then wait for about a second at most.

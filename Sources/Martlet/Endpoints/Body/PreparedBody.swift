@@ -40,6 +40,16 @@ struct PreparedBody: Sendable {
         }
     }
 
+    /// A body of bytes in memory.
+    init(_ bytes: Data, contentType: String? = nil) {
+        self.inspectsFiles = false
+        self.contentType = contentType
+        self.isReplayable = true
+        self.length = Int64(bytes.count)
+        self.bytes = bytes
+        self.source = { OutgoingBody(bytes) }
+    }
+
     /// Returns the body of one attempt.
     func open() async throws -> OutgoingBody {
         try await inspectsFiles ? BlockingQueue.run(source) : source()

@@ -1,0 +1,102 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The hooks of an attempt.
+extension CallPipeline {
+    /// Lets the interceptors change the request of an attempt, and answer it.
+    /// - Parameter unsigned: The request without its token.
+    /// - Returns: Where the request goes, and the answer of an interceptor; `nil` if the request must be sent.
+    /// - Throws: An error if the session has ended while an interceptor waited.
+    func intercept(
+        _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
+    ) async throws -> (origin: Origin, answer: ServerResponse?) {
+        try await slots.runHook {
+            let recipient = try await adapt(&request, from: unsigned, &call)
+            try authorizer?.checkSession(of: call.authorization)
+            let origin = try origin(of: &request, adaptedFrom: &call, recipient)
+            let body = call.context.outgoing
+            for interceptor in config.interceptors {
+                guard let answer = try await interceptor.respond(to: request, for: &call.context) else { continue }
+                try authorizer?.checkSession(of: call.authorization)
+                return (origin, answer)
+            }
+            call.context.outgoing = body
+            try authorizer?.checkSession(of: call.authorization)
+            return (origin, nil)
+        }
+    }
+
+    /// The interceptors' part of the validation.
+    func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
+        try await slots.runHook {
+            for interceptor in config.interceptors { try await interceptor.validate(response, for: &call.context) }
+        }
+    }
+
+    /// How long to wait before the next attempt.
+    /// - Throws: The failure if there is no further attempt.
+    func delayBeforeRetry(
+        of call: inout CallState, after failure: NetworkError, _ observation: CallObservation?
+    ) async throws -> Duration {
+        guard !failure.isCancelled else { throw failure }
+        if failure.isOffline, try await waitForConnectivity(&call, observation) { return .zero }
+        if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
+        for (index, interceptor) in interceptors.enumerated() {
+            let before = Draft(of: call)
+            switch await interceptor.retry(call.request, for: &call.context, dueTo: failure) {
+            case .doNotRetry:
+                call.context.outgoing = before.body
+                continue
+            case .fail(let error): throw error
+            case .retry:
+                try adoptRetry(before, by: index, &call)
+                return .zero
+            case .retryAfter(let wait):
+                try adoptRetry(before, by: index, &call)
+                return wait
+            case .retryWith(let request, let wait):
+                call.request = request
+                try adoptRetry(before, by: index, &call)
+                return wait
+            }
+        }
+        throw failure
+    }
+
+    private func adoptRetry(_ before: Draft, by index: Int, _ call: inout CallState) throws {
+        adopt(before, by: index, &call)
+        try follow(before, &call)
+    }
+
+    func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
+        // The body of a response that is read after its call keeps the slot.
+        guard call.receiver?.outlivesCall == true else { return try await processed(response, &call) }
+        return try await slots.runHook { try await processed(response, &call) }
+    }
+
+    private func processed(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
+        var response = response
+        for interceptor in config.interceptors {
+            response = try await interceptor.process(response, for: &call.context)
+        }
+        return response
+    }
+}
+
+extension AttemptRunner.Outcome {
+    /// The answer of an interceptor.
+    init(_ answer: ServerResponse, for call: CallState) {
+        if let receiver = call.receiver, receiver.accepts(answer.head, for: call.context.endpoint) {
+            self.init(
+                response: ServerResponse(head: answer.head, body: Data()), body: ByteStream(answer.body),
+                leftOrigin: false)
+        } else {
+            self.init(response: answer, leftOrigin: false)
+        }
+    }
+}
