@@ -41,7 +41,7 @@ public protocol RequestInterceptor: Sendable {
     /// Changes the request of one attempt. The next attempt starts again from the prepared request.
     ///
     /// The call already holds its slot among ``NetworkConfig/maximumConcurrentRequests``; its time limit has not
-    /// started. A call that this method makes through the same client needs no slot of its own.
+    /// started. A call that this method makes through the same client does not wait for a slot.
     /// - Parameters:
     ///   - request: The request, with its token and the changes of earlier interceptors.
     ///   - context: Describes the call, and has the ``RequestContext/body`` of the attempt.

@@ -78,8 +78,8 @@ public struct NetworkConfig: Sendable {
     /// from `https` to `http`.
     public var maximumRedirects = 10
     /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
-    /// count as 1. Token refreshes do not count, and never wait; neither do calls that an interceptor makes through the
-    /// same client while its own call holds a slot.
+    /// count as 1. Token refreshes do not count, and never wait. A call that an interceptor makes through the same client
+    /// while its own call holds a slot takes a free one, and never waits.
     public var maximumConcurrentRequests: Int?
     /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.
     /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.
