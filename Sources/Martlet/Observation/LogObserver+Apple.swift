@@ -14,10 +14,11 @@
         ///   - logger: Receives the lines, each with its own level.
         ///   - level: Lines below this level are left out.
         ///   - showsTargets: Whether paths, queries and error texts are public.
+        ///   - showsMetrics: Whether a line contains the ``TransferMetrics`` of the attempt.
         public static func logger(
-            _ logger: Logger, level: LogObserver.Level = .info, showsTargets: Bool = false
+            _ logger: Logger, level: LogObserver.Level = .info, showsTargets: Bool = false, showsMetrics: Bool = false
         ) -> LogObserver {
-            LogObserver(level: level) { line in
+            LogObserver(level: level, showsMetrics: showsMetrics) { line in
                 let level = line.level.osLogType
                 // The privacy of a message is fixed at compile time, so there are two messages.
                 if showsTargets || line.personalText.isEmpty {

@@ -46,16 +46,19 @@ public final class LogObserver: NetworkObserver {
 
     private let level: Level
     private let write: @Sendable (LogLine) -> Void
+    /// Whether lines tell how the attempt's last request was transferred.
+    private let showsMetrics: Bool
     private let calls = Locked<[UUID: CallRecord]>([:])
 
     /// Writes each attempt as a `curl` command; `nil` for lines only.
     private let writeCurl: (@Sendable (ObservedCall) -> Void)?
 
     init(
-        level: Level = .info, writeCurl: (@Sendable (ObservedCall) -> Void)? = nil,
+        level: Level = .info, showsMetrics: Bool = false, writeCurl: (@Sendable (ObservedCall) -> Void)? = nil,
         write: @escaping @Sendable (LogLine) -> Void
     ) {
         self.level = level
+        self.showsMetrics = showsMetrics
         self.writeCurl = writeCurl
         self.write = write
     }
@@ -138,11 +141,13 @@ public final class LogObserver: NetworkObserver {
         }
     }
 
-    /// Why the attempt was made; empty for the first attempt.
+    /// Why the attempt was made, if it is not the first, and how it was transferred, if that is wanted.
     private func history(of call: ObservedCall, _ callRecord: CallRecord) -> String {
-        guard call.attempt > 1 else { return "" }
+        let transfer = showsMetrics ? call.metrics?.logText ?? "" : ""
+        let suffix = transfer.isEmpty ? "" : ", \(transfer)"
+        guard call.attempt > 1 else { return suffix }
         return ", attempt \(call.attempt)" + (callRecord.cause.map { " after \($0)" } ?? "")
-            + (callRecord.hasNewToken ? ", with a refreshed token" : "")
+            + (callRecord.hasNewToken ? ", with a refreshed token" : "") + suffix
     }
 }
 
@@ -150,11 +155,13 @@ extension NetworkObserver where Self == LogObserver {
     /// Logs each attempt as one line of text to a closure: to a file, or to a logging library.
     /// - Parameters:
     ///   - level: Lines below this level are left out.
+    ///   - showsMetrics: Whether a line contains the ``TransferMetrics`` of the attempt.
     ///   - write: Writes a line. The closure is called from any thread, also concurrently.
     public static func log(
-        level: LogObserver.Level = .info, write: @escaping @Sendable (LogObserver.Level, String) -> Void
+        level: LogObserver.Level = .info, showsMetrics: Bool = false,
+        write: @escaping @Sendable (LogObserver.Level, String) -> Void
     ) -> LogObserver {
-        LogObserver(level: level) { line in write(line.level, line.description) }
+        LogObserver(level: level, showsMetrics: showsMetrics) { line in write(line.level, line.description) }
     }
 
     /// Logs each attempt as one line to standard error, in colors if that is a terminal.
@@ -163,14 +170,20 @@ extension NetworkObserver where Self == LogObserver {
     /// - Parameters:
     ///   - level: Lines below this level are left out.
     ///   - usesStandardOutput: Whether lines go to standard output instead.
+    ///   - showsMetrics: Whether a line contains the ``TransferMetrics`` of the attempt.
     public static func console(
-        level: LogObserver.Level = .info, usesStandardOutput: Bool = false
+        level: LogObserver.Level = .info, usesStandardOutput: Bool = false, showsMetrics: Bool = false
     ) -> LogObserver {
-        .console(to: usesStandardOutput ? .standardOutput : .standardError, level: level)
+        .console(
+            to: usesStandardOutput ? .standardOutput : .standardError, level: level, showsMetrics: showsMetrics)
     }
 
-    static func console(to output: LogOutput, level: LogObserver.Level = .info) -> LogObserver {
-        LogObserver(level: level) { line in output.write(output.showsColors ? line.colored : line.description) }
+    static func console(
+        to output: LogOutput, level: LogObserver.Level = .info, showsMetrics: Bool = false
+    ) -> LogObserver {
+        LogObserver(level: level, showsMetrics: showsMetrics) { line in
+            output.write(output.showsColors ? line.colored : line.description)
+        }
     }
 }
 

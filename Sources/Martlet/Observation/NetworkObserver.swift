@@ -69,6 +69,10 @@ public struct ObservedCall: Sendable, Hashable {
     public let stamp: SessionStamp?
     /// The time since the start of the call.
     public let elapsed: Duration
+    /// How the attempt's last request was transferred, in ``NetworkObserver/attemptDidReceive(_:response:)``,
+    /// ``NetworkObserver/attemptDidFail(_:error:)`` and ``NetworkObserver/attemptWillRedirect(_:to:)``; `nil` in other
+    /// hooks, and if nothing was sent.
+    public let metrics: TransferMetrics?
     let body: ObservedBody?
 
     /// The body of the request as text, with secrets masked.

@@ -62,7 +62,8 @@ import Testing
         let request = HTTPRequest(method: .get, scheme: "https", authority: "example.com", path: "/a")
         let id = UUID()
         func attempt(_ number: Int, at elapsed: Duration) -> ObservedCall {
-            ObservedCall(id: id, request: request, attempt: number, stamp: nil, elapsed: elapsed, body: nil)
+            ObservedCall(
+                id: id, request: request, attempt: number, stamp: nil, elapsed: elapsed, metrics: nil, body: nil)
         }
         let failed = CallDescription(method: "GET", url: "https://example.com/a", attempts: 1)
         observer.attemptWillStart(attempt(1, at: .milliseconds(100)))

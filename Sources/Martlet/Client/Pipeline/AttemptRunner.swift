@@ -110,7 +110,7 @@ struct AttemptRunner: Sendable {
                 carriesBody
                 ? try await body?.open().reporting(to: call.monitor, context.attempt, after: &generation, progress)
                 : nil
-            let response = try await send(request, outgoing, context, deadline)
+            let response = try await send(request, outgoing, context, deadline, observation?.startTransfer())
             let redirect: Redirect?
             if config.maximumRedirects > 0 {
                 redirect = try Redirect(of: request, by: response.head, from: origin)
@@ -154,8 +154,15 @@ struct AttemptRunner: Sendable {
     }
 
     private func send(
-        _ request: HTTPRequest, _ body: OutgoingBody?, _ context: RequestContext, _ deadline: Deadline?
+        _ request: HTTPRequest, _ body: OutgoingBody?, _ context: RequestContext, _ deadline: Deadline?,
+        _ recorder: TransferRecorder?
     ) async throws -> Arrival {
+        if let recorder {
+            let arrival = try await TransferRecorder.$current.withValue(recorder) {
+                try await send(request, body, context, deadline, nil)
+            }
+            return arrival.recorded(by: recorder)
+        }
         do {
             guard let deadline else {
                 let (head, stream) = try await transport.send(request, body: body)
@@ -232,6 +239,16 @@ private struct Arrival {
 
     let head: HTTPResponse
     let body: Body
+
+    func recorded(by recorder: TransferRecorder) -> Arrival {
+        recorder.receiveHead()
+        switch body {
+        case .stream(let stream): return Arrival(head: head, body: .stream(recorder.watching(stream)))
+        case .received:
+            recorder.finish()
+            return self
+        }
+    }
 
     func collect(upTo count: Int) async throws -> Data {
         switch body {

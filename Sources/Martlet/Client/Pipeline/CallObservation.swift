@@ -15,6 +15,8 @@ final class CallObservation: Sendable {
     /// The prepared request, with secrets masked.
     private let request: Locked<HTTPRequest>
     private let body: ObservedBody?
+    /// The request that the current attempt has sent last.
+    private let transfer = Locked<TransferRecorder?>(nil)
 
     /// Starts the observation and reports ``NetworkObserver/callWillStart(_:)``.
     init?(observers: [any NetworkObserver], request: HTTPRequest, body: PreparedBody?, context: RequestContext) {
@@ -31,24 +33,32 @@ final class CallObservation: Sendable {
     }
 
     func attemptWillStart(_ context: RequestContext, _ request: HTTPRequest) {
+        transfer.withLock { $0 = nil }
         let call = observed(context, request)
         for observer in observers { observer.attemptWillStart(call) }
     }
 
+    /// Starts to measure a request of the attempt.
+    func startTransfer() -> TransferRecorder {
+        let recorder = TransferRecorder(time: time)
+        transfer.withLock { $0 = recorder }
+        return recorder
+    }
+
     func attemptWillRedirect(_ context: RequestContext, _ request: HTTPRequest, to url: String) {
         let url = Redaction.redactURL(url)
-        let call = observed(context, request)
+        let call = observed(context, request, metrics)
         for observer in observers { observer.attemptWillRedirect(call, to: url) }
     }
 
     func attemptDidReceive(_ context: RequestContext, _ response: ServerResponse, bytes: Int) {
-        let call = observed(context)
+        let call = observed(context, nil, metrics)
         let response = ObservedResponse(response, bytes: bytes)
         for observer in observers { observer.attemptDidReceive(call, response: response) }
     }
 
     func attemptDidFail(_ context: RequestContext, _ error: NetworkError) {
-        let call = observed(context)
+        let call = observed(context, nil, metrics)
         for observer in observers { observer.attemptDidFail(call, error: error) }
     }
 
@@ -58,6 +68,8 @@ final class CallObservation: Sendable {
     }
 
     func callWillRetry(_ context: RequestContext, after delay: Duration, dueTo error: NetworkError) {
+        // The next attempt may be answered by an interceptor.
+        transfer.withLock { $0 = nil }
         let call = observed(context)
         for observer in observers { observer.callWillRetry(call, after: delay, dueTo: error) }
     }
@@ -67,20 +79,25 @@ final class CallObservation: Sendable {
         for observer in observers { observer.callDidFinish(call, result: result) }
     }
 
-    private func observed(_ context: RequestContext, _ request: HTTPRequest? = nil) -> ObservedCall {
+    private var metrics: TransferMetrics? { transfer.withLock { $0 }?.metrics }
+
+    private func observed(
+        _ context: RequestContext, _ request: HTTPRequest? = nil, _ metrics: TransferMetrics? = nil
+    ) -> ObservedCall {
         // An interceptor may have replaced the body for this attempt.
         let replaced = context.bodyVersion > 0 ? request : nil
         return observed(
-            attempt: context.attempt, request: request, stamp: context.stamp,
+            attempt: context.attempt, request: request, stamp: context.stamp, metrics: metrics,
             body: replaced.map { request in context.outgoing.map { ObservedBody($0, of: request, context) } } ?? body)
     }
 
     private func observed(
-        attempt: Int, request: HTTPRequest? = nil, stamp: SessionStamp? = nil, body: ObservedBody?
+        attempt: Int, request: HTTPRequest? = nil, stamp: SessionStamp? = nil, metrics: TransferMetrics? = nil,
+        body: ObservedBody?
     ) -> ObservedCall {
         ObservedCall(
             id: id, request: request?.redacted ?? self.request.withLock { $0 }, attempt: attempt, stamp: stamp,
-            elapsed: time.uptime - startedAt, body: body)
+            elapsed: time.uptime - startedAt, metrics: metrics, body: body)
     }
 }
 

@@ -1,0 +1,71 @@
+/// Collects the metrics of one request while its transport sends it.
+///
+/// The client binds ``current`` only for a call that has observers, so that a transport measures nothing for the others.
+final class TransferRecorder: Sendable {
+    /// The recorder of the request that the task sends.
+    @TaskLocal static var current: TransferRecorder?
+
+    private struct State {
+        var metrics = TransferMetrics()
+        /// The number of body bytes that a reader got.
+        var bytesRead: Int64 = 0
+        /// Whether the reader gets the bytes as they were sent.
+        var readsSentBytes = false
+    }
+
+    private let time: any TimeSource
+    private let startedAt: Duration
+    private let state = Locked(State())
+
+    init(time: any TimeSource) {
+        self.time = time
+        self.startedAt = time.uptime
+    }
+
+    var metrics: TransferMetrics { state.withLock { $0.metrics } }
+
+    func update(_ change: (inout TransferMetrics) -> Void) {
+        state.withLock { change(&$0.metrics) }
+    }
+
+    /// The head of the response is here. The first report counts.
+    func receiveHead() {
+        let elapsed = time.uptime - startedAt
+        update { $0.firstByte = $0.firstByte ?? elapsed }
+    }
+
+    /// The response is complete. The first report counts.
+    func finish() {
+        let elapsed = time.uptime - startedAt
+        state.withLock { state in
+            if state.metrics.receiving == nil, let firstByte = state.metrics.firstByte {
+                state.metrics.receiving = elapsed - firstByte
+            }
+            if state.readsSentBytes { state.metrics.bodyBytesReceived = state.bytesRead }
+        }
+    }
+
+    /// The body of the response has no encoding that the transport removes.
+    func readsSentBytes() {
+        state.withLock { $0.readsSentBytes = true }
+    }
+
+    func read(_ count: Int) {
+        state.withLock { $0.bytesRead += Int64(count) }
+    }
+
+    /// The same body, whose end is recorded.
+    func watching(_ body: ByteStream) -> ByteStream {
+        ByteStream {
+            let iterator = body.makeAsyncIterator()
+            return {
+                guard let chunk = try await iterator.next() else {
+                    self.finish()
+                    return nil
+                }
+                self.read(chunk.count)
+                return chunk
+            }
+        }
+    }
+}
