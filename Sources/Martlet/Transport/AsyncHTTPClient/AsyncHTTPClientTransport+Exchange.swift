@@ -20,7 +20,7 @@
             // Calls whose responses have arrived go on first, so that their requests go out together. Otherwise each would
             // wake the event loop and the server by itself.
             await Task.yield()
-            let exchange = MemoryExchange(to: request.method, upTo: maximumCount)
+            let exchange = MemoryExchange(to: request.method, upTo: maximumCount, Transfer(connections))
             let (loop, index) = loops.take()
             defer { loops.release(index) }
             do {
@@ -29,6 +29,7 @@
                 let expiry = limits.schedule(after: limit) { exchange.finish(.failure(DeadlineError())) }
                 defer { expiry() }
                 let received = try await exchange.run(outgoing, with: connections.client, on: loop)
+                if !received.isTooLarge { exchange.transfer?.finish(received.body.readableBytes) }
                 if received.head.version.major > 1 { recordMultiplexing(outgoing.url.absoluteString) }
                 let head = try HTTPResponse(
                     received.head.status, received.head.headers, to: request.method,
@@ -103,9 +104,14 @@
 
         private let method: HTTPRequest.Method
         private let maximumCount: Int
+        /// Records the metrics of the request; `nil` without observers.
+        let transfer: AsyncHTTPClientTransport.Transfer?
         private let state = Locked(State())
 
-        init(to method: HTTPRequest.Method, upTo maximumCount: Int) {
+        init(
+            to method: HTTPRequest.Method, upTo maximumCount: Int, _ transfer: AsyncHTTPClientTransport.Transfer?
+        ) {
+            self.transfer = transfer
             self.method = method
             self.maximumCount = maximumCount
         }
@@ -171,7 +177,14 @@
             }
         }
 
+        func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
+            transfer?.send(part.readableBytes)
+        }
+
         func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+            transfer?.receive(head.version, head.headers)
+            // A body, if there is one, has reported its bytes by now.
+            transfer?.send(0)
             state.withLock { $0.received = Received(head: head) }
             return task.eventLoop.makeSucceededVoidFuture()
         }

@@ -62,8 +62,10 @@
         }
 
         private init(_ settings: Settings, isShared: Bool) {
+            let opened = OpenedConnections()
             self.connections = Connections(
-                HTTPClient(configuration: settings.configuration), isOwned: true, decodesContent: true)
+                HTTPClient(configuration: opened.counted(in: settings.configuration)), isOwned: true,
+                decodesContent: true, opened: opened)
             self.loops = BalancedLoops(connections.client.eventLoopGroup)
             self.isShared = isShared
             self.connectionLimit = settings.maximumConnectionsPerHost
@@ -96,12 +98,14 @@
         public func send(
             _ request: HTTPRequest, body: OutgoingBody?
         ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            let transfer = Transfer(connections)
             let upload = try await Upload(body, through: connections.client.eventLoopGroup)
             do {
                 let outgoing = try HTTPClientRequest(
                     request, body: upload.body, acceptsCompression: connections.decodesContent)
                 let response = try await connections.client.execute(outgoing, deadline: .distantFuture)
                 if response.version.major > 1 { recordMultiplexing(outgoing.url) }
+                transfer?.receive(response.version, response.headers)
                 return try Self.convert(
                     response, to: request.method, upload: upload.bridge, connections: connections)
             } catch {
@@ -182,9 +186,12 @@
         final class Connections: Sendable {
             let client: HTTPClient
             let decodesContent: Bool
+            /// Counts the connections that the client opens; `nil` for the app's own client.
+            let opened: OpenedConnections?
             private let isOwned: Bool
 
-            init(_ client: HTTPClient, isOwned: Bool, decodesContent: Bool) {
+            init(_ client: HTTPClient, isOwned: Bool, decodesContent: Bool, opened: OpenedConnections? = nil) {
+                self.opened = opened
                 self.client = client
                 self.isOwned = isOwned
                 self.decodesContent = decodesContent

@@ -1,0 +1,67 @@
+#if AsyncHTTPClient
+    internal import AsyncHTTPClient
+    internal import NIOCore
+    internal import NIOHTTP1
+
+    /// How many connections a client has opened. async-http-client does not say which of them carries a request.
+    final class OpenedConnections: Sendable {
+        private let opened = Locked(0)
+
+        var count: Int { opened.withLock { $0 } }
+
+        /// The same configuration, whose connections are counted before they carry a request.
+        func counted(in configuration: HTTPClient.Configuration) -> HTTPClient.Configuration {
+            let count = { @Sendable (channel: any Channel) -> EventLoopFuture<Void> in
+                self.opened.withLock { $0 += 1 }
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
+            var configuration = configuration
+            configuration.http1_1ConnectionDebugInitializer = count
+            configuration.http2ConnectionDebugInitializer = count
+            return configuration
+        }
+    }
+
+    extension AsyncHTTPClientTransport {
+        /// What async-http-client reveals about a request, for its recorder.
+        struct Transfer: Sendable {
+            private let recorder: TransferRecorder
+            private let connections: Connections
+            private let openedBefore: Int?
+
+            /// - Returns: `nil` if the request is not recorded.
+            init?(_ connections: Connections) {
+                guard let recorder = TransferRecorder.current else { return nil }
+                self.recorder = recorder
+                self.connections = connections
+                self.openedBefore = connections.opened?.count
+            }
+
+            func receive(_ version: HTTPVersion, _ headers: HTTPHeaders) {
+                recorder.receiveHead()
+                let isReused = isReused
+                recorder.update { metrics in
+                    metrics.protocolName = version.major == 2 ? "h2" : "http/\(version.major).\(version.minor)"
+                    metrics.isReused = isReused
+                }
+                if !headers.contains(name: "Content-Encoding") { recorder.readsSentBytes() }
+            }
+
+            func send(_ count: Int) {
+                recorder.update { $0.bodyBytesSent = ($0.bodyBytesSent ?? 0) + Int64(count) }
+            }
+
+            func finish(_ count: Int) {
+                recorder.read(count)
+                recorder.finish()
+            }
+
+            /// Another request may have opened the connection that was opened meanwhile. Then the answer is `nil`.
+            private var isReused: Bool? {
+                guard let openedBefore, let opened = connections.opened?.count else { return nil }
+                if opened == openedBefore { return true }
+                return openedBefore == 0 ? false : nil
+            }
+        }
+    }
+#endif
