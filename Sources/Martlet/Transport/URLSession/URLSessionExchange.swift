@@ -46,8 +46,11 @@
         let state = Locked(State())
         private let host: String
         private let isHead: Bool
+        /// Records the metrics of the request; `nil` without observers.
+        let recorder: TransferRecorder?
 
-        init(host: String, isHead: Bool) {
+        init(host: String, isHead: Bool, recorder: TransferRecorder? = nil) {
+            self.recorder = recorder
             self.host = host
             self.isHead = isHead
         }

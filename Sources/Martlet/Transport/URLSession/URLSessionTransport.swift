@@ -54,7 +54,7 @@
         ) async throws -> (head: HTTPResponse, body: ByteStream) {
             let urlRequest = try URLRequest(request)
             let exchange = URLSessionExchange(
-                host: urlRequest.url?.host ?? "", isHead: request.method == .head)
+                host: urlRequest.url?.host ?? "", isHead: request.method == .head, recorder: .current)
             let upload = try await URLSessionUpload(body, request: urlRequest, session: connections.session)
             let head = try await withTaskCancellationHandler {
                 try await exchange.start(upload, on: connections)

@@ -1,0 +1,37 @@
+#if !canImport(FoundationNetworking)
+    internal import Foundation
+
+    extension URLSessionExchanges {
+        // Before the end of the task, so that the observer sees the metrics with the response.
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            guard let recorder = exchange(for: task)?.recorder, let last = metrics.transactionMetrics.last else {
+                return
+            }
+            recorder.update { $0 = TransferMetrics(last, after: $0) }
+        }
+    }
+
+    extension TransferMetrics {
+        /// - Parameter measured: What the client has measured, for what the session does not know.
+        fileprivate init(_ metrics: URLSessionTaskTransactionMetrics, after measured: TransferMetrics) {
+            func time(_ start: Date?, _ end: Date?) -> Duration? {
+                guard let start, let end else { return nil }
+                return .seconds(max(end.timeIntervalSince(start), 0))
+            }
+            self = measured
+            nameLookup = time(metrics.domainLookupStartDate, metrics.domainLookupEndDate)
+            connecting = time(metrics.connectStartDate, metrics.connectEndDate)
+            tls = time(metrics.secureConnectionStartDate, metrics.secureConnectionEndDate)
+            firstByte = time(metrics.fetchStartDate, metrics.responseStartDate) ?? measured.firstByte
+            receiving = time(metrics.responseStartDate, metrics.responseEndDate)
+            headerBytesSent = metrics.countOfRequestHeaderBytesSent
+            bodyBytesSent = metrics.countOfRequestBodyBytesSent
+            headerBytesReceived = metrics.countOfResponseHeaderBytesReceived
+            bodyBytesReceived = metrics.countOfResponseBodyBytesReceived
+            isReused = metrics.isReusedConnection
+            protocolName = metrics.networkProtocolName
+        }
+    }
+#endif
