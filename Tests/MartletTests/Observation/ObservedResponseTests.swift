@@ -40,6 +40,22 @@ import Testing
         #expect(last.bodyText(limit: 24) == nil)
     }
 
+    @Test("the body of a stream is the caller's, but that of a refusal is shown") func streamed() async throws {
+        let transport = StubTransport { request in
+            request.number == 1 ? .json(#"{"message":"gone"}"#, status: 404) : .json(#"{"page":1}"#)
+        }
+        let watch = Watch()
+        var config = NetworkConfig()
+        config.observers = [watch]
+        config.retry = .never
+        let client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
+        let call = Call<NoContent>.get("/articles", authentication: .none)
+        _ = try? await client.stream(call)
+        let body = try await client.stream(call).value.collect(upTo: 100)
+        #expect(watch.seen.withLock { $0.map { $0.bodyText() } } == [#"{"message":"gone"}"#, ""])
+        #expect(body == Data(#"{"page":1}"#.utf8))
+    }
+
     @Test("secrets in header fields and in the body are masked, in dumps as well") func masked() async throws {
         let body = Data(#"{"accessToken":"\#(Self.secret)","page":1}"#.utf8)
         var head = HTTPResponse(status: .init(code: 200, reasonPhrase: Self.secret))
