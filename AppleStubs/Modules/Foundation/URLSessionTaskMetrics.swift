@@ -1,5 +1,4 @@
 public import FoundationEssentials
-public import ObjectiveC
 
 // https://developer.apple.com/documentation/foundation/urlsessiontaskmetrics
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {

@@ -38,9 +38,8 @@ final class TransferRecorder: Sendable {
     func finish() {
         let elapsed = time.uptime - startedAt
         state.withLock { state in
-            if state.metrics.receiving == nil, let firstByte = state.metrics.firstByte {
-                state.metrics.receiving = elapsed - firstByte
-            }
+            guard state.metrics.receiving == nil, let firstByte = state.metrics.firstByte else { return }
+            state.metrics.receiving = elapsed - firstByte
             if state.readsSentBytes { state.metrics.bodyBytesReceived = state.bytesRead }
         }
     }

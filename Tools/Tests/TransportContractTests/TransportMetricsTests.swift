@@ -50,7 +50,7 @@ extension TransportContract {
                 let text = try #require(response?.bodyText())
                 #expect(text.contains(#""page":1"#) && !text.contains("q8Zk3Vt1"))
             }
-            guard kind != .urlSession else { return await server.stop() }
+            guard ![.urlSession, .urlSessionInMemory].contains(kind) else { return await server.stop() }
             let metrics = seen.compactMap(\.call.metrics)
             #expect(metrics.map(\.protocolName) == ["http/1.1", "http/1.1"])
             #expect(metrics.map(\.bodyBytesReceived) == [Int64(Self.body.utf8.count), Int64(Self.body.utf8.count)])
