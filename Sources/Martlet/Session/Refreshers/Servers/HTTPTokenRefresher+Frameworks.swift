@@ -41,9 +41,15 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// NestJS with `passport-jwt`: POST without a body, with the refresh token as a bearer token. A 401 is terminal, and
-    /// so is the framework's `ForbiddenException`, a 403 with `"error": "Forbidden"`. The 403 of a firewall is not.
+    /// so is a 403 with `"error": "Forbidden"`: that of a guard that returns `false`, and of a `ForbiddenException`
+    /// with a message. A `ForbiddenException` without one has no `error`, and is not terminal. Nor is the 403 of a
+    /// firewall.
     ///
-    /// Source: <https://docs.nestjs.com/recipes/passport>
+    /// NestJS leaves refreshing to the app: its documentation has the bearer strategy and the 401. The route, and that it
+    /// takes the refresh token as a bearer token, are a usual choice.
+    ///
+    /// Source: <https://docs.nestjs.com/recipes/passport> and
+    /// <https://github.com/nestjs/nest/blob/master/packages/common/exceptions/forbidden.exception.ts>
     /// - Parameter path: The route with the guard for refresh tokens, below the manager's base URL.
     public static func nestJS(path: String = "/auth/refresh") -> HTTPTokenRefresher {
         HTTPTokenRefresher(
@@ -51,9 +57,11 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// Laravel Passport: the OAuth 2.0 refresh grant as a form. The code `invalid_grant` is terminal, and so is
-    /// `invalid_request` with 401, which versions before 13 send for a dead refresh token.
+    /// `invalid_request` with 401, which versions before 13 send for a dead refresh token: they use version 8 of the
+    /// OAuth 2.0 server of the PHP League, and version 9 has changed it.
     ///
-    /// Source: <https://laravel.com/docs/passport#refreshing-tokens>
+    /// Source: <https://laravel.com/docs/passport#refreshing-tokens> and
+    /// <https://github.com/thephpleague/oauth2-server/blob/master/CHANGELOG.md>, "9.0.0"
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - client: The app's client registration.
@@ -67,10 +75,13 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// its `Authorization` field, as the one to a sign-in does. A 401 is terminal.
     ///
     /// Devise-JWT has no refresh tokens. An access token renews itself while it is valid, at a route that the server
-    /// lists in `dispatch_requests`. The session ends if the app does not run before the token expires.
+    /// adds for it: its action authenticates the user and writes a token of `Warden::JWTAuth::UserEncoder` to the field.
+    /// Up to version 0.10 of warden-jwt_auth, a route in `dispatch_requests` does this by itself; later versions ignore
+    /// the token there. The session ends if the app does not run before the token expires.
     ///
-    /// Source: <https://github.com/waiting-for-dev/devise-jwt>, "Dispatch requests"
-    /// - Parameter path: The route that dispatches a new token, below the manager's base URL.
+    /// Source: <https://github.com/waiting-for-dev/devise-jwt>, "Dispatch requests", and
+    /// <https://github.com/waiting-for-dev/warden-jwt_auth/blob/master/CHANGELOG.md>, "0.11.0"
+    /// - Parameter path: The route that returns a new token, below the manager's base URL.
     public static func deviseJWT(path: String) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, placement: .bearer,

@@ -42,7 +42,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// Auth0: the OAuth 2.0 refresh grant as a form. Only the code `invalid_grant` is terminal, which Auth0 sends with
     /// 403.
     ///
-    /// Source: <https://auth0.com/docs/secure/tokens/refresh-tokens/use-refresh-tokens>
+    /// Source: <https://auth0.com/docs/secure/tokens/refresh-tokens/use-refresh-tokens> and, for the 403,
+    /// <https://community.auth0.com/t/troubleshoot-refresh-token-unknown-or-invalid-before-expiry-403-unknown-or-invalid-refresh-token/120406>
     /// - Parameters:
     ///   - path: The token endpoint, such as `https://example.auth0.com/oauth/token`.
     ///   - client: The app's client registration. If it has a secret, Auth0 expects it in the body.
@@ -53,7 +54,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
 
     /// Keycloak: the OAuth 2.0 refresh grant as a form. Only the code `invalid_grant` is terminal.
     ///
-    /// Source: <https://www.keycloak.org/securing-apps/oidc-layers>, "Token endpoint"
+    /// Source: <https://www.keycloak.org/securing-apps/oidc-layers>, "Token endpoint", and `RefreshTokenGrantType` in
+    /// <https://github.com/keycloak/keycloak>
     /// - Parameters:
     ///   - server: The URL of the server, such as `https://id.example.com`; by default the manager's base URL.
     ///   - realm: The name of the realm.
