@@ -198,4 +198,4 @@ docs-preview: ## Serves the documentation at http://127.0.0.1:8000 until Ctrl-C 
 	@exec scripts/docs.py serve "$(PORT)"
 
 clean: ## Deletes everything that was built.
-	rm -rf .build .venv docs Tools/.build Benchmarks/.build Fuzzing/.build Examples/GuestApp/GuestKit/.build
+	rm -rf .build .venv docs Tools/.build Benchmarks/.build Fuzzing/.build Examples/GuestApp/GuestKit/.build Examples/GRPCSession/.build

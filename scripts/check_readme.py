@@ -144,7 +144,7 @@ def write_package(folder, blocks):
         packages += ['.package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")']
     for module in sorted(path.name for path in FOREIGN.iterdir()):
         shutil.copytree(FOREIGN / module, folder / "Sources" / module)
-        targets.append(f'.target(name: "{module}")')
+        targets.append(f'.target(name: "{module}", dependencies: [.product(name: "Martlet", package: "martlet")])')
         dependencies.append(f'"{module}"')
     kinds = {"Snippets": "target"}
     for chain in chains(blocks):

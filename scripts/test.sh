@@ -50,8 +50,7 @@ within() {
     if command -v timeout >/dev/null; then
         timeout --signal=INT --kill-after=10 "$@"
     else
-        # macOS has no timeout.
-        perl -e 'alarm shift; exec @ARGV' "$@"
+        perl -e 'alarm shift; exec @ARGV' "$@" # macOS has no timeout.
     fi
 }
 
@@ -74,6 +73,7 @@ step "library without traits, tests" within 900 \
     swift test "${options[@]}" --disable-default-traits --scratch-path "$core" --skip-build
 step "example app's model" within 900 \
     swift test "${options[@]}" --package-path Examples/GuestApp/GuestKit --scratch-path "$core"
+step "example session for gRPC" swift test "${options[@]}" --package-path Examples/GRPCSession --scratch-path "$core"
 step "tools, build" swift build "${options[@]}" --package-path Tools --scratch-path "$tools" --build-tests
 step "library with default traits, build" swift build "${options[@]}"
 # While .build has the dependencies for the default traits, which a newcomer's package needs.

@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // Declarations of Alamofire 5 that the documentation uses, so that its Swift blocks compile without that package.
-// Sources: Source/Features/RequestInterceptor.swift, Source/Core/Session.swift and Request.swift.
+// Sources: Source/Features/RequestInterceptor.swift and EventMonitor.swift, Source/Core/Session.swift, Request.swift and
+// DataRequest.swift.
 
 public import Foundation
 
@@ -8,16 +9,34 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-public final class Session: Sendable {
+open class Session: @unchecked Sendable {
+    public convenience init(interceptor: (any RequestInterceptor)? = nil, eventMonitors: [any EventMonitor] = []) {
+        self.init()
+    }
+
     init() {}
 }
 
-public final class Request: Sendable {
+public class Request: @unchecked Sendable {
+    public let id = UUID()
     public var retryCount: Int { 0 }
     public var request: URLRequest? { nil }
     public var response: HTTPURLResponse? { nil }
 
     init() {}
+}
+
+public class DataRequest: Request, @unchecked Sendable {
+    public var data: Data? { nil }
+}
+
+public protocol EventMonitor: Sendable {
+    func requestDidFinish(_ request: Request)
+}
+
+public struct RequestAdapterState: Sendable {
+    public let requestID: UUID
+    public let session: Session
 }
 
 public enum RetryResult: Sendable {
@@ -31,6 +50,9 @@ public protocol RequestAdapter: Sendable {
     func adapt(
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
+    func adapt(
+        _ urlRequest: URLRequest, using state: RequestAdapterState,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 }
 
 public protocol RequestRetrier: Sendable {
@@ -40,3 +62,10 @@ public protocol RequestRetrier: Sendable {
 }
 
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
+
+extension RequestInterceptor {
+    public func adapt(
+        _ urlRequest: URLRequest, for session: Session,
+        completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+    ) {}
+}

@@ -22,50 +22,7 @@
         /// }
         /// ```
         ///
-        /// With Alamofire, or with Moya over an Alamofire session:
-        ///
-        /// ```swift
-        /// struct SessionInterceptor: Alamofire.RequestInterceptor {
-        ///     let tokens: TokenManager
-        ///
-        ///     func adapt(
-        ///         _ urlRequest: URLRequest, for session: Session,
-        ///         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-        ///     ) {
-        ///         Task {
-        ///             var request = urlRequest
-        ///             do {
-        ///                 // Without a session, requests such as the login pass unsigned.
-        ///                 try await tokens.sign(&request, .ifSignedIn)
-        ///                 completion(.success(request))
-        ///             } catch {
-        ///                 completion(.failure(error))
-        ///             }
-        ///         }
-        ///     }
-        ///
-        ///     func retry(
-        ///         _ request: Request, for session: Session, dueTo error: any Error,
-        ///         completion: @escaping @Sendable (RetryResult) -> Void
-        ///     ) {
-        ///         guard request.retryCount == 0, let response = request.response, var sent = request.request else {
-        ///             return completion(.doNotRetry)
-        ///         }
-        ///         Task {
-        ///             do {
-        ///                 completion(try await tokens.recover(from: response, to: &sent) ? .retry : .doNotRetry)
-        ///             } catch {
-        ///                 completion(.doNotRetryWithError(error))
-        ///             }
-        ///         }
-        ///     }
-        /// }
-        /// ```
-        ///
-        /// Alamofire calls `retry` only for failed requests, so validate each one: `validate()`, or in Moya
-        /// `validationType = .successCodes`. Alamofire also calls `adapt` for its own retries, which signs them for the
-        /// user that is signed in by then: when ``states`` reports another user, call the session's
-        /// `cancelAllRequests()`.
+        /// <doc:KeepingTheClientYouHave> has adapters for Alamofire, Moya, Apollo and others.
         ///
         /// Tokens are sent only to the base URL's origin and the trusted origins, over https or to this machine. A
         /// request to any other origin is not changed.
@@ -75,16 +32,18 @@
         /// - Parameters:
         ///   - request: The request. A token that it already carries is replaced.
         ///   - requirement: With ``AuthenticationRequirement/required``, a request without a session throws instead.
-        /// - Returns: Whether the request is signed.
+        ///   - session: The only session that may sign the request, if it is a retry of one that this session has signed.
+        /// - Returns: The session and rotation of the token; `nil` if the request is not signed.
         /// - Throws: ``SessionError`` if the store cannot be read, the token cannot be refreshed now, or a session is
-        ///   required and there is none.
+        ///   required and there is none; ``SessionError/sessionChanged`` if `session` is no longer the current one.
         @discardableResult
         public func sign(
-            _ request: inout URLRequest, _ requirement: AuthenticationRequirement = .ifSignedIn
-        ) async throws(SessionError) -> Bool {
+            _ request: inout URLRequest, _ requirement: AuthenticationRequirement = .ifSignedIn,
+            for session: SessionID? = nil
+        ) async throws(SessionError) -> SessionStamp? {
             var fields = token(on: request)
             defer { put(fields, on: &request) }
-            return try await sign(&fields, target: request.url?.absoluteString, requirement)
+            return try await sign(&fields, target: request.url?.absoluteString, requirement, for: session)
         }
 
         /// Checks the response to a request. If the server rejected the request's token, signs the request with another

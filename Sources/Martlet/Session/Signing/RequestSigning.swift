@@ -27,14 +27,16 @@ extension TokenManager {
     /// - Parameters:
     ///   - request: The request. A token that it already carries is replaced.
     ///   - requirement: With ``AuthenticationRequirement/required``, a request without a session throws instead.
-    /// - Returns: Whether the request is signed.
+    ///   - session: The only session that may sign the request, if it is a retry of one that this session has signed.
+    /// - Returns: The session and rotation of the token; `nil` if the request is not signed.
     /// - Throws: ``SessionError`` if the store cannot be read, the token cannot be refreshed now, or a session is
-    ///   required and there is none.
+    ///   required and there is none; ``SessionError/sessionChanged`` if `session` is no longer the current one.
     @discardableResult
     public func sign(
-        _ request: inout HTTPRequest, _ requirement: AuthenticationRequirement = .ifSignedIn
-    ) async throws(SessionError) -> Bool {
-        try await sign(&request.headerFields, target: try? request.target(), requirement)
+        _ request: inout HTTPRequest, _ requirement: AuthenticationRequirement = .ifSignedIn,
+        for session: SessionID? = nil
+    ) async throws(SessionError) -> SessionStamp? {
+        try await sign(&request.headerFields, target: try? request.target(), requirement, for: session)
     }
 
     /// Checks the response to a request. If the server rejected the request's token, signs the request with another
@@ -60,19 +62,24 @@ extension TokenManager {
     }
 
     func sign(
-        _ fields: inout HTTPFields, target: String?, _ requirement: AuthenticationRequirement
-    ) async throws(SessionError) -> Bool {
-        guard requirement != .none, mayCarryToken(toURL: target) else { return false }
+        _ fields: inout HTTPFields, target: String?, _ requirement: AuthenticationRequirement, for session: SessionID?
+    ) async throws(SessionError) -> SessionStamp? {
+        guard requirement != .none, mayCarryToken(toURL: target) else { return nil }
         switch await credential() {
         case .success(let credential):
+            if let session, credential.stamp.session != session { throw .sessionChanged }
             sign(&fields, with: credential)
-            return true
+            return credential.stamp
+        case .failure(.signedOut) where session != nil:
+            throw .sessionChanged
+        case .failure(.expired(let reason)) where session != nil:
+            throw .expired(reason)
         case .failure(.signedOut) where requirement == .ifSignedIn, .failure(.expired) where requirement == .ifSignedIn:
             // Remove only a token of this manager. Other credentials, such as those of the login, belong to the app.
             if let token = scheme.token(in: fields), core.withLock({ $0.signed.stamp(of: token) }) != nil {
                 fields[scheme.header] = nil
             }
-            return false
+            return nil
         case .failure(let error):
             throw error
         }

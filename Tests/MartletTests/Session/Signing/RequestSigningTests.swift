@@ -9,7 +9,7 @@ import Testing
     @Test("a request is signed, and signed again after its token was rejected") func signAndRecover() async throws {
         let app = try await App.signedIn()
         var request = HTTPRequest.to("https://api.example.com/me")
-        #expect(try await app.tokens.sign(&request))
+        #expect(try await app.tokens.sign(&request) != nil)
         #expect(request.headerFields[.authorization] == "Bearer access-1")
         #expect(try await !app.tokens.recover(from: HTTPResponse(status: .ok), to: &request))
 
@@ -26,7 +26,7 @@ import Testing
             for _ in 0..<50 {
                 group.addTask {
                     var request = HTTPRequest.to("https://api.example.com/me")
-                    guard (try? await app.tokens.sign(&request)) == true else { return false }
+                    guard (try? await app.tokens.sign(&request)) != nil else { return false }
                     guard request.headerFields[.authorization] == "Bearer access-1" else { return true }
                     return (try? await app.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &request))
                         == true && request.headerFields[.authorization] == "Bearer access-2"
@@ -121,7 +121,7 @@ import Testing
     func elsewhere(url: String) async throws {
         let app = try await App.signedIn()
         var request = HTTPRequest.to(url)
-        #expect(try await !app.tokens.sign(&request))
+        #expect(try await app.tokens.sign(&request) == nil)
         #expect(request.headerFields.isEmpty)
         request.headerFields[.authorization] = "Bearer theirs"
         #expect(try await !app.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &request))
@@ -136,14 +136,14 @@ import Testing
         login.headerFields[.authorization] = "Basic dXNlcjpwYXNz"
         login.headerFields[.accept] = "application/json"
         let unsigned = login
-        #expect(try await !app.tokens.sign(&login))
-        #expect(try await !app.tokens.sign(&login, .none))
+        #expect(try await app.tokens.sign(&login) == nil)
+        #expect(try await app.tokens.sign(&login, .none) == nil)
         #expect(login == unsigned)
         #expect(try await !app.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &login))
         #expect(login == unsigned)
 
         var request = HTTPRequest.to("https://api.example.com/me")
-        #expect(try await !app.tokens.sign(&request))
+        #expect(try await app.tokens.sign(&request) == nil)
         #expect(try await !app.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &request))
         #expect(request.headerFields.isEmpty && app.backend.refreshCalls == 0)
     }
@@ -167,8 +167,41 @@ import Testing
         } else {
             await app.tokens.signOut()
         }
-        #expect(try await !app.tokens.sign(&request))
+        #expect(try await app.tokens.sign(&request) == nil)
         #expect(request.headerFields.isEmpty)
+    }
+
+    @Test("a retry is signed only for the session of its first attempt", arguments: [false, true])
+    func ownSession(isOtherUserSignedIn: Bool) async throws {
+        let app = try await App.signedIn()
+        var request = HTTPRequest.to("https://api.example.com/me")
+        let stamp = try #require(try await app.tokens.sign(&request))
+        #expect(try await app.tokens.sign(&request, for: stamp.session) == stamp)
+        try await app.tokens.refresh()
+        #expect(try await app.tokens.sign(&request, for: stamp.session)?.rotation == stamp.rotation + 1)
+        await app.tokens.signOut()
+        if isOtherUserSignedIn { try await app.tokens.signIn(with: app.backend.issue()) }
+        let before = request
+        await #expect(throws: SessionError.sessionChanged) { () async throws in
+            var request = before
+            try await app.tokens.sign(&request, for: stamp.session)
+        }
+    }
+
+    @Test("a retry of an expired session reports the expiry") func ownExpiredSession() async throws {
+        let app = try await App.signedIn()
+        var request = HTTPRequest.to("https://api.example.com/me")
+        let stamp = try #require(try await app.tokens.sign(&request))
+        app.backend.revokeSession()
+        await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        let error = await #expect(throws: SessionError.self) { () async throws in
+            var request = HTTPRequest.to("https://api.example.com/me")
+            try await app.tokens.sign(&request, for: stamp.session)
+        }
+        guard case .expired = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
     }
 
     @Test("recovery reports the expiry when the server ends the session") func expired() async throws {
@@ -204,7 +237,7 @@ extension HTTPRequest {
             let url = try #require(URL(string: "https://api.example.com/me?a=b"))
             var request = URLRequest(url: url)
             request.setValue("text/plain", forHTTPHeaderField: "Accept")
-            #expect(try await app.tokens.sign(&request))
+            #expect(try await app.tokens.sign(&request) != nil)
             #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer access-1")
             let good = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
             #expect(try await !app.tokens.recover(from: good, to: &request))
@@ -225,7 +258,7 @@ extension HTTPRequest {
             login.httpBody = Data("{}".utf8)
             login.setValue("Basic dXNlcjpwYXNz", forHTTPHeaderField: "Authorization")
             let unsigned = login
-            #expect(try await !app.tokens.sign(&login))
+            #expect(try await app.tokens.sign(&login) == nil)
             #expect(login == unsigned && login.allHTTPHeaderFields == unsigned.allHTTPHeaderFields)
             let rejected = try #require(HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil))
             #expect(try await !app.tokens.recover(from: rejected, to: &login))
@@ -235,7 +268,7 @@ extension HTTPRequest {
         @Test("requests to other origins are not changed") func elsewhere() async throws {
             let app = try await App.signedIn()
             var request = URLRequest(url: try #require(URL(string: "https://cdn.example.com/a.png")))
-            #expect(try await !app.tokens.sign(&request))
+            #expect(try await app.tokens.sign(&request) == nil)
             #expect(request.allHTTPHeaderFields?.isEmpty ?? true)
         }
     }

@@ -1,0 +1,85 @@
+public import GRPCCore
+public import Martlet
+
+/// A session for the RPCs to one server.
+///
+/// ```swift
+/// let session = GRPCSession(tokens: tokens, authority: "grpc.example.com")
+/// let reply = try await session.call { metadata in
+///     try await greeter.sayHello(message, metadata: metadata)
+/// }
+/// ```
+public struct GRPCSession: Sendable {
+    private let tokens: TokenManager
+    private let scheme: String
+    private let authority: String
+
+    /// - Parameters:
+    ///   - tokens: The owner of the session.
+    ///   - authority: The server of the RPCs. It must be the base URL's, or in the manager's `trustedOrigins`; otherwise
+    ///     RPCs get no token.
+    ///   - isSecure: Whether the transport uses TLS. Without it, only this machine gets a token.
+    public init(tokens: TokenManager, authority: String, isSecure: Bool = true) {
+        self.tokens = tokens
+        self.authority = authority
+        self.scheme = isSecure ? "https" : "http"
+    }
+
+    /// Makes an RPC with a valid token. If the server answers `UNAUTHENTICATED`, the RPC is made once more with a new one.
+    ///
+    /// All RPCs share one refresh, and none is repeated under another user: that throws `SessionError.sessionChanged`.
+    /// - Parameter rpc: Makes the RPC with the metadata, and throws its `RPCError`, as the methods of generated clients do.
+    ///   Whatever it does before that is done twice.
+    /// - Returns: What `rpc` returns.
+    public func call<Result>(_ rpc: (Metadata) async throws -> Result) async throws -> Result {
+        var head = head
+        try await tokens.sign(&head)
+        do {
+            return try await rpc(Metadata(of: head))
+        } catch let error as RPCError where error.code == .unauthenticated {
+            guard try await tokens.recover(from: HTTPResponse(status: .unauthorized), to: &head) else { throw error }
+            return try await rpc(Metadata(of: head))
+        }
+    }
+
+    /// An interceptor that signs every RPC without a token of its own. A token that the server rejects is refreshed for the
+    /// next RPC.
+    ///
+    /// It does not repeat the rejected RPC: in gRPC Swift 2, all interceptors of an RPC share one stream, so they can hand
+    /// a request on only once.
+    public var interceptor: some ClientInterceptor { SigningInterceptor(session: self) }
+
+    /// An RPC as it is sent. The manager decides by its URL whether it may carry a token.
+    private var head: HTTPRequest {
+        HTTPRequest(method: .post, scheme: scheme, authority: authority, path: "/")
+    }
+
+    private struct SigningInterceptor: ClientInterceptor {
+        let session: GRPCSession
+
+        func intercept<Input: Sendable, Output: Sendable>(
+            request: StreamingClientRequest<Input>, context: ClientContext,
+            next: (StreamingClientRequest<Input>, ClientContext) async throws -> StreamingClientResponse<Output>
+        ) async throws -> StreamingClientResponse<Output> {
+            guard request.metadata[stringValues: "authorization"].allSatisfy({ _ in false }) else {
+                return try await next(request, context)
+            }
+            var (request, head) = (request, session.head)
+            try await session.tokens.sign(&head)
+            request.metadata.add(contentsOf: Metadata(of: head))
+            let response = try await next(request, context)
+            if case .failure(let error) = response.accepted, error.code == .unauthenticated {
+                _ = try await session.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &head)
+            }
+            return response
+        }
+    }
+}
+
+extension Metadata {
+    /// The authorization of an HTTP request.
+    fileprivate init(of head: HTTPRequest) {
+        self.init()
+        if let value = head.headerFields[.authorization] { addString(value, forKey: "authorization") }
+    }
+}
