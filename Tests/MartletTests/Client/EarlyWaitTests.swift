@@ -54,6 +54,19 @@ import Testing
         #expect(request.headers[.authorization] == nil)
     }
 
+    @Test("the interceptors of one call run before the call waits") func intercepted() async throws {
+        let app = try await Self.app()
+        let log = Log()
+        app.backend.beforeRefresh { _ in
+            log.add("refresh")
+            return nil
+        }
+        app.time.advance(by: .seconds(3600))
+        let client = app.client.intercepted(by: ClosureInterceptor(onPrepare: { _, _ in log.add("prepare") }))
+        let _: Echo = try await client.send(Get("/me"))
+        #expect(log.lines == ["prepare", "refresh"])
+    }
+
     @Test("a call that is cancelled while it waits ends, and the refresh goes on") func cancelled() async throws {
         let app = try await Self.app()
         let gate = Gate()
