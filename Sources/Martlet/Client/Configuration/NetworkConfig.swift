@@ -53,6 +53,8 @@ public struct NetworkConfig: Sendable {
     public var interceptors: [any RequestInterceptor] = []
     /// Decides which failed requests are sent again.
     public var retry = RetryPolicy()
+    /// Answers GET and HEAD calls from memory, as far as the server allows it; `nil` asks the server each time.
+    public var cache: HTTPCache?
     /// Observers of all calls, for logs and metrics.
     public var observers: [any NetworkObserver] = []
     /// The assumed speed of uploads, in bytes per second. Default 1,000,000. Values of zero or less count as 1.

@@ -25,6 +25,8 @@ struct AttemptRunner: Sendable {
         var body: ByteStream?
         /// Whether a redirect led to another origin, which did not get the token.
         var leftOrigin: Bool
+        /// The URL of the last redirect; `nil` if there was none.
+        var redirectTarget: String?
     }
 
     init(config: NetworkConfig, allowsInsecureHTTP: Bool, transport: any Transport, time: any TimeSource) {
@@ -118,14 +120,17 @@ struct AttemptRunner: Sendable {
                 redirect = nil
             }
             guard let redirect else {
+                let target = redirects > 0 ? "\(origin)\(request.path ?? "/")" : nil
                 if case .stream(let body) = response.body, let receiver = call.receiver,
                     receiver.accepts(response.head, for: context.endpoint)
                 {
                     let head = ServerResponse(head: response.head, body: Data())
-                    return Outcome(response: head, body: body, leftOrigin: leftOrigin)
+                    return Outcome(response: head, body: body, leftOrigin: leftOrigin, redirectTarget: target)
                 }
                 let bytes = try await response.collect(upTo: config.maximumResponseBytes)
-                return Outcome(response: ServerResponse(head: response.head, body: bytes), leftOrigin: leftOrigin)
+                return Outcome(
+                    response: ServerResponse(head: response.head, body: bytes), leftOrigin: leftOrigin,
+                    redirectTarget: target)
             }
             redirects += 1
             guard redirects <= config.maximumRedirects else {

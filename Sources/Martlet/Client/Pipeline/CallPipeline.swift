@@ -56,8 +56,8 @@ struct CallPipeline: Sendable {
     @inline(never)
     func perform(
         _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
-        session: SessionID? = nil, owner: CallOwner? = nil, start: CallStart? = nil, monitor: TransferMonitor? = nil,
-        receiver: (any ResponseReceiver)? = nil
+        session: SessionID? = nil, owner: CallOwner? = nil, start: CallStart? = nil,
+        monitor: TransferMonitor? = nil, receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
         var bodyOutlivesCall = false
         defer { if !bodyOutlivesCall { monitor?.finish() } }
@@ -159,8 +159,12 @@ struct CallPipeline: Sendable {
             call.receiver?.adapt(&request)
             let unsigned = request
             authorizer?.attachToken(to: &request, for: &call)
-            let (origin, answer) =
+            var (origin, answer) =
                 hasHooks ? try await intercept(&request, from: unsigned, &call) : (call.context.origin, nil)
+            var ticket: CacheTicket?
+            if answer == nil, let cache = config.cache {
+                (answer, ticket) = consult(cache, for: request, at: origin, call)
+            }
             call.monitor?.start(attempt: call.context.attempt)
             let outcome: AttemptRunner.Outcome
             if let answer {
@@ -170,8 +174,14 @@ struct CallPipeline: Sendable {
                 call.context.sent += 1
                 isUnderWay = true
                 observation?.attemptWillStart(call.context, request)
-                outcome = try await attemptRunner.run(request, call, from: origin, observation) {
-                    [authorizer, authorization = call.authorization] in try authorizer?.checkSession(of: authorization)
+                let checkSession = { @Sendable [authorizer, authorization = call.authorization] () throws -> Void in
+                    try authorizer?.checkSession(of: authorization)
+                }
+                if let ticket {
+                    outcome = try await run(request, call, from: origin, observation, ticket, checkSession)
+                } else {
+                    outcome = try await attemptRunner.run(
+                        request, call, from: origin, observation, checkSession: checkSession)
                 }
                 // A request redirected to another origin carries no token, so its response cannot reject the token.
                 if outcome.leftOrigin { call.context.stamp = nil }
@@ -198,7 +208,10 @@ struct CallPipeline: Sendable {
             let isAcceptable =
                 call.receiver == nil && call.context.endpoint.acceptableStatuses.contains(outcome.response.status)
             if answer == nil { hasSucceeded = isAcceptable }
-            if isAcceptable { return .success(outcome.response) }
+            if isAcceptable {
+                ticket?.store(call.authorization.owner, of: tokens)
+                return .success(outcome.response)
+            }
             return .failure(decoding.statusError(for: outcome.response, call: call.context.call))
         } catch {
             let failure = AttemptRunner.wrap(error, call: call.context.call, lastResponse: call.lastResponse)

@@ -1,0 +1,73 @@
+internal import HTTPTypes
+
+/// The directives of a `Cache-Control` field (RFC 9111, section 5.2).
+struct CacheControl: Sendable {
+    /// Arguments by lowercase name; empty for a directive without one.
+    private var arguments: [String: String] = [:]
+
+    init(_ fields: HTTPFields) {
+        guard let text = fields[.cacheControl] else {
+            // Section 5.4: servers of HTTP/1.0 know only this one.
+            if let name = HTTPField.Name("Pragma"), fields[name]?.lowercased().contains("no-cache") == true {
+                arguments["no-cache"] = ""
+            }
+            return
+        }
+        var rest = text[...]
+        while !rest.isEmpty {
+            let name = rest.prefix { $0 != "," && $0 != "=" }
+            rest = rest[name.endIndex...]
+            var argument = ""
+            if rest.first == "=" {
+                rest = rest.dropFirst()
+                argument = rest.first == "\"" ? Self.quoted(&rest) : String(rest.prefix { $0 != "," })
+            }
+            rest = rest.drop { $0 != "," }.dropFirst()
+            add(Self.trimmed(name).lowercased(), Self.trimmed(argument[...]))
+        }
+    }
+
+    func contains(_ name: String) -> Bool { arguments[name] != nil }
+
+    /// The argument as a number of seconds; `nil` without the directive. An invalid argument counts as zero
+    /// (section 4.2.1).
+    func duration(_ name: String) -> Duration? {
+        arguments[name].map { Self.seconds($0) ?? .zero }
+    }
+
+    /// `max-stale` without an argument accepts every age.
+    var maximumStaleness: Duration? {
+        arguments["max-stale"]?.isEmpty == true ? .seconds(Int.max >> 32) : duration("max-stale")
+    }
+
+    /// A number of seconds (section 1.2.2): one that is too large counts as 2^31. `nil` for anything but digits.
+    static func seconds(_ text: String) -> Duration? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return .seconds(min(Int(text) ?? .max, 1 << 31))
+    }
+
+    /// Of a directive that occurs twice, the stricter one counts.
+    private mutating func add(_ name: String, _ argument: String) {
+        guard !name.isEmpty else { return }
+        if let earlier = arguments[name], (Self.seconds(earlier) ?? .zero) <= (Self.seconds(argument) ?? .zero) {
+            return
+        }
+        arguments[name] = argument
+    }
+
+    /// Reads a quoted string (RFC 9110, section 5.6.4).
+    private static func quoted(_ rest: inout Substring) -> String {
+        var text = ""
+        rest = rest.dropFirst()
+        while let character = rest.popFirst(), character != "\"" {
+            text.append(character == "\\" ? rest.popFirst() ?? character : character)
+        }
+        return text
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text.drop { $0 == " " || $0 == "\t" }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}

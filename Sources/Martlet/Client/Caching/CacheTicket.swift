@@ -1,0 +1,109 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// What one attempt does with the cache: it may ask the server about a stored response, store the new one, or remove
+/// what it has made wrong.
+final class CacheTicket: Sendable {
+    let url: String
+    /// The stale response that the server is asked about.
+    let stored: CachedResponse?
+    /// Whether the response may be stored.
+    let isStoring: Bool
+    private let cache: HTTPCache
+    private let partition: CachePartition
+    private let fields: HTTPFields
+    private let control: CacheControl
+    private let removals: Int
+    private let time: any TimeSource
+    private let requestedAt: Duration
+    /// What the response does to the cache once it has been validated.
+    private let effect = Locked(Effect.none)
+
+    private enum Effect {
+        case none
+        case storing(CachedResponse)
+        /// The response must not be stored, and what it replaces is outdated.
+        case removing
+    }
+
+    init(
+        _ cache: HTTPCache, _ url: String, _ fields: HTTPFields, _ partition: CachePartition, _ control: CacheControl,
+        method: HTTPRequest.Method, time: any TimeSource
+    ) {
+        self.cache = cache
+        self.url = url
+        self.partition = partition
+        self.fields = fields
+        self.control = control
+        self.isStoring = method == .get && !control.contains("no-store")
+        self.time = time
+        self.requestedAt = time.uptime
+        (self.stored, self.removals) = cache.withStore { store in
+            let stored =
+                method == .get || method == .head
+                ? store.find(url) { $0.partition == partition && $0.matches(fields) } : nil
+            return (stored, store.removals)
+        }
+    }
+
+    /// The stored response, if it is fresh.
+    func freshAnswer(to method: HTTPRequest.Method) -> ServerResponse? {
+        let now = time.uptime
+        guard let stored, stored.isFresh(for: control, at: now) else { return nil }
+        return stored.answer(at: now, hasBody: method != .head)
+    }
+
+    /// The stored response in place of a failure of the server, if that is allowed.
+    func staleAnswer() -> ServerResponse? {
+        let now = time.uptime
+        guard let stored, stored.mayReplaceError(for: control, at: now) else { return nil }
+        return stored.answer(at: now)
+    }
+
+    /// The response that the call gets: for a 304 to our condition the stored one, with new header fields.
+    func resolve(_ response: ServerResponse, isRedirected: Bool, isConditional: Bool) -> ServerResponse {
+        guard isStoring, !isRedirected else { return response }
+        let isConfirmed = isConditional && response.status == 304
+        let resolved = isConfirmed ? stored?.updated(by: response.head) ?? response : response
+        let timing = CachedResponse.Timing(requestedAt: requestedAt, receivedAt: time.uptime, date: time.wallClock)
+        let new = CachedResponse(resolved, to: fields, partition, timing)
+        effect.withLock { $0 = new.map(Effect.storing) ?? .removing }
+        return isConfirmed ? new?.answer(at: timing.receivedAt) ?? resolved : resolved
+    }
+
+    /// Stores the response, now that the call has accepted it, unless its session has ended or the cache was emptied since
+    /// the request was sent.
+    func store(_ owner: CallOwner?, of tokens: TokenManager?) {
+        let effect = effect.withLock { $0 }
+        if case .none = effect { return }
+        cache.withStore { store in
+            guard store.removals == removals, owner.flatMap({ tokens?.end(of: $0) }) == nil else { return }
+            let isReplaced = { [partition, fields] (other: CachedResponse) in
+                other.partition == partition && other.matches(fields)
+            }
+            if case .storing(let new) = effect {
+                store.insert(new, for: url, replacing: isReplaced)
+            } else {
+                store.remove(url, where: isReplaced)
+            }
+        }
+    }
+
+    /// Removes the stored response that the server does not know any more.
+    func discard() {
+        cache.withStore { [partition] store in store.remove(url) { $0.partition == partition } }
+    }
+
+    /// Removes what a request that writes may have changed.
+    func invalidate(redirectedTo target: String?) {
+        cache.withStore { store in
+            store.invalidate(url)
+            if let target { store.invalidate(target) }
+        }
+    }
+}

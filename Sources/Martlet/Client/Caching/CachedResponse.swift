@@ -1,0 +1,164 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Whose requests a stored response may answer.
+struct CachePartition: Hashable, Sendable {
+    /// The session that signed the request; `nil` if none did.
+    let session: SessionID?
+    /// The header fields of the request that may identify a user, without the session's own token.
+    let credentials: [HTTPField]
+}
+
+/// A stored response, and what decides whether it may be used (RFC 9111, sections 4.1 and 4.2).
+struct CachedResponse: Sendable {
+    let partition: CachePartition
+    let response: ServerResponse
+    /// The request's fields that the response's `Vary` names, with `nil` for missing ones.
+    private let selecting: [HTTPField.Name: String?]
+    private let control: CacheControl
+    private let lifetime: Duration
+    /// The age of the response when it arrived.
+    private let initialAge: Duration
+    private let receivedAt: Duration
+    /// Rises with each use, so that the least recently used response goes first.
+    var lastUse = 0
+
+    /// When a request was made and answered.
+    struct Timing {
+        let requestedAt: Duration
+        let receivedAt: Duration
+        let date: Date
+    }
+
+    /// - Returns: `nil` if the response must not be stored, or if storing it would be of no use.
+    init?(_ response: ServerResponse, to request: HTTPFields, _ partition: CachePartition, _ timing: Timing) {
+        let fields = response.headers
+        let control = CacheControl(fields)
+        guard [200, 203, 204, 404, 410].contains(response.status), !control.contains("no-store"),
+            let selecting = Self.selecting(fields, in: request)
+        else { return nil }
+        let date = fields[.date].flatMap(HTTPDate.parse) ?? timing.date
+        self.lifetime = Self.lifetime(of: fields, control, from: date)
+        guard lifetime > .zero || fields[.eTag] != nil || fields[.lastModified] != nil else { return nil }
+        let stated = fields[.age].flatMap { CacheControl.seconds($0) } ?? .zero
+        let apparent = max(.zero, Self.duration(timing.date.timeIntervalSince(date)))
+        self.initialAge = max(apparent, stated + (timing.receivedAt - timing.requestedAt))
+        self.receivedAt = timing.receivedAt
+        self.partition = partition
+        self.control = control
+        self.selecting = selecting
+        var head = response.head
+        // The age is computed for each use, and cookies go to the jar when they arrive.
+        for name in [.age, .setCookie] as [HTTPField.Name] { head.headerFields[name] = nil }
+        self.response = ServerResponse(head: head, body: response.body)
+    }
+
+    /// The bytes that the response takes in memory, roughly.
+    var size: Int {
+        response.headers.reduce(response.body.count + 512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
+    }
+
+    /// Whether the response was selected by the same fields as a request has.
+    func matches(_ request: HTTPFields) -> Bool {
+        selecting.allSatisfy { request[$0.key] == $0.value }
+    }
+
+    /// Whether the response may be used without asking the server.
+    func isFresh(for request: CacheControl, at now: Duration) -> Bool {
+        guard !control.contains("no-cache"), !request.contains("no-cache") else { return false }
+        let limit = request.duration("max-age").map { min($0, lifetime) } ?? lifetime
+        let staleness = age(at: now) + (request.duration("min-fresh") ?? .zero) - limit
+        if staleness < .zero { return true }
+        return !mustRevalidate && request.maximumStaleness.map { staleness <= $0 } ?? false
+    }
+
+    /// Whether the response may be used because the server has failed (RFC 5861, section 4).
+    func mayReplaceError(for request: CacheControl, at now: Duration) -> Bool {
+        guard !mustRevalidate, !control.contains("no-cache") else { return false }
+        let limits = [control.duration("stale-if-error"), request.duration("stale-if-error")].compactMap { $0 }
+        return limits.contains { age(at: now) - lifetime <= $0 }
+    }
+
+    /// The response as an answer, with its `Age`.
+    func answer(at now: Duration, hasBody: Bool = true) -> ServerResponse {
+        var head = response.head
+        head.headerFields[.age] = "\(age(at: now).components.seconds)"
+        return ServerResponse(head: head, body: hasBody ? response.body : Data())
+    }
+
+    private var mustRevalidate: Bool { control.contains("must-revalidate") }
+
+    private func age(at now: Duration) -> Duration { initialAge + max(.zero, now - receivedAt) }
+
+    /// - Returns: `nil` if no other request can match (`Vary: *`).
+    private static func selecting(_ fields: HTTPFields, in request: HTTPFields) -> [HTTPField.Name: String?]? {
+        var selecting: [HTTPField.Name: String?] = [:]
+        for word in (fields[.vary] ?? "").split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+            guard word != "*", let name = HTTPField.Name(String(word)) else { return nil }
+            selecting.updateValue(request[name], forKey: name)
+        }
+        return selecting
+    }
+
+    /// How long the response is fresh. Without a statement of the server it never is: nothing is guessed.
+    private static func lifetime(of fields: HTTPFields, _ control: CacheControl, from date: Date) -> Duration {
+        if let age = control.duration("max-age") { return age }
+        guard let expires = fields[.expires].flatMap(HTTPDate.parse) else { return .zero }
+        return duration(expires.timeIntervalSince(date))
+    }
+
+    private static func duration(_ seconds: Double) -> Duration {
+        Duration(untrusted: seconds) ?? .zero
+    }
+}
+
+extension CachedResponse {
+    /// The request that asks the server whether the response is still right (RFC 9110, section 13.1); `nil` if the
+    /// response has nothing to ask with.
+    func conditional(_ request: HTTPRequest) -> HTTPRequest? {
+        var request = request
+        request.headerFields[.ifNoneMatch] = response.headers[.eTag]
+        request.headerFields[.ifModifiedSince] = response.headers[.lastModified]
+        return request.isConditional ? request : nil
+    }
+
+    /// Whether a 304 is about another representation than the stored one.
+    func isContradicted(by head: HTTPResponse) -> Bool {
+        guard let tag = head.headerFields[.eTag] else { return false }
+        return response.headers[.eTag].map { Self.opaque($0) != Self.opaque(tag) } ?? true
+    }
+
+    /// The stored response with the header fields of a 304 (RFC 9111, section 3.2).
+    func updated(by head: HTTPResponse) -> ServerResponse {
+        let kept: Set<HTTPField.Name> = [
+            .contentLength, .contentEncoding, .contentType, .contentRange, .transferEncoding, .connection, .trailer,
+            .upgrade, .setCookie, .proxyAuthenticate,
+        ]
+        var updated = response.head
+        // Without a date, the time of the arrival counts.
+        updated.headerFields[.date] = nil
+        for name in Set(head.headerFields.map(\.name)).subtracting(kept) {
+            updated.headerFields[fields: name] = head.headerFields[fields: name]
+        }
+        return ServerResponse(head: updated, body: response.body)
+    }
+
+    private static func opaque(_ tag: String) -> Substring {
+        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the request depends on a representation that the sender already has.
+    var isConditional: Bool {
+        let names: [HTTPField.Name] = [
+            .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange, .range,
+        ]
+        return names.contains { headerFields.contains($0) }
+    }
+}

@@ -1,0 +1,89 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The part of an attempt that deals with the cache. It comes after the interceptors and the token, because only then it
+/// is known what is sent, and for whom.
+extension CallPipeline {
+    /// Looks for a stored response.
+    /// - Returns: The answer, if there is a fresh one; otherwise what the attempt does with the cache, if anything.
+    func consult(
+        _ cache: HTTPCache, for request: HTTPRequest, at origin: Origin, _ call: CallState
+    ) -> (answer: ServerResponse?, ticket: CacheTicket?) {
+        let isSafe = [.get, .head, .options, .trace].contains(request.method)
+        let isReading = [.get, .head].contains(request.method)
+        if isSafe {
+            let isTyped = call.receiver == nil && call.monitor == nil && call.body == nil
+            guard isTyped, isReading, !request.isConditional else { return (nil, nil) }
+        }
+        cache.follow(call.authorization.owner ?? tokens?.beginCall().owner, of: tokens)
+        let session = call.context.stamp?.session
+        var fields = request.headerFields
+        let own = session == nil ? nil : tokens?.scheme.header
+        let credentials = Array(fields).filter {
+            $0.name != own && ($0.indexingStrategy == .disallow || Redaction.isSensitive(headerName: $0.name.rawName))
+        }
+        // The token is replaced often, and always stands for the same session.
+        if let own { fields[own] = nil }
+        let control = CacheControl(request.headerFields)
+        let ticket = CacheTicket(
+            cache, Self.cacheKey(origin, request), fields, CachePartition(session: session, credentials: credentials),
+            control, method: request.method, time: time)
+        if let answer = ticket.freshAnswer(to: request.method) { return (answer, nil) }
+        if isReading, control.contains("only-if-cached") {
+            return (ServerResponse(head: HTTPResponse(status: .gatewayTimeout), body: Data()), nil)
+        }
+        return (nil, isSafe && !ticket.isStoring ? nil : ticket)
+    }
+
+    /// Sends a request on behalf of the cache.
+    func run(
+        _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
+        _ ticket: CacheTicket, _ checkSession: @escaping @Sendable () throws -> Void
+    ) async throws -> AttemptRunner.Outcome {
+        guard ticket.isStoring else {
+            var target: String?
+            // Without a response the server may still have done what the request asks for.
+            var mayHaveChanged = true
+            defer { if mayHaveChanged { ticket.invalidate(redirectedTo: target) } }
+            let outcome = try await attemptRunner.run(
+                request, call, from: origin, observation, checkSession: checkSession)
+            target = outcome.redirectTarget
+            mayHaveChanged = outcome.redirectTarget != nil || outcome.response.status < 400
+            return outcome
+        }
+        let conditional = ticket.stored?.conditional(request)
+        do {
+            var outcome = try await attemptRunner.run(
+                conditional ?? request, call, from: origin, observation, checkSession: checkSession)
+            var isConditional = conditional != nil
+            if isConditional, outcome.response.status == 304,
+                outcome.redirectTarget != nil || ticket.stored?.isContradicted(by: outcome.response.head) == true
+            {
+                ticket.discard()
+                isConditional = false
+                outcome = try await attemptRunner.run(
+                    request, call, from: origin, observation, checkSession: checkSession)
+            }
+            if [500, 502, 503, 504].contains(outcome.response.status), let stale = ticket.staleAnswer() {
+                outcome.response = stale
+            } else {
+                outcome.response = ticket.resolve(
+                    outcome.response, isRedirected: outcome.redirectTarget != nil, isConditional: isConditional)
+            }
+            return outcome
+        } catch {
+            let isFailure = error is TransportError || error is TimeLimitError
+            guard isFailure, let stale = ticket.staleAnswer() else { throw error }
+            return AttemptRunner.Outcome(response: stale, leftOrigin: false)
+        }
+    }
+
+    private static func cacheKey(_ origin: Origin, _ request: HTTPRequest) -> String {
+        "\(origin)\(request.path ?? "/")"
+    }
+}

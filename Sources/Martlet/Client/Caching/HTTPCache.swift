@@ -1,0 +1,47 @@
+internal import HTTPTypes
+
+/// Keeps responses in memory, and answers GET and HEAD calls from them by the rules of RFC 9111 for a private cache.
+///
+/// ```swift
+/// config.cache = HTTPCache(maximumBytes: 8 << 20)
+/// ```
+///
+/// - A response that the server declares fresh (`max-age`, `Expires`) is used without asking. Every other one that has
+///   an `ETag` or a `Last-Modified` is used after the server has confirmed it with 304. No freshness is guessed.
+/// - A response belongs to the session that signed its request, and to the sensitive header fields that the request had.
+///   No other user gets it. When the session ends, its responses are removed, and so are those of calls without a token.
+/// - A call that writes removes what is stored for its URL, and for the URL that it is redirected to.
+/// - A request steers the cache with its own `Cache-Control` (RFC 9111, section 5.2.1): `no-cache` asks the server,
+///   `no-store` stores nothing, and `only-if-cached` does not use the network. With `stale-if-error`, in a request or a
+///   response, a stale response replaces a failure (RFC 5861).
+///
+/// Typed calls use the cache, and downloads, streams and calls with a ``TransferMonitor`` do not. Responses with another
+/// status than 200, 203, 204, 404 and 410, those after a redirect, parts of a resource, and responses to requests that
+/// have conditions of their own are not stored. Nothing is written to disk.
+///
+/// A cached response still needs a valid session: the call waits for its token first. The response has an `Age` field.
+public final class HTTPCache: Sendable {
+    private let store: Locked<CacheStore>
+
+    /// Creates an empty cache.
+    /// - Parameter maximumBytes: The memory for responses, approximately. The least recently used ones go first. A response
+    ///   that needs more than a quarter of it is not stored.
+    public init(maximumBytes: Int = 16 << 20) {
+        self.store = Locked(CacheStore(maximumBytes: max(0, maximumBytes)))
+    }
+
+    /// Removes all responses. Those under way are not stored.
+    public func removeAll() {
+        store.withLock { $0.removeAll() }
+    }
+
+    func withStore<Value: Sendable>(_ body: (inout CacheStore) -> Value) -> Value {
+        store.withLock { body(&$0) }
+    }
+
+    /// Empties the cache when the session of a call ends.
+    func follow(_ owner: CallOwner?, of tokens: TokenManager?) {
+        guard let owner, let session = owner.session, let tokens, withStore({ $0.follow(session) }) else { return }
+        _ = tokens.onEnd(of: owner) { [weak self] in self?.withStore { $0.end(session) } }
+    }
+}

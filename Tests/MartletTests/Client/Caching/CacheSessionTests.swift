@@ -1,0 +1,112 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Cached responses and sessions") struct CacheSessionTests {
+    /// Responses are fresh for an hour and tell their request's number and token.
+    private static func app(_ cache: HTTPCache = HTTPCache(), gate: Gate? = nil) async throws -> App {
+        let backend = SimulatedBackend()
+        backend.beforeCall { request in
+            let text = "\(request.number) \(request.bearer ?? "nobody")"
+            if request.path == "/held", let gate { await gate.pass() }
+            return StubTransport.Response(
+                200, headers: [.cacheControl: "max-age=3600"], body: Data(text.utf8))
+        }
+        return try await App.signedIn(backend) {
+            $0.cache = cache
+            $0.observers = []
+        }
+    }
+
+    @Test("no user gets the response of another", arguments: [true, false]) func users(signsOut: Bool) async throws {
+        let app = try await Self.app()
+        let first = try await app.client.text(Visit("/a"))
+        #expect(try await app.client.text(Visit("/a")) == first)
+        if signsOut { await app.tokens.signOut() }
+        try await app.tokens.signIn(with: app.backend.issue())
+        #expect(try await app.client.text(Visit("/a")).hasSuffix("access-2"))
+    }
+
+    @Test("after the sign-out a call without a token is not answered from the session, nor from before")
+    func signedOut()
+        async throws
+    {
+        let app = try await Self.app()
+        let open = try await app.client.text(Visit("/open", .get, .none))
+        #expect(try await app.client.text(Visit("/open", .get, .none)) == open)
+        await app.tokens.signOut()
+        #expect(try await app.client.text(Visit("/a")).hasSuffix("nobody"))
+        #expect(try await app.client.text(Visit("/open", .get, .none)) != open)
+    }
+
+    @Test("a response that arrives after the sign-out is not stored") func late() async throws {
+        let gate = Gate()
+        let cache = HTTPCache()
+        let app = try await Self.app(cache, gate: gate)
+        let call = Task { try? await app.client.text(Visit("/held")) }
+        await gate.waitForArrivals()
+        await app.tokens.signOut()
+        gate.open()
+        _ = await call.value
+        #expect(cache.withStore { $0.isEmpty })
+    }
+
+    @Test("the sign-out empties the cache at once") func emptied() async throws {
+        let cache = HTTPCache()
+        let app = try await Self.app(cache)
+        _ = try await app.client.text(Visit("/a"))
+        #expect(!cache.withStore { $0.isEmpty })
+        await app.tokens.signOut()
+        #expect(cache.withStore { $0.isEmpty })
+    }
+
+    @Test("the server's verdict empties the cache, too") func expired() async throws {
+        let cache = HTTPCache()
+        let app = try await Self.app(cache)
+        _ = try await app.client.text(Visit("/a"))
+        app.backend.beforeRefresh { _ in .status(401) }
+        app.time.advance(by: .seconds(3600))
+        _ = try? await app.client.text(Visit("/b", .get, .required))
+        #expect(cache.withStore { $0.isEmpty })
+    }
+
+    @Test("a refreshed token belongs to the same user") func refreshed() async throws {
+        let app = try await Self.app()
+        let first = try await app.client.text(Visit("/a"))
+        try await app.tokens.refresh()
+        #expect(try await app.client.text(Visit("/a")) == first)
+    }
+
+    @Test("one cache keeps two sessions apart") func shared() async throws {
+        let cache = HTTPCache()
+        let (first, second) = (try await Self.app(cache), try await Self.app(cache))
+        _ = try await first.client.text(Visit("/a"))
+        _ = try await second.client.text(Visit("/a"))
+        #expect(second.transport.requests.count == 1)
+    }
+
+    @Test(
+        "requests with other credentials of their own get other responses",
+        arguments: [.cookie, .authorization, .proxyAuthorization] as [HTTPField.Name])
+    func credentials(name: HTTPField.Name) async throws {
+        let app = CachingApp([.cacheControl: "max-age=60"])
+        #expect(try await app.client.text(Visit("/a", headers: [name: "a=1"])) == "1")
+        #expect(try await app.client.text(Visit("/a", headers: [name: "a=2"])) == "2")
+        #expect(try await app.client.text(Visit("/a")) == "3")
+        #expect(try await app.client.text(Visit("/a", headers: [name: "a=1"])) == "1")
+    }
+
+    @Test("a dump of the client shows no cached response") func dumped() async throws {
+        let app = CachingApp { _ in
+            StubTransport.Response(200, headers: [.cacheControl: "max-age=60"], body: Data("hunter2".utf8))
+        }
+        _ = try await app.client.text(Visit("/a", headers: [.authorization: "hunter2"]))
+        var text = ""
+        dump(app.client, to: &text)
+        dump(app.cache, to: &text)
+        #expect(!"\(text)\(app.cache)".contains("hunter2"))
+    }
+}

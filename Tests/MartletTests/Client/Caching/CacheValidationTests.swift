@@ -1,0 +1,147 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The validation of cached responses") struct CacheValidationTests {
+    /// Confirms the tag `"1"` with new header fields.
+    private static func confirming(_ fields: HTTPFields = [:]) -> CachingApp {
+        CachingApp { request in
+            if request.headers[.ifNoneMatch] == "\"1\"" { return .status(304, headers: fields) }
+            return .counted(request, [.eTag: "\"1\"", .contentType: "text/plain", .setCookie: "sid=hunter2"])
+        }
+    }
+
+    @Test("the server is asked with its own validators, and its 304 becomes the stored response") func confirmed()
+        async throws
+    {
+        let app = CachingApp { request in
+            if request.headers[.ifNoneMatch] != nil { return .status(304) }
+            return .counted(request, [.eTag: "W/\"1\"", .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"])
+        }
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        let response = try await app.client.data(for: Visit("/a"))
+        #expect(response.head.status == .ok)
+        #expect(String(decoding: response.value, as: UTF8.self) == "1")
+        let request = try #require(app.transport.requests.last)
+        #expect(request.headers[.ifNoneMatch] == "W/\"1\"")
+        #expect(request.headers[.ifModifiedSince] == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+
+    @Test("a 304 replaces header fields and makes the response fresh") func updated() async throws {
+        let app = Self.confirming([.cacheControl: "max-age=60", .userAgent: "new", .contentType: "no/thing"])
+        _ = try await app.client.text(Visit("/a"))
+        app.advance(9)
+        for _ in 1...2 {
+            let head = try await app.client.data(for: Visit("/a")).head
+            #expect(head.headerFields[.userAgent] == "new")
+            #expect(head.headerFields[.contentType] == "text/plain")
+            #expect(head.headerFields[.setCookie] == nil)
+            #expect(head.headerFields[.age] == "0")
+        }
+        #expect(app.transport.requests.count == 2)
+    }
+
+    @Test("a 304 with another tag is not believed, and the resource is requested anew") func contradicted() async throws
+    {
+        let app = Self.confirming([.eTag: "\"2\""])
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        #expect(try await app.client.text(Visit("/a")) == "3")
+        #expect(app.transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
+    }
+
+    @Test("a 304 without a stored response is a failure, as without a cache") func unexpected() async throws {
+        let app = CachingApp { _ in .status(304, headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"]) }
+        for _ in 1...2 {
+            #expect(await error { _ = try await app.client.text(Visit("/a")) }?.response?.status == 304)
+        }
+        #expect(app.transport.requests.allSatisfy { !$0.headers.contains(.ifNoneMatch) })
+    }
+
+    @Test("a new response replaces the stored one, also if it must not be stored") func replaced() async throws {
+        let isSecret = Locked(false)
+        let app = CachingApp { request in
+            let control = isSecret.withLock { $0 } ? "no-store" : "no-cache"
+            return .counted(request, [.eTag: "\"\(request.number)\"", .cacheControl: control])
+        }
+        for number in 1...2 { #expect(try await app.client.text(Visit("/a")) == "\(number)") }
+        isSecret.withLock { $0 = true }
+        for number in 3...4 { #expect(try await app.client.text(Visit("/a")) == "\(number)") }
+        #expect(app.transport.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", "\"2\"", nil])
+    }
+
+    @Test("with stale-if-error, a stale response replaces a failure for that time", arguments: [true, false])
+    func staleIfError(isOffline: Bool) async throws {
+        let app = CachingApp { request in
+            if request.number == 1 { return .counted(request, [.cacheControl: "max-age=10, stale-if-error=20"]) }
+            return isOffline ? .failure(.offline) : .status(503)
+        }
+        for _ in 1...2 {
+            #expect(try await app.client.text(Visit("/a")) == "1")
+            app.advance(15)
+        }
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        app.advance(1)
+        #expect(await error { _ = try await app.client.text(Visit("/a")) } != nil)
+    }
+
+    @Test("a call that writes removes what is stored for its URL, unless the server refuses it") func invalidated()
+        async throws
+    {
+        let app = CachingApp { request in
+            if request.method == .get { return .counted(request, [.cacheControl: "max-age=60"]) }
+            if request.path == "/moved" { return .status(303, headers: [.location: "/b"]) }
+            return .status(request.path == "/refused" ? 409 : 204)
+        }
+        for path in ["/a", "/b", "/refused"] { _ = try await app.client.text(Visit(path)) }
+        #expect(try await app.client.text(Visit("/a")) == "1")
+        _ = try await app.client.text(Visit("/a", .put))
+        #expect(try await app.client.text(Visit("/a")) == "5")
+        _ = try? await app.client.text(Visit("/refused", .delete))
+        #expect(try await app.client.text(Visit("/refused")) == "3")
+        #expect(try await app.client.text(Visit("/b")) == "2")
+        _ = try await app.client.text(Visit("/moved", .post))
+        #expect(try await app.client.text(Visit("/b")) != "2")
+    }
+
+    @Test("what was requested before a write is not stored after it") func racing() async throws {
+        let gate = Gate()
+        let app = CachingApp { request in
+            if request.number == 1 { await gate.pass() }
+            return .counted(request, [.cacheControl: "max-age=60"])
+        }
+        let reading = Task { try await app.client.text(Visit("/a")) }
+        await gate.waitForArrivals()
+        _ = try await app.client.text(Visit("/a", .post))
+        gate.open()
+        #expect(try await reading.value == "1")
+        #expect(try await app.client.text(Visit("/a")) == "3")
+    }
+
+    @Test("interceptors validate and process a cached response, and what they refuse is not stored") func interceptors()
+        async throws
+    {
+        let log = Log()
+        let transport = StubTransport { .counted($0, [.cacheControl: "max-age=60"]) }
+        let client = client(transport) {
+            $0.cache = HTTPCache()
+            $0.retry = .never
+            $0.interceptors = [
+                ClosureInterceptor(
+                    onValidate: { response, _ in
+                        let text = String(decoding: response.body, as: UTF8.self)
+                        log.add(text)
+                        if text == "1" { throw CancellationError() }
+                    },
+                    onProcess: { response, _ in
+                        ServerResponse(head: response.head, body: response.body + Data("!".utf8))
+                    })
+            ]
+        }
+        #expect(await error { _ = try await client.text(Visit("/a")) } != nil)
+        for _ in 1...2 { #expect(try await client.text(Visit("/a")) == "2!") }
+        #expect(log.lines == ["1", "2", "2"])
+    }
+}
