@@ -101,6 +101,10 @@ public final class NetworkClient: APIClient {
                 throw error
             }
         }
+        if let joined = pipeline.joined {
+            return try await performJoined(
+                endpoint, accept: accept, owner: owner, monitor: monitor, receiver: receiver, in: joined)
+        }
         var start = owner == nil ? pipeline.begin(endpoint.authentication) : nil
         if let begun = start, begun.credential == nil, monitor == nil, receiver == nil {
             start = try await pipeline.waitForToken(of: begun, for: endpoint, accept: accept)

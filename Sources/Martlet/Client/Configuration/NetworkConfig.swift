@@ -55,6 +55,13 @@ public struct NetworkConfig: Sendable {
     public var retry = RetryPolicy()
     /// Answers GET and HEAD calls from memory, as far as the server allows it; `nil` asks the server each time.
     public var cache: HTTPCache?
+    /// Whether typed GET and HEAD calls share one that is under way: of the same user, with the same type of endpoint,
+    /// URL and header fields. Default no.
+    ///
+    /// Its response, or its error, is the result of all. A caller that is cancelled leaves the others alone; with the last
+    /// one the request is cancelled. A call that is made after a call that writes has ended joins only later ones. Calls
+    /// with a ``TransferMonitor``, and calls that an interceptor makes while its own call holds a slot, join none.
+    public var joinsIdenticalCalls = false
     /// Observers of all calls, for logs and metrics.
     public var observers: [any NetworkObserver] = []
     /// The assumed speed of uploads, in bytes per second. Default 1,000,000. Values of zero or less count as 1.

@@ -21,6 +21,10 @@ struct CallPipeline: Sendable {
     private(set) var hasHooks: Bool
     let authorizer: Authorizer?
     let slots: ConcurrencyLimiter
+    /// The calls under way that others may join; `nil` if none may.
+    let joined: JoinedCalls?
+    /// Differs for clients with other interceptors.
+    private(set) var number = 0
 
     init(baseURL: BaseURL, tokens: TokenManager?, config: NetworkConfig, transport: any Transport) {
         self.baseURL = baseURL
@@ -31,6 +35,7 @@ struct CallPipeline: Sendable {
         self.hasHooks = !config.interceptors.isEmpty
         self.authorizer = tokens.map(Authorizer.init)
         self.slots = ConcurrencyLimiter(of: transport, at: config.maximumConcurrentRequests)
+        self.joined = config.joinsIdenticalCalls ? JoinedCalls(time: time) : nil
         self.decoding = ResponseDecoding(
             decoder: config.decoder, envelope: config.envelope, errorBody: config.errorBody)
         self.attemptRunner = AttemptRunner(
@@ -43,6 +48,7 @@ struct CallPipeline: Sendable {
         var copy = self
         copy.config.interceptors = additional + config.interceptors
         copy.interceptors = additional + interceptors
+        copy.number = joined?.makePipelineNumber() ?? 0
         copy.hasHooks = !copy.config.interceptors.isEmpty
         return copy
     }

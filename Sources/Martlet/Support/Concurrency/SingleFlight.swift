@@ -17,6 +17,9 @@ final class SingleFlight<Value: Sendable>: Sendable {
     private let limits: TimeLimits
     private let outlivesCallers: Bool
 
+    /// The number of callers that wait for the work under way.
+    var waiting: Int { state.withLock { $0.flight?.waiting ?? 0 } }
+
     /// - Parameter outlivesCallers: Whether the work continues after all its callers have been cancelled.
     init(time: any TimeSource, outlivesCallers: Bool) {
         self.limits = TimeLimits(time: time)

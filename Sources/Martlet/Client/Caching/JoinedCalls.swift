@@ -1,0 +1,110 @@
+internal import HTTPTypes
+
+/// The GET and HEAD calls under way that identical calls may join.
+final class JoinedCalls: Sendable {
+    /// What identical calls have in common.
+    struct Key: Hashable {
+        let owner: CallOwner?
+        let authentication: AuthenticationRequirement
+        let endpoint: ObjectIdentifier
+        let request: HTTPRequest
+        let statuses: StatusCodes
+        let timeout: Duration?
+        /// The interceptors of the client: those of the original, or others.
+        let pipeline: Int
+        /// The number of calls that had written when the call was made. A call that is made after a write must not get
+        /// what was read before it.
+        var writes = 0
+    }
+
+    typealias Outcome = Result<NetworkResponse<RawResponse>, NetworkError>
+
+    private struct State {
+        var flights: [Key: SingleFlight<Outcome>] = [:]
+        var writes = 0
+        var pipelines = 0
+    }
+
+    /// Whether the current task performs a call that others may have joined. What it calls must not wait for itself.
+    @TaskLocal static var isInside = false
+
+    private let state = Locked(State())
+    private let time: any TimeSource
+
+    init(time: any TimeSource) {
+        self.time = time
+    }
+
+    /// Performs a call, or waits for an identical one that is under way.
+    /// - Returns: `nil` if the caller was cancelled. The call is cancelled with its last caller.
+    func run(_ key: Key, _ perform: @escaping @Sendable () async -> Outcome) async -> Outcome? {
+        let (key, flight) = state.withLock { state in
+            var key = key
+            key.writes = state.writes
+            if let flight = state.flights[key] { return (key, flight) }
+            let flight = SingleFlight<Outcome>(time: time, outlivesCallers: false)
+            state.flights[key] = flight
+            return (key, flight)
+        }
+        return await flight.run { [self] in
+            let outcome = await Self.$isInside.withValue(true) { await perform() }
+            state.withLock { if $0.flights[key] === flight { $0.flights[key] = nil } }
+            return outcome
+        }
+    }
+
+    /// The number of callers under way.
+    var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiting } } }
+
+    /// Separates the calls from now on from those under way.
+    func didWrite() {
+        state.withLock { $0.writes += 1 }
+    }
+
+    /// A number for a pipeline with interceptors of its own.
+    func makePipelineNumber() -> Int {
+        state.withLock { state in
+            state.pipelines += 1
+            return state.pipelines
+        }
+    }
+}
+
+extension NetworkClient {
+    /// Performs a call that may join an identical one, or that separates later calls from those under way.
+    @inline(never)
+    func performJoined(
+        _ endpoint: any Endpoint, accept: String?, owner: CallOwner?, monitor: TransferMonitor?,
+        receiver: (any ResponseReceiver)?, in calls: JoinedCalls
+    ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
+        guard [.get, .head].contains(endpoint.method) else {
+            defer { calls.didWrite() }
+            return try await pipeline.perform(
+                endpoint, accept: accept, owner: owner, monitor: monitor, receiver: receiver)
+        }
+        let needsOwnFlight =
+            monitor != nil || receiver != nil || endpoint.body != nil || JoinedCalls.isInside || SignInGate.isSigningIn
+            || tokens?.isRefreshingHere == true
+            || pipeline.slots.isHeldByHook
+        if needsOwnFlight {
+            return try await pipeline.perform(
+                endpoint, accept: accept, owner: owner, monitor: monitor, receiver: receiver)
+        }
+        let now = owner ?? tokens?.beginCall().owner
+        let call = try pipeline.build(endpoint, nil, length: nil, accept: accept, endpoint.authentication)
+        let key = JoinedCalls.Key(
+            owner: now, authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
+            request: call.request, statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
+            pipeline: pipeline.number)
+        let callOwner = endpoint.authentication == .none ? owner : now
+        let outcome = await calls.run(key) { [pipeline] in
+            do throws(NetworkError) {
+                return .success(try await pipeline.perform(endpoint, accept: accept, owner: callOwner))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let outcome else { throw .cancelled(call.context.call) }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,137 @@
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Identical calls that join") struct JoinedCallTests {
+    /// A client whose server waits at a gate.
+    private static func client(
+        _ gate: Gate, status: Int = 200, _ change: (inout NetworkConfig) -> Void = { _ in }
+    ) -> (NetworkClient, StubTransport) {
+        let transport = StubTransport { request in
+            if request.method == .get { await gate.pass() }
+            return status == 200 ? .counted(request, [:]) : .status(status)
+        }
+        let client = Martlet.NetworkClient(
+            baseURL: "https://api.example.com",
+            config: config {
+                $0.joinsIdenticalCalls = true
+                $0.retry = .never
+                change(&$0)
+            }, transport: transport)
+        return (client, transport)
+    }
+
+    @Test("a thousand callers share one request, although every other one is cancelled") func thousand() async throws {
+        let gate = Gate()
+        let (client, transport) = Self.client(gate)
+        var generator = SeededGenerator(seed: 7)
+        let calls = (0..<1000).map { _ in Task { try await client.text(Visit("/a")) } }
+        await gate.waitForArrivals()
+        let cancelled = Set((1..<1000).filter { _ in Bool.random(using: &generator) })
+        for index in cancelled { calls[index].cancel() }
+        gate.open()
+        for (index, call) in calls.enumerated() where !cancelled.contains(index) {
+            let text = try await call.value
+            // Callers that start after the response has arrived share a later one.
+            #expect(text == "1" || transport.requests.count > 1)
+        }
+        for index in cancelled { _ = await calls[index].result }
+    }
+
+    @Test("callers under way share one response, and one error", arguments: [200, 500]) func shared(status: Int)
+        async throws
+    {
+        let gate = Gate()
+        let log = Log()
+        let (client, transport) = Self.client(gate, status: status)
+        let calls = (0..<3).map { _ in Task { await result(client, log) } }
+        await gate.waitForArrivals()
+        while client.pipeline.joined?.waiting != 3 { await Task.yield() }
+        gate.open()
+        for call in calls { #expect(await call.value == (status == 200 ? "1" : "500")) }
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("a cancelled caller leaves at once, and the last one cancels the request") func cancelled() async throws {
+        let gate = Gate()
+        let (client, transport) = Self.client(gate)
+        let (first, second) = (Task { try await client.text(Visit("/a")) }, Task { try await client.text(Visit("/a")) })
+        await gate.waitForArrivals()
+        while client.pipeline.joined?.waiting != 2 { await Task.yield() }
+        first.cancel()
+        #expect(await error { _ = try await first.value }?.isCancelled == true)
+        second.cancel()
+        #expect(await error { _ = try await second.value }?.isCancelled == true)
+        gate.open()
+        #expect(try await client.text(Visit("/a")) == "2")
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test("other URLs, header fields, methods and writes are requests of their own") func different() async throws {
+        let gate = Gate()
+        let (client, transport) = Self.client(gate)
+        let visits = [Visit("/a"), Visit("/b"), Visit("/a", headers: [.acceptLanguage: "de"])]
+        let calls = visits.map { visit in Task { try await client.text(visit) } }
+        await gate.waitForArrivals(3)
+        // A call that is made after a write must not get what was read before it.
+        _ = try await client.text(Visit("/a", .post))
+        let later = Task { try await client.text(Visit("/a")) }
+        await gate.waitForArrivals(4)
+        let intercepted = Task { try await client.intercepted(by: ClosureInterceptor()).text(Visit("/a")) }
+        await gate.waitForArrivals(5)
+        gate.open()
+        for call in calls + [later, intercepted] { _ = try await call.value }
+        #expect(transport.requests.count == 6)
+    }
+
+    @Test("a call of the next user does not join one of the former") func users() async throws {
+        let backend = SimulatedBackend()
+        let gate = Gate()
+        backend.beforeCall { request in
+            await gate.pass()
+            return .counted(request, [:])
+        }
+        let app = try await App.signedIn(backend) { $0.joinsIdenticalCalls = true }
+        let former = Task { try await app.client.text(Visit("/a")) }
+        await gate.waitForArrivals()
+        try await app.tokens.signIn(with: backend.issue())
+        let next = Task { try await app.client.text(Visit("/a")) }
+        await gate.waitForArrivals(2)
+        gate.open()
+        _ = await former.result
+        _ = try await next.value
+        #expect(app.transport.requests(to: "/a").map(\.bearer) == ["access-1", "access-2"])
+    }
+
+    @Test("a hook may make the call that its own call performs") func insideHook() async throws {
+        let gate = Gate()
+        gate.open()
+        let inner = Locked<NetworkClient?>(nil)
+        let (client, transport) = Self.client(gate) {
+            $0.interceptors = [
+                ClosureInterceptor(onAdapt: { _, context in
+                    guard
+                        let client = inner.withLock({ client in
+                            defer { client = nil }
+                            return client
+                        })
+                    else { return }
+                    _ = try await client.text(Visit("/a"))
+                })
+            ]
+        }
+        inner.withLock { $0 = client }
+        #expect(try await client.text(Visit("/a")) == "2")
+        #expect(transport.requests.count == 2)
+    }
+
+    private func result(_ client: NetworkClient, _ log: Log) async -> String {
+        do {
+            return try await client.text(Visit("/a"))
+        } catch {
+            return "\((error as? NetworkError)?.response?.status ?? 0)"
+        }
+    }
+}
