@@ -55,7 +55,8 @@ extension NetworkClient {
                 reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
         }
         let raw = try await pipeline.perform(
-            endpoint, accept: "application/json", authentication: authentication, session: session, monitor: monitor)
+            endpoint, accept: "application/json", authentication: authentication, session: session, isSignIn: true,
+            monitor: monitor)
         let response = raw.value.response
         let value = try decode(raw)
         var bundle: TokenBundle

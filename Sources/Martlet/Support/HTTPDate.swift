@@ -25,7 +25,7 @@ enum HTTPDate {
 
     /// Days since 1 January 1970 in the proleptic Gregorian calendar. Years start in March, so that the leap day is the
     /// last day of its year.
-    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+    static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let marchYear = month > 2 ? year : year - 1
         let monthFromMarch = (month + 9) % 12
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1

@@ -23,6 +23,7 @@ extension CallPipeline {
         cache.follow(call.authorization.owner ?? tokens?.beginCall().owner, of: tokens)
         let session = call.context.stamp?.session
         var fields = request.headerFields
+        if let cookies = call.cookies { fields = cookies.adding(to: request, at: origin).headerFields }
         let own = session == nil ? nil : tokens?.scheme.header
         let credentials = Array(fields).filter {
             $0.name != own && ($0.indexingStrategy == .disallow || Redaction.isSensitive(headerName: $0.name.rawName))

@@ -62,6 +62,8 @@ public struct NetworkConfig: Sendable {
     /// one the request is cancelled. A call that is made after a call that writes has ended joins only later ones. Calls
     /// with a ``TransferMonitor``, and calls that an interceptor makes while its own call holds a slot, join none.
     public var joinsIdenticalCalls = false
+    /// Keeps the cookies of each session; `nil` ignores cookies.
+    public var cookies: CookieJar?
     /// Observers of all calls, for logs and metrics.
     public var observers: [any NetworkObserver] = []
     /// The assumed speed of uploads, in bytes per second. Default 1,000,000. Values of zero or less count as 1.

@@ -112,7 +112,9 @@ struct AttemptRunner: Sendable {
                 carriesBody
                 ? try await body?.open().reporting(to: call.monitor, context.attempt, after: &generation, progress)
                 : nil
-            let response = try await send(request, outgoing, context, deadline, observation?.startTransfer())
+            let sent = call.cookies?.adding(to: request, at: origin) ?? request
+            let response = try await send(sent, outgoing, context, deadline, observation?.startTransfer())
+            call.cookies?.receive(response.head, to: request, from: origin)
             let redirect: Redirect?
             if config.maximumRedirects > 0 {
                 redirect = try Redirect(of: request, by: response.head, from: origin)

@@ -56,13 +56,14 @@ struct CallPipeline: Sendable {
     /// Sends an endpoint until an attempt succeeds or must not be retried.
     /// - Parameters:
     ///   - session: The only session that may authorize the call; the current one if `nil`.
+    ///   - isSignIn: Whether the call starts a session.
     ///   - owner: What the call belongs to, if it was made earlier; `nil` if it is made now.
     ///   - start: The start of the call, if it has begun.
     ///   - receiver: Consumes the body of an acceptable response. Without one the body is read into memory.
     @inline(never)
     func perform(
         _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
-        session: SessionID? = nil, owner: CallOwner? = nil, start: CallStart? = nil,
+        session: SessionID? = nil, isSignIn: Bool = false, owner: CallOwner? = nil, start: CallStart? = nil,
         monitor: TransferMonitor? = nil, receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
         var bodyOutlivesCall = false
@@ -81,6 +82,7 @@ struct CallPipeline: Sendable {
         call.authorization.session = session ?? call.authorization.owner?.session
         call.monitor = monitor
         call.receiver = receiver
+        if config.cookies != nil { call.cookies = cookies(of: call, isSignIn: isSignIn) }
         do {
             let (response, lastAttempt) = try await run(&call)
             bodyOutlivesCall = receiver?.outlivesCall == true
@@ -154,6 +156,7 @@ struct CallPipeline: Sendable {
         var isUnderWay = false
         do {
             let (slot, started) = (try await authorize(&call), time.uptime)
+            if call.cookies?.isOpen == true { call.cookies = cookies(of: call, isSignIn: false) }
             var isSlotTransferred = false
             var hasSucceeded: Bool? = false
             defer {

@@ -27,7 +27,7 @@ enum SetCookie {
 
     /// URLSession joins repeated fields with commas, and `Expires` contains a comma too: only a comma that is followed
     /// by a name and an equals sign starts the next cookie.
-    private static func separate(_ field: String) -> [Substring] {
+    static func separate(_ field: String) -> [Substring] {
         var cookies: [Substring] = []
         var start = field.startIndex
         var index = field.startIndex

@@ -1,0 +1,134 @@
+internal import HTTPTypes
+
+/// Keeps the cookies of a session in memory, by the rules of RFC 6265.
+///
+/// ```swift
+/// config.cookies = CookieJar()
+/// ```
+///
+/// All calls of the client use the jar: typed calls, downloads, uploads and event streams, and each request of a
+/// redirect. Requests to the token endpoint do not. A cookie that the endpoint or an interceptor sets itself wins over
+/// one of the same name.
+///
+/// - Each session has cookies of its own. They are removed when it ends: at sign-out, at the server's verdict, or when
+///   another user signs in. A response that arrives later sets none.
+/// - Cookies of calls that are made before a sign-in go to the session that the sign-in starts. A sign-in while another
+///   session is current neither sends nor changes that session's cookies, unless its endpoint requires a token.
+/// - `Domain`, `Path`, `Secure`, `Max-Age`, `Expires` and the prefixes `__Host-` and `__Secure-` are respected. `Secure`
+///   cookies also go to this machine over `http`. No cookie lasts longer than 400 days.
+/// - There is no list of public suffixes: a domain without a dot is refused, and `co.uk` is not. `SameSite` and
+///   `Partitioned` have no meaning without pages, and are ignored.
+///
+/// Nothing is written to disk. Without a jar, the client keeps no cookies.
+public final class CookieJar: Sendable {
+    private let store = Locked(CookieStore())
+
+    /// Creates an empty jar.
+    public init() {}
+
+    /// Removes all cookies, for a client without a ``TokenManager`` whose user signs out.
+    public func removeAll() {
+        store.withLock { $0.removeAll() }
+    }
+
+    func withStore<Value: Sendable>(_ body: (inout CookieStore) -> Value) -> Value {
+        store.withLock { body(&$0) }
+    }
+}
+
+/// What one call does with a jar.
+final class CallCookies: Sendable {
+    private let jar: CookieJar
+    private let tokens: TokenManager?
+    private let time: any TimeSource
+    private let owner: CallOwner?
+    private let spaces: (read: [CookieSpace], write: CookieSpace)
+
+    /// - Parameters:
+    ///   - owner: What is current while the call is made; `nil` without a manager.
+    ///   - carriesToken: Whether the call may carry a token.
+    init(
+        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: CallOwner?, isSignIn: Bool, carriesToken: Bool,
+        time: any TimeSource
+    ) {
+        self.jar = jar
+        self.tokens = tokens
+        self.owner = owner
+        self.time = time
+        let (manager, epoch) = (tokens.map { ObjectIdentifier($0) }, owner?.epoch ?? 0)
+        guard let owner, let session = owner.session, let tokens else {
+            let space = CookieSpace.guest(manager, epoch: epoch)
+            self.spaces = ([space], space)
+            return
+        }
+        if isSignIn {
+            let space = CookieSpace.signIn(manager, epoch: epoch)
+            self.spaces = (carriesToken ? [.session(session), space] : [space], space)
+        } else {
+            self.spaces = ([.session(session)], .session(session))
+        }
+        guard jar.withStore({ $0.begin(session, of: manager, epoch: epoch) }) else { return }
+        _ = tokens.onEnd(of: owner) { [weak jar] in
+            jar?.withStore { $0.end(session, of: manager, epoch: epoch) }
+        }
+    }
+
+    /// Whether the call's session is unknown, because the store had not been read when the call was made.
+    var isOpen: Bool { owner?.situation == .unknown }
+
+    /// The request with the jar's cookies.
+    func adding(to request: HTTPRequest, at origin: Origin) -> HTTPRequest {
+        guard isCurrent else { return request }
+        let cookies = jar.withStore { [spaces, now = time.uptime] in
+            $0.find(spaces.read, for: origin, path: request.pathWithoutQuery, at: now)
+        }
+        let own = (request.headerFields[.cookie] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
+        let names = Set(own.map { $0.prefix { $0 != "=" } })
+        let added = cookies.filter { !names.contains($0.name[...]) }.map { "\($0.name)=\($0.value.reveal())" }
+        guard !added.isEmpty else { return request }
+        var request = request
+        request.headerFields.setSensitive((own.map(String.init) + added).joined(separator: "; "), for: .cookie)
+        return request
+    }
+
+    /// Stores the cookies of a response, unless its session has ended.
+    func receive(_ head: HTTPResponse, to request: HTTPRequest, from origin: Origin) {
+        let fields = head.headerFields[values: .setCookie]
+        guard !fields.isEmpty else { return }
+        let moment = CookieMoment(time)
+        let cookies = fields.flatMap(SetCookie.separate).compactMap {
+            Cookie($0, from: origin, path: request.pathWithoutQuery, at: moment)
+        }
+        jar.withStore { [spaces] store in
+            // Checked while the jar is locked, so that the end of the session, which empties it, comes before or after.
+            guard isCurrent else { return }
+            for cookie in cookies where !store.protects(from: cookie, at: origin, in: spaces.write) {
+                store.insert(cookie, in: spaces.write)
+            }
+        }
+    }
+
+    /// Whether nothing has ended or started since the call was made.
+    private var isCurrent: Bool {
+        guard let tokens, let owner else { return true }
+        return tokens.epoch == owner.epoch && tokens.end(of: owner) == nil
+    }
+}
+
+extension HTTPRequest {
+    fileprivate var pathWithoutQuery: String {
+        let path = (path ?? "/").prefix { $0 != "?" }
+        return path.isEmpty ? "/" : String(path)
+    }
+}
+
+extension CallPipeline {
+    /// What a call does with the client's jar.
+    func cookies(of call: CallState, isSignIn: Bool) -> CallCookies? {
+        config.cookies.map { jar in
+            CallCookies(
+                jar, tokens, call.authorization.owner ?? tokens?.beginCall().owner, isSignIn: isSignIn,
+                carriesToken: call.authorization.requirement != .none, time: time)
+        }
+    }
+}

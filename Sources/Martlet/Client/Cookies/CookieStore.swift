@@ -1,0 +1,102 @@
+/// Whose cookies a call sees.
+enum CookieSpace: Hashable, Sendable {
+    /// The cookies of a session.
+    case session(SessionID)
+    /// The cookies of calls without a session, in the epoch of a manager.
+    case guest(ObjectIdentifier?, epoch: Int)
+    /// The cookies that a sign-in has got while another session was current. They are for the next one.
+    case signIn(ObjectIdentifier?, epoch: Int)
+}
+
+/// The cookies of a jar.
+struct CookieStore {
+    private static let (maximumPerDomain, maximumCount) = (100, 1000)
+
+    private var cookies: [CookieSpace: [Cookie]] = [:]
+    private var created = 0
+
+    /// Gives a session the cookies that were set before it started.
+    /// - Returns: Whether the session is new.
+    mutating func begin(_ session: SessionID, of manager: ObjectIdentifier?, epoch: Int) -> Bool {
+        guard cookies[.session(session)] == nil else { return false }
+        cookies[.session(session)] = []
+        let former: [CookieSpace] = [
+            .guest(manager, epoch: epoch - 1), .signIn(manager, epoch: epoch - 1), .guest(manager, epoch: epoch),
+        ]
+        for cookie in former.flatMap({ cookies.removeValue(forKey: $0) ?? [] }) {
+            insert(cookie, in: .session(session))
+        }
+        forget(manager, before: epoch)
+        return true
+    }
+
+    /// Removes the cookies of a session that has ended, and all that no later call of its manager may see.
+    mutating func end(_ session: SessionID, of manager: ObjectIdentifier?, epoch: Int) {
+        cookies[.session(session)] = nil
+        forget(manager, before: epoch + 1, exceptSignIn: epoch)
+    }
+
+    /// Removes the cookies of earlier epochs.
+    mutating func forget(_ manager: ObjectIdentifier?, before epoch: Int, exceptSignIn signIn: Int? = nil) {
+        cookies = cookies.filter { space, _ in
+            switch space {
+            case .session: true
+            case .guest(let owner, let past): owner != manager || past >= epoch
+            case .signIn(let owner, let past): owner != manager || past >= epoch || past == signIn
+            }
+        }
+    }
+
+    mutating func removeAll() {
+        // Sessions stay known, so that their end is not followed twice.
+        for space in cookies.keys {
+            if case .session = space { cookies[space] = [] } else { cookies[space] = nil }
+        }
+    }
+
+    mutating func insert(_ new: Cookie, in space: CookieSpace) {
+        var (new, all) = (new, cookies[space] ?? [])
+        created += 1
+        new.number = created
+        if let index = all.firstIndex(where: { $0.isSame(as: new) }) {
+            // A cookie keeps its place when its value changes (RFC 6265, section 5.3, step 11).
+            new.number = all[index].number
+            all.remove(at: index)
+        }
+        all.append(new)
+        let neighbors = all.filter { $0.domain == new.domain }
+        if neighbors.count > Self.maximumPerDomain, let oldest = neighbors.map(\.number).min() {
+            all.removeAll { $0.number == oldest }
+        }
+        if all.count > Self.maximumCount, let oldest = all.map(\.number).min() {
+            all.removeAll { $0.number == oldest }
+        }
+        cookies[space] = all
+    }
+
+    /// Whether an origin without encryption would replace a cookie that needs it.
+    func protects(from new: Cookie, at origin: Origin, in space: CookieSpace) -> Bool {
+        guard origin.isInsecure else { return false }
+        return (cookies[space] ?? []).contains { old in
+            old.isSecure && old.name == new.name && Cookie.isPath(new.path, under: old.path)
+                && (Cookie.isHost(old.domain, in: new.domain) || Cookie.isHost(new.domain, in: old.domain))
+        }
+    }
+
+    /// The cookies for a request: those with longer paths first, then the earlier ones (section 5.4).
+    mutating func find(_ spaces: [CookieSpace], for origin: Origin, path: String, at now: Duration) -> [Cookie] {
+        var found: [Cookie] = []
+        for space in spaces {
+            guard let all = cookies[space], !all.isEmpty else { continue }
+            if all.contains(where: { $0.isExpired(at: now) }) { cookies[space] = all.filter { !$0.isExpired(at: now) } }
+            for cookie in all where !cookie.isExpired(at: now) && cookie.matches(origin, path: path) {
+                found.removeAll { $0.isSame(as: cookie) }
+                found.append(cookie)
+            }
+        }
+        return found.sorted {
+            let (first, second) = ($0.path.utf8.count, $1.path.utf8.count)
+            return first == second ? $0.number < $1.number : first > second
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The cookie jar of a session") struct CookieJarTests {
+    /// Each response sets the cookie `sid` to the number of its request.
+    private static func app(gate: Gate? = nil, _ configure: (inout NetworkConfig) -> Void = { _ in }) -> App {
+        let backend = SimulatedBackend()
+        backend.beforeCall { request in
+            if request.path == "/held", let gate { await gate.pass() }
+            if request.path == "/login" {
+                return .json(
+                    #"{"accessToken":"access-9","refreshToken":"refresh-9"}"#,
+                    headers: [.setCookie: "sid=login; Path=/"])
+            }
+            return .status(200, headers: [.setCookie: "\(request.path.dropFirst())=1; Path=/"])
+        }
+        return App(backend) {
+            $0.cookies = CookieJar()
+            configure(&$0)
+        }
+    }
+
+    private static func cookies(of app: App) -> [String?] {
+        app.transport.requests.filter { !$0.path.hasPrefix("/auth") }.map { $0.headers[.cookie] }
+    }
+
+    @Test("without a jar no cookie is kept") func off() async throws {
+        let app = Self.app { $0.cookies = nil }
+        for _ in 1...2 { _ = try await app.client.text(Visit("/a")) }
+        #expect(Self.cookies(of: app) == [nil, nil])
+    }
+
+    @Test("the cookies of a sign-in go to its session, and end with it") func signIn() async throws {
+        let app = Self.app()
+        _ = try await app.client.text(Visit("/csrf"))
+        try await app.client.signIn(Visit("/login", .post), as: NoContent.self)
+        _ = try await app.client.text(Visit("/a", .get, .required))
+        _ = try await app.client.text(Visit("/b", .get, .none))
+        await app.tokens.signOut()
+        _ = try await app.client.text(Visit("/c"))
+        #expect(Self.cookies(of: app) == [nil, "csrf=1", "csrf=1; sid=login", "csrf=1; sid=login; a=1", nil])
+    }
+
+    @Test("a sign-in over a session neither sends its cookies nor loses its own") func switched() async throws {
+        let app = Self.app()
+        try await app.tokens.signIn(with: app.backend.issue())
+        _ = try await app.client.text(Visit("/a"))
+        try await app.client.signIn(Visit("/login", .post), as: NoContent.self)
+        _ = try await app.client.text(Visit("/b"))
+        #expect(Self.cookies(of: app) == [nil, nil, "sid=login"])
+    }
+
+    @Test("a response that arrives after the sign-out sets no cookie") func late() async throws {
+        let gate = Gate()
+        let app = Self.app(gate: gate)
+        try await app.tokens.signIn(with: app.backend.issue())
+        let call = Task { try? await app.client.text(Visit("/held")) }
+        await gate.waitForArrivals()
+        await app.tokens.signOut()
+        gate.open()
+        _ = await call.value
+        _ = try await app.client.text(Visit("/a"))
+        try await app.tokens.signIn(with: app.backend.issue())
+        _ = try await app.client.text(Visit("/b"))
+        #expect(Self.cookies(of: app) == [nil, nil, "a=1"])
+    }
+
+    @Test("a sign-in that a sign-out has overtaken leaves no cookie to the next user") func discarded() async throws {
+        let gate = Gate()
+        let app = Self.app()
+        app.backend.beforeCall { request in
+            if request.path == "/login" { await gate.pass() }
+            return .json(
+                #"{"accessToken":"access-9","refreshToken":"refresh-9"}"#, headers: [.setCookie: "sid=1; Path=/"])
+        }
+        try await app.tokens.signIn(with: app.backend.issue())
+        let signIn = Task { try? await app.client.signIn(Visit("/login", .post), as: NoContent.self) }
+        await gate.waitForArrivals()
+        await app.tokens.signOut()
+        gate.open()
+        _ = await signIn.value
+        try await app.tokens.signIn(with: app.backend.issue())
+        _ = try await app.client.text(Visit("/a"))
+        #expect(Self.cookies(of: app).last == .some(nil))
+    }
+
+    @Test("the cookies of a restored session are its own, also those of its first call") func restored() async throws {
+        let store = InMemoryTokenStore()
+        let backend = SimulatedBackend()
+        try await App(backend, store: store).tokens.signIn(with: backend.issue())
+        backend.beforeCall { _ in .status(200, headers: [.setCookie: "sid=1; Path=/"]) }
+        let app = App(backend, store: store) { $0.cookies = CookieJar() }
+        for _ in 1...2 { _ = try await app.client.text(Visit("/a")) }
+        await app.tokens.signOut()
+        _ = try await app.client.text(Visit("/a"))
+        #expect(Self.cookies(of: app) == [nil, "sid=1", nil])
+    }
+
+    @Test("each request of a redirect gets its own cookies") func redirected() async throws {
+        let transport = StubTransport { request in
+            switch request.path {
+            case "/a": .status(302, headers: [.location: "/b", .setCookie: "b=1; Path=/b"])
+            case "/b":
+                .status(
+                    307,
+                    headers: [.location: "https://other.test/c", .setCookie: "other=1; Domain=other.test; Path=/"])
+            case "/c": .status(302, headers: [.location: "https://api.example.com/d", .setCookie: "c=1; Path=/"])
+            default: .status(200)
+            }
+        }
+        let jar = CookieJar()
+        let client = client(transport) { $0.cookies = jar }
+        _ = try await client.text(Visit("/a", headers: [.cookie: "own=1"]))
+        _ = try await client.text(Visit("https://other.test/"))
+        #expect(transport.requests.map { $0.headers[.cookie] } == ["own=1", "own=1; b=1", nil, nil, "c=1"])
+        jar.removeAll()
+        _ = try await client.text(Visit("https://other.test/"))
+        #expect(transport.requests.last?.headers[.cookie] == nil)
+    }
+
+    @Test("a cookie of the request itself wins over the jar's") func own() async throws {
+        let app = Self.app()
+        for path in ["/a", "/b"] { _ = try await app.client.text(Visit(path)) }
+        _ = try await app.client.text(Visit("/c", headers: [.cookie: "a=own; x=y"]))
+        #expect(Self.cookies(of: app).last == "a=own; x=y; b=1")
+    }
+
+    @Test("a response in the cache is for the cookies that its request had") func cached() async throws {
+        let transport = StubTransport { request in
+            request.path == "/set"
+                ? .status(200, headers: [.setCookie: "sid=1; Path=/"])
+                : .counted(request, [.cacheControl: "max-age=60"])
+        }
+        let client = client(transport) {
+            ($0.cookies, $0.cache) = (CookieJar(), HTTPCache())
+        }
+        for _ in 1...2 { #expect(try await client.text(Visit("/a")) == "1") }
+        _ = try await client.text(Visit("/set"))
+        for _ in 1...2 { #expect(try await client.text(Visit("/a")) == "3") }
+    }
+
+    @Test("no log, curl command, description or dump shows the value of a cookie") func masked() async throws {
+        let log = Log()
+        let jar = CookieJar()
+        let transport = StubTransport { request in
+            .status(request.path == "/fail" ? 500 : 200, headers: [.setCookie: "sid=hunter2; Path=/"])
+        }
+        let client = client(transport) {
+            $0.cookies = jar
+            $0.retry = .never
+            $0.observers = [.log(level: .debug) { _, line in log.add(line) }, .curl { log.add($0) }]
+        }
+        for _ in 1...2 { _ = try await client.text(Visit("/a")) }
+        let failure = await error { _ = try await client.text(Visit("/fail")) }
+        #expect(transport.requests.last?.headers[.cookie] == "sid=hunter2")
+        var text = "\(log.lines) \(jar) \(client) \(try #require(failure))"
+        for value in [jar, client, failure as Any] as [Any] { dump(value, to: &text) }
+        #expect(!text.contains("hunter2"))
+    }
+}
