@@ -93,6 +93,7 @@ smoke: ## Runs the demo, the search, the fuzzers and the torture, a few seconds 
 
 apple-check: ## Typechecks on Linux the code that only Apple's platforms compile, against declarations of their API.
 	@scripts/apple_check.py
+	@AppleStubs/Record/compare.py
 
 conformance: ## Runs the conformance cases C01 to C82 and prints a table of them (MARKDOWN=file writes it there too).
 	@scripts/install-dependencies.sh

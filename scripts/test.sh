@@ -68,7 +68,7 @@ step "example app's project" scripts/check_guest_app.py
 step "dependencies without traits" only_http_types
 step "library without traits, build" \
     swift build "${options[@]}" --disable-default-traits --scratch-path "$core" --build-tests
-step "apple-check" scripts/apple_check.py
+step "apple-check" make apple-check
 step "library without traits, tests" within 900 \
     swift test "${options[@]}" --disable-default-traits --scratch-path "$core" --skip-build
 step "example app's model" within 900 \

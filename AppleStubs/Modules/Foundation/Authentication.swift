@@ -13,9 +13,9 @@ open class URLProtectionSpace: NSObject, @unchecked Sendable {
 open class URLCredential: NSObject, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/nsurlauthenticationmethoddefault, and so on
-public let NSURLAuthenticationMethodDefault = ""
-public let NSURLAuthenticationMethodHTMLForm = ""
-public let NSURLAuthenticationMethodHTTPBasic = ""
-public let NSURLAuthenticationMethodHTTPDigest = ""
-public let NSURLAuthenticationMethodNTLM = ""
-public let NSURLAuthenticationMethodNegotiate = ""
+public let NSURLAuthenticationMethodDefault: String = ""
+public let NSURLAuthenticationMethodHTMLForm: String = ""
+public let NSURLAuthenticationMethodHTTPBasic: String = ""
+public let NSURLAuthenticationMethodHTTPDigest: String = ""
+public let NSURLAuthenticationMethodNTLM: String = ""
+public let NSURLAuthenticationMethodNegotiate: String = ""

@@ -16,11 +16,11 @@ open class Stream: NSObject {
     public struct Event: OptionSet, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static var openCompleted: Event { fatalError() }
-        public static var hasBytesAvailable: Event { fatalError() }
-        public static var hasSpaceAvailable: Event { fatalError() }
-        public static var errorOccurred: Event { fatalError() }
-        public static var endEncountered: Event { fatalError() }
+        public static var openCompleted: Event { Event(rawValue: 1) }
+        public static var hasBytesAvailable: Event { Event(rawValue: 2) }
+        public static var hasSpaceAvailable: Event { Event(rawValue: 4) }
+        public static var errorOccurred: Event { Event(rawValue: 8) }
+        public static var endEncountered: Event { Event(rawValue: 16) }
     }
 
     open func open() { fatalError() }

@@ -5,6 +5,10 @@ open class NSURLRequest: NSObject, @unchecked Sendable {
     public enum CachePolicy: UInt, Sendable {
         case useProtocolCachePolicy = 0
         case reloadIgnoringLocalCacheData = 1
+        case returnCacheDataElseLoad = 2
+        case returnCacheDataDontLoad = 3
+        case reloadIgnoringLocalAndRemoteCacheData = 4
+        case reloadRevalidatingCacheData = 5
     }
 }
 

@@ -7,8 +7,8 @@ public final class SecAccessControl {}
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public let rawValue: CFOptionFlags
     public init(rawValue: CFOptionFlags) { self.rawValue = rawValue }
-    public static var userPresence: SecAccessControlCreateFlags { fatalError() }
-    public static var biometryCurrentSet: SecAccessControlCreateFlags { fatalError() }
+    public static var userPresence: SecAccessControlCreateFlags { .init(rawValue: 1) }
+    public static var biometryCurrentSet: SecAccessControlCreateFlags { .init(rawValue: 8) }
 }
 
 // https://developer.apple.com/documentation/security/secaccesscontrolcreatewithflags(_:_:_:_:)
