@@ -46,3 +46,7 @@ func forgetsThatThereMayBeNoBitmap(_ image: CGImage, _ raw: UInt32) {
 }
 
 private func turned(_ image: CGImage, _ orientation: CGImagePropertyOrientation) -> CGImage { image }
+
+func confusesNumbers(_ sides: [CGFloat]) -> [Double] {
+    sides  // mistake: cannot convert return expression of type '[CGFloat]'
+}

@@ -22,3 +22,7 @@ func sendsImage(_ image: CGImage) async -> Int {
 func sendsSubscriber(_ subscriber: AnySubscriber<Int, Never>) async {
     await Task.detached { _ = subscriber.receive(1) }.value  // mistake: closure as a 'sending' parameter risks causing data races
 }
+
+func sendsName(_ name: CFString) async {
+    await Task.detached { _ = name.hashValue }.value  // mistake: closure as a 'sending' parameter risks causing data races
+}

@@ -48,7 +48,7 @@ extension Subscribers {
 
 // https://developer.apple.com/documentation/combine/subscribers/completion
 extension Subscribers {
-    public enum Completion<Failure: Error>: Sendable {
+    @frozen public enum Completion<Failure: Error>: Sendable {
         case finished
         case failure(Failure)
     }

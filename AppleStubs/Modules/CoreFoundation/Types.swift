@@ -5,7 +5,7 @@
 public typealias CFTypeRef = AnyObject
 
 // https://developer.apple.com/documentation/corefoundation/cfstring
-public final class CFString: Sendable {}
+public final class CFString {}
 
 // https://developer.apple.com/documentation/corefoundation/cfdictionary
 public class CFDictionary {}

@@ -46,7 +46,7 @@ extension TextField where Label == Text {
 }
 
 // https://developer.apple.com/documentation/swiftui/axis
-public enum Axis: Int8, Sendable {
+@frozen public enum Axis: Int8, Sendable {
     case vertical
 }
 

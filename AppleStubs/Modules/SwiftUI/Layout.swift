@@ -1,4 +1,5 @@
-public import CoreGraphics
+// `CGFloat.infinity` is a requirement of the standard library's FloatingPoint, so that no file must import it.
+@_exported public import CoreGraphics
 
 // https://developer.apple.com/documentation/swiftui/group
 public struct Group<Content> {}

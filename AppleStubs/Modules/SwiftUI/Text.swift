@@ -24,7 +24,7 @@ extension Text {
 }
 
 // https://developer.apple.com/documentation/swiftui/textalignment
-public enum TextAlignment: Hashable, CaseIterable, Sendable {
+@frozen public enum TextAlignment: Hashable, CaseIterable, Sendable {
     case center
 }
 

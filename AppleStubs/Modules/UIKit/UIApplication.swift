@@ -1,12 +1,14 @@
-public import Foundation
+#if !os(watchOS)
+    public import Foundation
 
-// https://developer.apple.com/documentation/uikit/uiresponder
-@MainActor open class UIResponder: NSObject {}
+    // https://developer.apple.com/documentation/uikit/uiresponder
+    @MainActor open class UIResponder: NSObject {}
 
-// https://developer.apple.com/documentation/uikit/uiapplication
-@MainActor open class UIApplication: UIResponder {
-    open class var shared: UIApplication { fatalError() }
-    nonisolated open var isProtectedDataAvailable: Bool { fatalError() }
-    public nonisolated static let protectedDataDidBecomeAvailableNotification = NSNotification.Name("")
-    public nonisolated static let protectedDataWillBecomeUnavailableNotification = NSNotification.Name("")
-}
+    // https://developer.apple.com/documentation/uikit/uiapplication
+    @MainActor open class UIApplication: UIResponder {
+        open class var shared: UIApplication { fatalError() }
+        open var isProtectedDataAvailable: Bool { fatalError() }
+        public nonisolated static let protectedDataDidBecomeAvailableNotification = NSNotification.Name("")
+        public nonisolated static let protectedDataWillBecomeUnavailableNotification = NSNotification.Name("")
+    }
+#endif

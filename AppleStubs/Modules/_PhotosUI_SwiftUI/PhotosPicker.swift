@@ -1,12 +1,12 @@
 public import CoreTransferable
+@_exported public import PhotosUI
 public import SwiftUI
 
-// https://developer.apple.com/documentation/photosui/phpickerfilter-swift.struct
-public struct PHPickerFilter: Equatable, Hashable {
-    public static var images: PHPickerFilter { fatalError() }
-}
+// Apple declares these types in a module that the compiler imports by itself where a file imports both PhotosUI and
+// SwiftUI.
 
 // https://developer.apple.com/documentation/photosui/photospickeritem
+@available(iOS 16, macOS 13, watchOS 9, visionOS 1, *)
 public struct PhotosPickerItem: Equatable, Hashable, Sendable {
     public struct EncodingDisambiguationPolicy: Equatable, Hashable, Sendable {
         public static var automatic: EncodingDisambiguationPolicy { fatalError() }
@@ -16,6 +16,7 @@ public struct PhotosPickerItem: Equatable, Hashable, Sendable {
 }
 
 // https://developer.apple.com/documentation/photosui/photospicker
+@available(iOS 16, macOS 13, watchOS 9, visionOS 1, *)
 @MainActor @preconcurrency public struct PhotosPicker<Label: View>: View {
     public var body: some View { EmptyView() }
 
