@@ -10,6 +10,7 @@ final class JoinedCalls: Sendable {
         let request: HTTPRequest
         let statuses: StatusCodes
         let timeout: Duration?
+        let connectivityTimeout: Duration?
         /// The interceptors of the client: those of the original, or others.
         let pipeline: Int
         /// The number of calls that had written when the call was made. A call that is made after a write must not get
@@ -95,7 +96,7 @@ extension NetworkClient {
         let key = JoinedCalls.Key(
             owner: now, authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
             request: call.request, statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
-            pipeline: pipeline.number)
+            connectivityTimeout: endpoint.connectivityTimeout, pipeline: pipeline.number)
         let callOwner = endpoint.authentication == .none ? owner : now
         let outcome = await calls.run(key) { [pipeline] in
             do throws(NetworkError) {
