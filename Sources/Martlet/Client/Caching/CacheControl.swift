@@ -23,7 +23,7 @@ struct CacheControl: Sendable {
                 argument = rest.first == "\"" ? Self.quoted(&rest) : String(rest.prefix { $0 != "," })
             }
             rest = rest.drop { $0 != "," }.dropFirst()
-            add(Self.trimmed(name).lowercased(), Self.trimmed(argument[...]))
+            add(name.trimmingBlanks.lowercased(), argument[...].trimmingBlanks)
         }
     }
 
@@ -63,11 +63,5 @@ struct CacheControl: Sendable {
             text.append(character == "\\" ? rest.popFirst() ?? character : character)
         }
         return text
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
     }
 }

@@ -86,8 +86,8 @@ extension Cookie {
     /// Name and value; the value is `nil` without an equals sign.
     private static func pair(_ part: Substring) -> (String, String?)? {
         let name = part.prefix { $0 != "=" }
-        let value = name.endIndex < part.endIndex ? trimmed(part[part.index(after: name.endIndex)...]) : nil
-        return (trimmed(name), value)
+        let value = name.endIndex < part.endIndex ? part[part.index(after: name.endIndex)...].trimmingBlanks : nil
+        return (name.trimmingBlanks, value)
     }
 
     /// The attributes by lowercase name. The last one of a name counts.
@@ -130,11 +130,5 @@ extension Cookie {
         guard let date = attributes["expires"].flatMap({ CookieDate.parse($0[...]) }) else { return nil }
         let remaining = Duration(untrusted: date.timeIntervalSince(moment.date)) ?? .zero
         return moment.uptime + min(remaining, longest)
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-        return String(text)
     }
 }

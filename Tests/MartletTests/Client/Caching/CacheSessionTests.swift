@@ -10,7 +10,7 @@ import Testing
     private static func app(_ cache: HTTPCache = HTTPCache(), gate: Gate? = nil) async throws -> App {
         let backend = SimulatedBackend()
         backend.beforeCall { request in
-            let text = "\(request.number) \(request.bearer ?? "nobody")"
+            let text = "\(request.number) \(request.bearer ?? "no token")"
             if request.path == "/held", let gate { await gate.pass() }
             return StubTransport.Response(
                 200, headers: [.cacheControl: "max-age=3600"], body: Data(text.utf8))
@@ -38,7 +38,7 @@ import Testing
         let open = try await app.client.text(Visit("/open", .get, .none))
         #expect(try await app.client.text(Visit("/open", .get, .none)) == open)
         await app.tokens.signOut()
-        #expect(try await app.client.text(Visit("/a")).hasSuffix("nobody"))
+        #expect(try await app.client.text(Visit("/a")).hasSuffix("no token"))
         #expect(try await app.client.text(Visit("/open", .get, .none)) != open)
     }
 
