@@ -1,0 +1,44 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// What a transport does with the certificate of a server, for a system that asks.
+struct ServerTrust: Sendable {
+    /// How the certificate of one host is judged.
+    enum Judgement: Sendable, Equatable {
+        /// The system judges it alone.
+        case system
+        /// The system judges it with these authorities; without `anchors`, with its own. Then ``verdict(isTrusted:leaf:for:at:)``.
+        case evaluate(anchors: [Data]?, onlyAnchors: Bool)
+        /// It is refused.
+        case refuse
+    }
+
+    let settings: TLSSettings
+
+    func judgement(for host: String) -> Judgement {
+        guard let name = PinnedHost.normalized(host) else {
+            return settings.pins.isEmpty && settings.authorities == .system ? .system : .refuse
+        }
+        switch settings.authorities {
+        case .system:
+            return settings.pinned(name) == nil ? .system : .evaluate(anchors: nil, onlyAnchors: false)
+        case .systemAnd(let certificates):
+            return .evaluate(anchors: certificates.map(\.der), onlyAnchors: false)
+        case .only(let certificates):
+            return .evaluate(anchors: certificates.map(\.der), onlyAnchors: true)
+        }
+    }
+
+    /// Why the connection is refused after the evaluation; `nil` if it is accepted.
+    /// - Parameters:
+    ///   - isTrusted: Whether the system accepts the chain of certificates.
+    ///   - leaf: The server's own certificate in DER.
+    func verdict(isTrusted: Bool, leaf: Data?, for host: String, at time: Date) -> TransportError? {
+        guard isTrusted else { return .tlsFailed("the server's certificate is not trusted") }
+        guard let name = PinnedHost.normalized(host), let pinned = settings.pinned(name) else { return nil }
+        return pinned.accepts(leaf ?? Data(), at: time) ? nil : pinned.mismatch
+    }
+}
