@@ -4,6 +4,12 @@
 // https://developer.apple.com/documentation/corefoundation/cftyperef
 public typealias CFTypeRef = AnyObject
 
+// https://developer.apple.com/documentation/corefoundation/cftypeid
+public typealias CFTypeID = UInt
+
+// https://developer.apple.com/documentation/corefoundation/cfgettypeid(_:)
+public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID { fatalError() }
+
 // https://developer.apple.com/documentation/corefoundation/cfstring
 public final class CFString {}
 

@@ -39,3 +39,8 @@ extension CFData {
 extension URL {
     public func _bridged(to type: CFURL.Type) -> CFURL { fatalError() }
 }
+
+// https://developer.apple.com/documentation/swift/array
+extension Array {
+    public func _bridged(to type: CFArray.Type) -> CFArray { fatalError() }
+}

@@ -8,7 +8,13 @@
 
     /// The delegate of a session, which finds the exchange of each task.
     final class URLSessionExchanges: NSObject, URLSessionDataDelegate {
+        /// Decides on certificates; `nil` if the system does.
+        let trust: URLSessionTrust?
         private let exchanges = Locked<[Int: URLSessionExchange]>([:])
+
+        init(_ trust: URLSessionTrust?) {
+            self.trust = trust
+        }
 
         func add(_ exchange: URLSessionExchange, for task: URLSessionTask) {
             exchanges.withLock { $0[task.taskIdentifier] = exchange }
@@ -51,8 +57,9 @@
                 if URLSessionUpload.challengeEndsResponse { exchange(for: task)?.finish() }
                 completionHandler(.rejectProtectionSpace, nil)
             default:
-                // Server certificates, client certificates and proxies are handled by the system.
-                completionHandler(.performDefaultHandling, nil)
+                // Without settings, the system handles server certificates, client certificates and proxies.
+                guard let trust else { return completionHandler(.performDefaultHandling, nil) }
+                trust.respond(to: challenge, for: exchange(for: task), completionHandler)
             }
         }
 

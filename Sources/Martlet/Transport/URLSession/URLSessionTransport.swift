@@ -30,7 +30,8 @@
     ///   it for later versions). The failing check is inside `URLSession`, out of reach of its delegates and of this
     ///   transport. So may a server that closes it during the upload of more than a megabyte, and cancelling such an
     ///   upload.
-    /// - Custom certificates and proxies are not supported.
+    /// - It takes no ``TLSSettings`` and no ``ProxySettings``. libcurl, which Foundation uses, obeys the proxy variables of
+    ///   the environment.
     public final class URLSessionTransport: Transport {
         /// The shared transport of the process.
         public static let shared = URLSessionTransport()
@@ -45,7 +46,34 @@
         /// - Parameter configuration: The configuration of the session, such as its limit of connections to one host.
         ///   The transport overrides its settings for cookies, caches, credentials and time limits.
         public init(configuration: URLSessionConfiguration = .ephemeral) {
-            self.connections = Connections(configuration)
+            self.connections = Connections(configuration, trust: nil)
+        }
+
+        /// Creates a transport with its own certificates, pins or proxy.
+        ///
+        /// - On Linux, Foundation can set none of them, so each setting other than ``TLSSettings/system`` throws
+        ///   ``TransportSettingsError/unsupported(_:)``. Use `AsyncHTTPClientTransport` there.
+        /// - On Apple's platforms, a proxy needs iOS 17, macOS 14, tvOS 17 or watchOS 10. Without one, the proxy of the
+        ///   system is used.
+        /// - App Transport Security still applies.
+        /// - Parameters:
+        ///   - configuration: The configuration of the session.
+        ///   - tls: Which servers to trust, and how to identify the client.
+        ///   - proxy: The proxy; `nil` for that of the configuration.
+        /// - Throws: ``TransportSettingsError`` if a certificate, key, pin or address cannot be used, or if the platform
+        ///   does not support a setting.
+        public init(
+            configuration: URLSessionConfiguration = .ephemeral, tls: TLSSettings, proxy: ProxySettings? = nil
+        ) throws(TransportSettingsError) {
+            try tls.validate()
+            let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+            let trust = try URLSessionTrust(tls, proxy, configuring: configuration)
+            self.connections = Connections(configuration, trust: trust)
+        }
+
+        private init(isolatedFrom connections: Connections) {
+            self.connections = Connections(
+                connections.session.configuration, trust: connections.exchanges.trust)
         }
 
         /// Sends the request, and returns when the head of the response has arrived.
@@ -99,7 +127,7 @@
         public func makeIsolatedTransport() -> any Transport {
             isolated.withLock { isolated in
                 if let isolated { return isolated }
-                let transport = URLSessionTransport(configuration: connections.session.configuration)
+                let transport = URLSessionTransport(isolatedFrom: connections)
                 isolated = transport
                 return transport
             }
@@ -135,7 +163,7 @@
             let session: URLSession
             let exchanges: URLSessionExchanges
 
-            init(_ configuration: URLSessionConfiguration) {
+            init(_ configuration: URLSessionConfiguration, trust: URLSessionTrust?) {
                 // The session copies the configuration, and this copy protects the caller's.
                 let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
                 configuration.httpCookieStorage = nil
@@ -149,7 +177,7 @@
                 configuration.timeoutIntervalForRequest = 7 * 24 * 60 * 60
                 configuration.timeoutIntervalForResource = 7 * 24 * 60 * 60
                 URLSessionUpload.adjust(configuration)
-                self.exchanges = URLSessionExchanges()
+                self.exchanges = URLSessionExchanges(trust)
                 self.session = URLSession(
                     configuration: configuration, delegate: exchanges,
                     delegateQueue: URLSessionUpload.makeCallbackQueue())
