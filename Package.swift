@@ -96,6 +96,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: asyncHTTPClient),
                 .product(name: "NIOHTTPCompression", package: "swift-nio-extras", condition: asyncHTTPClient),
                 .product(name: "NIOPosix", package: "swift-nio", condition: asyncHTTPClient),
+                .product(name: "NIOSOCKS", package: "swift-nio-extras", condition: asyncHTTPClient),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: asyncHTTPClient),
                 .product(name: "Crypto", package: "swift-crypto", condition: encryption),
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: encryption),

@@ -26,6 +26,8 @@ public final class ReferenceBackend: Sendable {
     public let controls: BackendControls
     /// In TLS mode, the PEM of the certificate authority that clients have to trust.
     public let certificateAuthorityPEM: String?
+    /// In TLS mode, the PEM of the server's own certificate, which clients may pin.
+    public let certificatePEM: String?
 
     private let server: ServerRunner
     private let serverTask: Task<Void, any Error>
@@ -38,6 +40,7 @@ public final class ReferenceBackend: Sendable {
         configuration = core.configuration
         controls = core.controls
         certificateAuthorityPEM = identity?.authorityPEM
+        certificatePEM = identity?.certificatePEM
         let registry = ConnectionRegistry(state: core.state)
         let (ports, port) = AsyncStream<Int>.makeStream()
         let server = try ServerRunner(

@@ -39,6 +39,39 @@ extension EndToEnd {
             }
         }
 
+        @Test("HTTP/2 with a pinned key works, and without a match no request is sent")
+        func pins() async throws {
+            var configuration = BackendConfiguration.testing(.reissue)
+            configuration.tls = .selfSigned
+            try await ReferenceBackend.withRunning(configuration) { backend -> Void in
+                var tls = TLSSettings.system
+                let authority = try TLSCertificate.all(pem: #require(backend.certificateAuthorityPEM))
+                tls.authorities = .only(authority)
+                let server = try TLSCertificate.all(pem: #require(backend.certificatePEM))[0]
+                for (pin, isRight) in [(server, true), (authority[0], false)] {
+                    tls.pins = try ["localhost", "127.0.0.1"].map {
+                        try PinnedHost($0, pins: [.publicKey(of: pin), .certificate(pin)])
+                    }
+                    let transport = RecordingTransport(try AsyncHTTPClientTransport(tls: tls))
+                    var config = NetworkConfig()
+                    config.retry = .never
+                    let client = NetworkClient(baseURL: BaseURL(backend.baseURL), config: config, transport: transport)
+                    let arrived = backend.controls.arrivalCount("*")
+                    // Calls at once share the connection that is refused.
+                    let calls = (1...10).map { _ in Task { try await client.data(for: AnyCall.get("/public/ping")) } }
+                    for call in calls {
+                        switch await call.result {
+                        case .success: #expect(isRight)
+                        case .failure(NetworkError.tlsFailed): #expect(!isRight)
+                        case .failure(let error): Issue.record(error)
+                        }
+                    }
+                    #expect(backend.controls.arrivalCount("*") == arrived + (isRight ? 10 : 0))
+                    await transport.shutdown()
+                }
+            }
+        }
+
         @Test("An untrusted certificate causes tlsFailed, and nothing is sent", arguments: Wire.allCases)
         func untrusted(wire: Wire) async throws {
             var configuration = BackendConfiguration.testing(.reissue)

@@ -5,6 +5,7 @@
     internal import NIOHTTP1
     internal import NIOHTTPCompression
     internal import NIOPosix
+    internal import NIOSOCKS
     internal import NIOSSL
 
     extension TransportError {
@@ -35,6 +36,9 @@
             case let error as NIOSSLError: tls(error)
             case let error as NIOSSLExtraError: tls(error)
             case let error as BoringSSLError: tls(error)
+            case is SOCKSError.ConnectionFailed: .cannotConnect("the proxy refused")
+            case is SOCKSError.NoValidAuthenticationMethod, is SOCKSError.InvalidAuthenticationSelection:
+                .cannotConnect("the proxy requires a login")
             default: .connectionLost("\(type(of: error))")
             }
         }

@@ -20,6 +20,7 @@
             // Calls whose responses have arrived go on first, so that their requests go out together. Otherwise each would
             // wake the event loop and the server by itself.
             await Task.yield()
+            let connections = try connections(for: request)
             let exchange = MemoryExchange(to: request.method, upTo: maximumCount, Transfer(connections))
             let (loop, index) = loops.take()
             defer { loops.release(index) }

@@ -3,13 +3,11 @@
     public import HTTPTypes
     internal import NIOCore
     internal import NIOHTTP1
-    internal import NIOHTTPCompression
-    public import NIOSSL
 
     /// Sends requests with async-http-client on SwiftNIO. This is the default transport on Linux.
     ///
     /// It speaks HTTP/1.1, and HTTP/2 if an `https` server offers it. Bodies are streamed both ways with back-pressure.
-    /// It ignores the proxy settings of the environment. It creates no tracing spans, because they would carry the whole
+    /// It uses a proxy only if ``ProxySettings`` name one. It creates no tracing spans, because they would carry the whole
     /// URL, with the secrets in it; ``init(client:decodesContent:isolatedClient:)`` takes a client that does.
     ///
     /// Its connections close when the transport and all response bodies have been released, or with ``shutdown()``.
@@ -18,6 +16,8 @@
         public static let shared = AsyncHTTPClientTransport(Settings(), isShared: true)
 
         let connections: Connections
+        /// The other clients; `nil` if all requests use ``connections``.
+        private let routes: Routes?
         /// The loops and time limits of exchanges in memory.
         let loops: BalancedLoops
         let limits = TimeLimits(time: .system)
@@ -39,7 +39,6 @@
 
         /// Creates a transport with its own connections. The defaults suit most apps.
         /// - Parameters:
-        ///   - tlsConfiguration: The certificates to trust or to present. `nil` trusts the system's certificates.
         ///   - allowsHTTP2: Whether to use HTTP/2 if the server offers it; otherwise only HTTP/1.1.
         ///   - maximumConnectionsPerHost: The limit of HTTP/1.1 connections to one host; at least 1. Further requests
         ///     wait.
@@ -47,25 +46,47 @@
         ///   - maximumInflation: How many times its compressed size a response may have. A larger one is treated as a
         ///     decompression bomb and fails with ``TransportError/invalidResponse(_:)``.
         public convenience init(
-            tlsConfiguration: TLSConfiguration? = nil,
             allowsHTTP2: Bool = true,
             maximumConnectionsPerHost: Int = 8,
             connectTimeout: Duration = .seconds(30),
             maximumInflation: Int = 200
         ) {
-            self.init(
-                Settings(
-                    tlsConfiguration: tlsConfiguration, allowsHTTP2: allowsHTTP2,
-                    maximumConnectionsPerHost: max(1, maximumConnectionsPerHost), connectTimeout: connectTimeout,
-                    maximumInflation: maximumInflation),
-                isShared: false)
+            var settings = Settings()
+            settings.allowsHTTP2 = allowsHTTP2
+            settings.maximumConnectionsPerHost = max(1, maximumConnectionsPerHost)
+            settings.connectTimeout = connectTimeout
+            settings.maximumInflation = maximumInflation
+            self.init(settings, isShared: false)
+        }
+
+        /// Creates a transport with its own certificates, pins or proxy.
+        /// - Parameters:
+        ///   - tls: Which servers to trust, and how to identify the client.
+        ///   - proxy: The proxy; `nil` for none.
+        ///   - allowsHTTP2: Whether to use HTTP/2 if the server offers it; otherwise only HTTP/1.1.
+        ///   - maximumConnectionsPerHost: The limit of HTTP/1.1 connections to one host; at least 1.
+        ///   - connectTimeout: The time limit for connecting, and for waiting for a free connection.
+        ///   - maximumInflation: How many times its compressed size a response may have.
+        /// - Throws: ``TransportSettingsError`` if a certificate, key, pin or address cannot be used.
+        public convenience init(
+            tls: TLSSettings,
+            proxy: ProxySettings? = nil,
+            allowsHTTP2: Bool = true,
+            maximumConnectionsPerHost: Int = 8,
+            connectTimeout: Duration = .seconds(30),
+            maximumInflation: Int = 200
+        ) throws(TransportSettingsError) {
+            var settings = try Settings(tls, proxy)
+            settings.allowsHTTP2 = allowsHTTP2
+            settings.maximumConnectionsPerHost = max(1, maximumConnectionsPerHost)
+            settings.connectTimeout = connectTimeout
+            settings.maximumInflation = maximumInflation
+            self.init(settings, isShared: false)
         }
 
         private init(_ settings: Settings, isShared: Bool) {
-            let opened = OpenedConnections()
-            self.connections = Connections(
-                HTTPClient(configuration: opened.counted(in: settings.configuration)), isOwned: true,
-                decodesContent: true, opened: opened)
+            self.connections = settings.makeConnections(nil, nil)
+            self.routes = settings.isUniform ? nil : Routes(settings, base: connections)
             self.loops = BalancedLoops(connections.client.eventLoopGroup)
             self.isShared = isShared
             self.connectionLimit = settings.maximumConnectionsPerHost
@@ -84,6 +105,7 @@
         ///     like `client`. Without it, they wait for a connection like all other requests.
         public init(client: HTTPClient, decodesContent: Bool, isolatedClient: HTTPClient? = nil) {
             self.connections = Connections(client, isOwned: false, decodesContent: decodesContent)
+            self.routes = nil
             self.loops = BalancedLoops(client.eventLoopGroup)
             self.isShared = false
             self.connectionLimit = nil
@@ -98,6 +120,7 @@
         public func send(
             _ request: HTTPRequest, body: OutgoingBody?
         ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            let connections = try connections(for: request)
             let transfer = Transfer(connections)
             let upload = try await Upload(body, through: connections.client.eventLoopGroup)
             do {
@@ -118,6 +141,12 @@
         public func parallelRequests(to origin: Origin) -> Int? {
             guard let connectionLimit else { return nil }
             return multiplexed.withLock { $0.contains(origin) } ? nil : connectionLimit
+        }
+
+        /// The client for a request.
+        func connections(for request: HTTPRequest) throws(TransportError) -> Connections {
+            guard let routes else { return connections }
+            return try routes.connections(for: request)
         }
 
         func recordMultiplexing(_ url: String) {
@@ -149,38 +178,12 @@
                 return isolated
             }
             if case .created(let transport) = isolated { try await transport.shutdown() }
+            try await routes?.shutdown()
             try await connections.shutdown()
         }
     }
 
     extension AsyncHTTPClientTransport {
-        /// The settings of the transport, from which each of its clients is configured.
-        private struct Settings: Sendable {
-            var tlsConfiguration: TLSConfiguration?
-            var allowsHTTP2 = true
-            var maximumConnectionsPerHost = 8
-            var connectTimeout = Duration.seconds(30)
-            var maximumInflation = 200
-
-            var configuration: HTTPClient.Configuration {
-                var configuration = HTTPClient.Configuration(
-                    tlsConfiguration: tlsConfiguration,
-                    redirectConfiguration: .disallow,
-                    timeout: .init(connect: TimeAmount(connectTimeout)),
-                    decompression: .enabled(limit: .ratio(maximumInflation)))
-                configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = maximumConnectionsPerHost
-                // By default, refused connections, unknown hosts and failed handshakes are retried until the connect
-                // timeout.
-                configuration.connectionPool.retryConnectionEstablishment = false
-                // With `false`, a request from an Apple device without a network fails at once.
-                configuration.networkFrameworkWaitForConnectivity = false
-                configuration.httpVersion = allowsHTTP2 ? .automatic : .http1Only
-                // A span would carry the whole URL, with the secrets in it. It also costs time without a tracer.
-                configuration.tracing.tracer = nil
-                return configuration
-            }
-        }
-
         /// An async-http-client with its pool of connections. A client that the transport has created is shut down with
         /// the last request that uses it.
         final class Connections: Sendable {

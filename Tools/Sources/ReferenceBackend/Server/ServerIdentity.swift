@@ -8,7 +8,7 @@ import X509
 /// A certificate for the loopback names of this machine, signed by a certificate authority created with it.
 struct ServerIdentity: Sendable {
     let authorityPEM: String
-    private let certificatePEM: String
+    let certificatePEM: String
     private let keyPEM: String
 
     private static let lifetime: TimeInterval = 24 * 60 * 60

@@ -1,5 +1,4 @@
 internal import Martlet
-internal import NIOSSL
 internal import Testing
 
 #if canImport(FoundationNetworking)
@@ -24,13 +23,10 @@ enum Wire: String, CaseIterable, Sendable, CustomTestStringConvertible {
     {
         switch self {
         case .asyncHTTPClient:
-            var configuration: TLSConfiguration?
-            if let authority {
-                configuration = .makeClientConfiguration()
-                configuration?.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authority.utf8)))
-            }
-            return AsyncHTTPClientTransport(
-                tlsConfiguration: configuration, allowsHTTP2: allowsHTTP2, maximumConnectionsPerHost: connections)
+            var tls = TLSSettings.system
+            if let authority { tls.authorities = .only(try TLSCertificate.all(pem: authority)) }
+            return try AsyncHTTPClientTransport(
+                tls: tls, allowsHTTP2: allowsHTTP2, maximumConnectionsPerHost: connections)
         case .urlSession:
             let configuration = URLSessionConfiguration.ephemeral
             configuration.httpMaximumConnectionsPerHost = connections
