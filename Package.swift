@@ -2,7 +2,8 @@
 import PackageDescription
 
 // URLSession on Linux can hang, lose bodies and crash under cancellation, so async-http-client is the default there. On
-// Apple's platforms, URLSession is the default and SwiftPM resolves nothing but swift-http-types.
+// Apple's platforms, URLSession is the default and SwiftPM resolves nothing but swift-http-types. The manifest is compiled
+// for the machine that builds: a build for Linux on a Mac has to enable the trait.
 #if os(Linux)
     let defaultTraits: Set<String> = ["AsyncHTTPClient"]
 #else
@@ -15,13 +16,6 @@ import PackageDescription
     let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
 #else
     let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
-#endif
-
-// Localized texts. On Linux, the code has them in English.
-#if os(Linux)
-    let texts: (excluded: [String], resources: [Resource]) = (["Resources"], [])
-#else
-    let texts: (excluded: [String], resources: [Resource]) = ([], [.process("Resources")])
 #endif
 
 let settings: [SwiftSetting] = [
@@ -43,7 +37,6 @@ let imageCodecs: BuildSettingCondition = .when(platforms: [.linux], traits: ["Im
 
 let package = Package(
     name: "martlet",
-    defaultLocalization: "en",
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Martlet", targets: ["Martlet"]),
@@ -122,8 +115,6 @@ let package = Package(
                 "Martlet", "MartletImages",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
             ],
-            exclude: texts.excluded,
-            resources: texts.resources,
             swiftSettings: settings
         ),
         .target(name: "MartletTesting", dependencies: ["Martlet", "MartletLibc"], swiftSettings: settings),

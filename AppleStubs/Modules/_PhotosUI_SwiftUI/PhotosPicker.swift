@@ -10,6 +10,8 @@ public import SwiftUI
 public struct PhotosPickerItem: Equatable, Hashable, Sendable {
     public struct EncodingDisambiguationPolicy: Equatable, Hashable, Sendable {
         public static var automatic: EncodingDisambiguationPolicy { fatalError() }
+        public static var current: EncodingDisambiguationPolicy { fatalError() }
+        public static var compatible: EncodingDisambiguationPolicy { fatalError() }
     }
 
     public func loadTransferable<T: Transferable>(type: T.Type) async throws -> T? { fatalError() }

@@ -23,13 +23,24 @@ package enum UserText: CaseIterable, Sendable {
         package static var current: Language {
             if let override { return override }
             #if canImport(Darwin)
-                return Language(tag: Locale.preferredLanguages.first)
+                let mixes = Bundle.main.object(forInfoDictionaryKey: "CFBundleAllowMixedLocalizations") as? Bool
+                return choose(
+                    app: Bundle.main.preferredLocalizations, user: Locale.preferredLanguages, mixes: mixes == true)
             #else
                 // FoundationEssentials has no languages. These variables are those of POSIX, in the order of precedence.
                 let environment = ProcessInfo.processInfo.environment
                 let names = ["LC_ALL", "LC_MESSAGES", "LANG"]
                 return Language(tag: names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty })
             #endif
+        }
+
+        /// The language for an app: one that the app itself has, as for all texts of the system, unless the app allows
+        /// others (`CFBundleAllowMixedLocalizations`).
+        /// - Parameters:
+        ///   - app: The languages of the app that suit the user, in the order of preference.
+        ///   - user: The languages of the user, in the order of preference.
+        package static func choose(app: [String], user: [String], mixes: Bool) -> Language {
+            Language(tag: (mixes ? user : app).first)
         }
 
         /// The language of a tag such as `ko-KR` or `ko_KR.UTF-8`.

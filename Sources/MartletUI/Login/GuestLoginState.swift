@@ -47,7 +47,7 @@ public struct GuestLoginState: Sendable, Hashable {
 
     mutating func imageFailed() {
         selectedImage = nil
-        fail(Wording.unusablePicture.text())
+        fail(Wording.unusablePicture.text)
     }
 
     /// Begins a registration.
@@ -56,11 +56,11 @@ public struct GuestLoginState: Sendable, Hashable {
         guard !isRegistering else { return nil }
         let name = userName.trimmingBlanks
         guard !name.isEmpty else {
-            fail(Wording.nameMissing.text())
+            fail(Wording.nameMissing.text)
             return nil
         }
         guard name.count <= longestName else {
-            fail(Wording.nameTooLong.text(String(longestName)))
+            fail(Wording.nameTooLong(longestName).text)
             return nil
         }
         attempt += 1
@@ -83,8 +83,8 @@ public struct GuestLoginState: Sendable, Hashable {
             isAuthenticated = true
             selectedImage = nil
         case .failure(let error) where error.isCancelled: break
-        case .failure(.invalidRequest) where submission.image != nil: fail(Wording.unusablePicture.text())
-        case .failure(let error): fail(error.userMessage)
+        case .failure(.invalidRequest) where submission.image != nil: fail(Wording.unusablePicture.text)
+        case .failure(let error): fail(error.userText)
         }
     }
 

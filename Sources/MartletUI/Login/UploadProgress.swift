@@ -39,10 +39,10 @@ public struct UploadProgress: Sendable, Hashable {
 
     /// A description in the user's language: "Preparing…", "Sending: 40%", "Sending again: 10%", "Almost done…".
     public var label: String {
-        guard attempt > 0 else { return Wording.preparing.text() }
-        guard let fraction else { return Wording.sending.text() }
-        guard fraction < 1 else { return Wording.almostDone.text() }
-        let percent = String(Int(fraction * 100))
-        return (attempt > 1 ? Wording.sendingAgainPercent : Wording.sendingPercent).text(percent)
+        guard attempt > 0 else { return Wording.preparing.text }
+        guard let fraction else { return Wording.sending.text }
+        guard fraction < 1 else { return Wording.almostDone.text }
+        let percent = Int(fraction * 100)
+        return (attempt > 1 ? Wording.sendingAgain(percent: percent) : .sending(percent: percent)).text
     }
 }

@@ -19,8 +19,8 @@ public enum SessionRoute: Sendable, Hashable {
     public var message: String? {
         switch self {
         case .loading, .login, .content: nil
-        case .signInAgain(let reason): reason.userMessage
-        case .unavailable(let failure), .unreadable(let failure): failure.userMessage
+        case .signInAgain(let reason): reason.userText
+        case .unavailable(let failure), .unreadable(let failure): failure.userText
         }
     }
 }

@@ -70,9 +70,9 @@
                     }
                     if let progress = state.progress {
                         UploadProgressView(progress)
-                        Button(Wording.cancel.text(), role: .cancel) { login.cancelRegistration() }
+                        Button(Wording.cancel.text, role: .cancel) { login.cancelRegistration() }
                     } else {
-                        Button(Wording.continueAsGuest.text()) { login.registerGuest() }
+                        Button(Wording.continueAsGuest.text) { login.registerGuest() }
                             .disabled(isLoadingPicture)
                     }
                 }
@@ -90,8 +90,8 @@
         }
 
         private var nameField: some View {
-            TextField(Wording.name.text(), text: name)
-                .accessibilityHint(Wording.nameHint.text())
+            TextField(Wording.name.text, text: name)
+                .accessibilityHint(Wording.nameHint.text)
                 .submitLabel(.go)
                 .onSubmit { if !isLoadingPicture { login.registerGuest() } }
                 #if os(iOS) || os(visionOS)

@@ -16,18 +16,19 @@
         var body: some View {
             HStack {
                 if let image { PicturePreview(source: image) }
-                PhotosPicker(selection: $choice, matching: .images) {
+                // The library prepares the picture itself, so that the system need not convert it first.
+                PhotosPicker(selection: $choice, matching: .images, preferredItemEncoding: .current) {
                     Label(
-                        (image == nil ? Wording.choosePicture : Wording.changePicture).text(), systemImage: "photo")
+                        (image == nil ? Wording.choosePicture : Wording.changePicture).text, systemImage: "photo")
                 }
                 if isLoading {
-                    ProgressView().accessibilityLabel(Wording.loading.text())
+                    ProgressView().accessibilityLabel(Wording.loading.text)
                 }
             }
             .accessibilityElement(children: .contain)
-            .accessibilityLabel(Wording.picture.text())
+            .accessibilityLabel(Wording.picture.text)
             if image != nil || isLoading {
-                Button(Wording.removePicture.text(), role: .destructive) {
+                Button(Wording.removePicture.text, role: .destructive) {
                     choice = nil
                     login.selectedImage = nil
                 }

@@ -25,7 +25,7 @@
             .frame(width: side, height: side)
             .clipShape(Circle())
             .accessibilityElement(children: .ignore)
-            .accessibilityLabel(Wording.pictureChosen.text())
+            .accessibilityLabel(Wording.pictureChosen.text)
             .accessibilityAddTraits(.isImage)
             .task(id: source) {
                 var options = ImageProcessor.Options()

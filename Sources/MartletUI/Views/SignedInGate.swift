@@ -102,7 +102,7 @@
         var body: some View {
             ProgressView()
                 .frame(maxWidth: .infinity, maxHeight: .infinity)
-                .accessibilityLabel(Wording.loading.text())
+                .accessibilityLabel(Wording.loading.text)
         }
     }
 
@@ -116,10 +116,10 @@
             // The stack gives the explanation the height it needs before the login takes the rest.
             VStack {
                 ScrollingIfNeeded {
-                    Explanation(title: Wording.signInAgainTitle.text(), message: message)
+                    Explanation(title: Wording.signInAgainTitle.text, message: message)
                 }
                 login()
-                Button(Wording.signOut.text(), role: .destructive) { session.signOut() }
+                Button(Wording.signOut.text, role: .destructive) { session.signOut() }
                     .padding()
             }
             .task { announce(message) }
@@ -140,13 +140,13 @@
             } else {
                 ScrollingIfNeeded {
                     VStack {
-                        Explanation(title: Wording.unavailableTitle.text(), message: message)
+                        Explanation(title: Wording.unavailableTitle.text, message: message)
                         ForEach(waysOn) { way in
                             switch way {
                             // The message asks for it, and the store is then read again by itself.
                             case .unlock: EmptyView()
-                            case .retry: Button(Wording.tryAgain.text()) { session.retry() }.padding()
-                            case .signIn: Button(Wording.signInAgainTitle.text()) { showsLogin = true }.padding()
+                            case .retry: Button(Wording.tryAgain.text) { session.retry() }.padding()
+                            case .signIn: Button(Wording.signInAgainTitle.text) { showsLogin = true }.padding()
                             }
                         }
                     }

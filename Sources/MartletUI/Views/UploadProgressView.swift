@@ -36,7 +36,7 @@
                     .foregroundStyle(.secondary)
             }
             .accessibilityElement(children: .ignore)
-            .accessibilityLabel(Wording.uploading.text())
+            .accessibilityLabel(Wording.uploading.text)
             .accessibilityValue(progress.label)
             .accessibilityAddTraits(.updatesFrequently)
             .task(id: monitor.map { ObjectIdentifier($0) }) {

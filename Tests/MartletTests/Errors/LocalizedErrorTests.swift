@@ -81,6 +81,14 @@ struct LocalizedErrorTests {
         #expect(UserText.Language(tag: tag) == (isKorean ? .korean : .english))
     }
 
+    @Test("an app that has no Korean gets no Korean texts, unless it allows other languages than its own")
+    func appLanguages() {
+        #expect(UserText.Language.choose(app: ["en"], user: ["ko-KR", "en-US"], mixes: false) == .english)
+        #expect(UserText.Language.choose(app: ["en"], user: ["ko-KR", "en-US"], mixes: true) == .korean)
+        #expect(UserText.Language.choose(app: ["ko", "en"], user: ["ko-KR"], mixes: false) == .korean)
+        #expect(UserText.Language.choose(app: [], user: [], mixes: true) == .english)
+    }
+
     @Test("each text differs from all others, in both languages")
     func distinct() {
         let english = UserText.Language.$override.withValue(.english) { UserText.allCases.map(\.text) }

@@ -1,5 +1,5 @@
+internal import Foundation
 public import Martlet
-internal import MartletUI
 public import Observation
 
 /// The articles, newest first, and the signed-in user.
@@ -96,7 +96,7 @@ extension NetworkError {
     fileprivate var textForScreen: String? {
         switch self {
         case .cancelled, .sessionExpired, .sessionChanged, .signInRequired: nil
-        default: userMessage
+        default: localizedDescription
         }
     }
 }

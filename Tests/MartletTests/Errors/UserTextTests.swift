@@ -1,16 +1,10 @@
+import Foundation
 import HTTPTypes
-import Martlet
 import Testing
 
-@testable import MartletUI
+@testable import Martlet
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
-@Suite("User messages") struct UserMessageTests {
+@Suite("Texts of errors for users") struct UserTextTests {
     private static let call = CallDescription(method: "GET", url: "https://api.example.com/articles", attempts: 3)
     private static let secret = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"
 
@@ -103,23 +97,25 @@ import Testing
 
     @Test("every error has a message without URLs, methods or advice for developers") func errors() {
         for (error, text) in Self.every {
-            #expect(error.userMessage == text)
-            #expect(!error.userMessage.contains("GET") && !error.userMessage.contains("://"))
+            let shown = UserText.Language.$override.withValue(.english) { error.localizedDescription }
+            #expect(shown == text)
+            #expect(!shown.contains("GET") && !shown.contains("://"))
         }
     }
 
     @Test("quoted secrets are masked") func masked() {
         let refusal = APIError(
             code: nil, message: "The token \(Self.secret) is not good.", response: Self.response(400))
-        let text = NetworkError.api(Self.call, refusal).userMessage
+        let text = NetworkError.api(Self.call, refusal).localizedDescription
         #expect(text.hasPrefix("The token "))
         #expect(!text.contains(Self.secret))
     }
 
     @Test("every expiry reason and storage error has its own message") func reasons() {
-        let reasons = [ExpiryReason.refreshTokenRejected(code: "x"), .noRefreshToken, .rotationLost].map(\.userMessage)
+        let reasons = [ExpiryReason.refreshTokenRejected(code: "x"), .noRefreshToken, .rotationLost]
+            .map { SessionError.expired($0).localizedDescription }
         let troubles = [StorageError.Kind.locked, .unreachable, .corrupt, .tooNew, .unsafePermissions]
-            .map { StorageError($0, "errno 13").userMessage }
+            .map { StorageError($0, "errno 13").localizedDescription }
         #expect(Set(reasons + troubles).count == 8)
         #expect(troubles.allSatisfy { !$0.contains("errno") })
     }
