@@ -6,7 +6,9 @@ import Foundation
 ///
 /// - https://developer.apple.com/documentation/security/secitemadd(_:_:)
 /// - https://developer.apple.com/documentation/security/errsecduplicateitem: an item is identified by its access group,
-///   service and account.
+///   service and account, and by whether it is synchronizable.
+/// - https://developer.apple.com/documentation/security/ksecattrsynchronizable: a query finds synchronizable items only
+///   if it asks for them.
 /// - https://developer.apple.com/documentation/security/restricting-keychain-item-accessibility
 /// - https://developer.apple.com/documentation/security/sharing-access-to-keychain-items-among-a-collection-of-apps: an
 ///   item without an access group goes to the first group.
@@ -31,6 +33,7 @@ final class FakeKeychain: Sendable {
         var generic: Data?
         var accessible: KeychainAccessibility
         var requirement: KeychainAuthentication.Requirement?
+        var isSynchronizable = false
     }
 
     /// The items, the device and its user, and the calls received so far.
@@ -91,19 +94,23 @@ final class FakeKeychain: Sendable {
 }
 
 extension FakeKeychain.State {
-    private static let identifiers: Set<KeychainKey> = [.service, .account, .accessGroup, .useDataProtection, .generic]
+    private static let identifiers: Set<KeychainKey> = [
+        .service, .account, .accessGroup, .useDataProtection, .generic, .synchronizable,
+    ]
     private static let contents: Set<KeychainKey> = [.data, .generic, .label, .accessible, .accessControl]
     private static let results: Set<KeychainKey> = [.returnData, .returnAttributes, .matchLimit]
 
     fileprivate mutating func add(_ attributes: KeychainAttributes) throws(KeychainStatus) {
         try require(attributes, Self.identifiers.union(Self.contents))
         let isLogin = try isLogin(attributes)
+        guard attributes[.synchronizable] != .either else { throw .parameter }
         guard let service = attributes[text: .service], let account = attributes[text: .account],
             let data = attributes[bytes: .data]
         else { throw .parameter }
         var item = FakeKeychain.Item(
             isLogin: isLogin, accessGroup: attributes[text: .accessGroup] ?? groups.first ?? "", service: service,
-            account: account, data: data, accessible: .whenUnlocked)
+            account: account, data: data, accessible: .whenUnlocked,
+            isSynchronizable: attributes[.synchronizable] == .flag(true))
         try item.change(attributes)
         guard canUse(item) else { throw .interactionNotAllowed }
         guard !items.contains(where: { $0.isSame(item) }) else { throw .duplicateItem }
@@ -163,7 +170,10 @@ extension FakeKeychain.State {
     }
 
     private func isLogin(_ query: KeychainAttributes) throws(KeychainStatus) -> Bool {
-        guard query[.useDataProtection] == .flag(true) else { return true }
+        guard query[.useDataProtection] == .flag(true) else {
+            guard query[.synchronizable] == nil else { throw .parameter }
+            return true
+        }
         guard !groups.isEmpty else { throw .missingEntitlement }
         if let group = query[text: .accessGroup], !groups.contains(group) { throw .missingEntitlement }
         return false
@@ -175,6 +185,7 @@ extension FakeKeychain.State {
             let item = items[index]
             let isWanted =
                 item.isLogin == isLogin && (isLogin || groups.contains(item.accessGroup))
+                && (query[.synchronizable] ?? .flag(false)).matches(item.isSynchronizable)
                 && (query[text: .service] ?? item.service) == item.service
                 && (query[text: .account] ?? item.account) == item.account
                 && (query[text: .accessGroup] ?? item.accessGroup) == item.accessGroup
@@ -212,7 +223,7 @@ extension FakeKeychain.State {
 extension FakeKeychain.Item {
     fileprivate func isSame(_ other: Self) -> Bool {
         isLogin == other.isLogin && accessGroup == other.accessGroup && service == other.service
-            && account == other.account
+            && account == other.account && isSynchronizable == other.isSynchronizable
     }
 
     fileprivate mutating func change(_ attributes: KeychainAttributes) throws(KeychainStatus) {
@@ -227,5 +238,11 @@ extension FakeKeychain.Item {
             (self.accessible, self.requirement) = (accessible, requirement)
         default: break
         }
+    }
+}
+
+extension KeychainValue {
+    fileprivate func matches(_ isSynchronizable: Bool) -> Bool {
+        self == .either || self == .flag(isSynchronizable)
     }
 }

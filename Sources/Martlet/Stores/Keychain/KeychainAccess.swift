@@ -97,10 +97,16 @@ struct KeychainAccess {
         return query
     }
 
-    /// The attributes for this Keychain. The login keychain has no access groups.
+    /// The attributes for this Keychain. The login keychain has no access groups, and a query for synchronizable items
+    /// would go to the other one.
     private func identity(_ identity: KeychainAttributes) -> KeychainAttributes {
         var identity = identity
-        if isLogin { identity[.accessGroup] = nil } else { identity[.useDataProtection] = .flag(true) }
+        if isLogin {
+            identity[.accessGroup] = nil
+            identity[.synchronizable] = nil
+        } else {
+            identity[.useDataProtection] = .flag(true)
+        }
         return identity
     }
 

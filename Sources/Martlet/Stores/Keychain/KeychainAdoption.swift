@@ -21,11 +21,15 @@ extension AnyTokenStore {
     /// If this store has a session already, that session stays. An item is adopted only once, even if it is not
     /// deleted: after the user signs out, later calls do nothing. On a Mac, the item is looked for in the Keychain that
     /// this store uses.
+    ///
+    /// An item that iCloud Keychain synchronizes is found, too, if there is no other. Each device of the user then adopts
+    /// the same tokens, so with a server that rotates refresh tokens only one of them keeps its session.
     /// - Parameters:
     ///   - service: The service of the item (`kSecAttrService`).
     ///   - account: The account of the item (`kSecAttrAccount`).
     ///   - accessGroup: The access group of the item (`kSecAttrAccessGroup`); `nil` for any.
-    ///   - deletesItem: Whether to delete the item afterwards. The other library then finds nothing.
+    ///   - deletesItem: Whether to delete the item afterwards. The other library then finds nothing. If iCloud Keychain
+    ///     synchronizes the item, it is deleted on all devices of the user.
     ///   - decode: Converts the data of the item to tokens. Set ``TokenBundle/expiresAt`` if it is known; otherwise the
     ///     access token is used until the server rejects it.
     /// - Returns: Whether tokens were adopted.
@@ -52,10 +56,16 @@ struct KeychainItem: Sendable, Hashable {
     var account: String
     var accessGroup: String?
 
+    /// The item that is not synchronized.
     fileprivate var identity: KeychainAttributes {
         var identity: KeychainAttributes = [.service: .text(service), .account: .text(account)]
         identity[text: .accessGroup] = accessGroup
         return identity
+    }
+
+    /// The item, whether it is synchronized or not. There may be one of each.
+    fileprivate var anyIdentity: KeychainAttributes {
+        identity.merging([.synchronizable: .either]) { _, either in either }
     }
 }
 
@@ -90,7 +100,9 @@ extension StoredSession {
 extension KeychainStorage {
     fileprivate func read(_ item: KeychainItem) async throws(StorageError) -> Data? {
         try await perform("read \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
-            guard let found = try keychain.find(item.identity, withData: true) else { return nil }
+            var found = try keychain.find(item.identity, withData: true)
+            if found == nil { found = try keychain.find(item.anyIdentity, withData: true) }
+            guard let found else { return nil }
             guard let data = found[bytes: .data] else { throw .decode }
             return data
         }
@@ -98,7 +110,7 @@ extension KeychainStorage {
 
     fileprivate func delete(_ item: KeychainItem) async throws(StorageError) {
         try await perform("delete \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
-            try keychain.delete(item.identity)
+            try keychain.delete(item.anyIdentity)
         }
     }
 

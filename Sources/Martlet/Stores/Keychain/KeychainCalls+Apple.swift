@@ -83,6 +83,7 @@
             case .text(let text): text
             case .bytes(let bytes): bytes
             case .flag(let flag): flag
+            case .either: kSecAttrSynchronizableAny
             case .limit(let limit): limit == .one ? kSecMatchLimitOne : kSecMatchLimitAll
             case .accessible(let accessibility): accessibility.name
             case .accessControl(let accessibility, let requirement):
@@ -112,6 +113,7 @@
             case .service: kSecAttrService
             case .account: kSecAttrAccount
             case .accessGroup: kSecAttrAccessGroup
+            case .synchronizable: kSecAttrSynchronizable
             case .accessible: kSecAttrAccessible
             case .accessControl: kSecAttrAccessControl
             case .generic: kSecAttrGeneric

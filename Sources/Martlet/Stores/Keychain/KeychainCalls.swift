@@ -28,6 +28,9 @@ enum KeychainKey: Hashable, Sendable {
     case service, account
     /// `kSecAttrAccessGroup`: the apps that share the item.
     case accessGroup
+    /// `kSecAttrSynchronizable`: whether iCloud Keychain copies the item to the user's other devices. A query without
+    /// it finds only items that are not copied.
+    case synchronizable
     /// `kSecAttrAccessible`: when the item may be read.
     case accessible
     /// `kSecAttrAccessControl`: when the item may be read, and how the user authenticates.
@@ -51,6 +54,8 @@ enum KeychainValue: Hashable, Sendable {
     case text(String)
     case bytes(Data)
     case flag(Bool)
+    /// `kSecAttrSynchronizableAny`: items that are copied and items that are not.
+    case either
     case limit(KeychainLimit)
     case accessible(KeychainAccessibility)
     case accessControl(KeychainAccessibility, KeychainAuthentication.Requirement)

@@ -43,6 +43,38 @@ import Testing
         }
     }
 
+    @Test("an item that iCloud Keychain synchronizes is adopted, and deleted on request") func synchronizable()
+        async throws
+    {
+        let keychain = keychain()
+        keychain.change { $0.items[0].isSynchronizable = true }
+        try await KeychainApp.with(keychain) { app in
+            let isAdopted = try await app.store().adopt(item, deletingIt: true, Self.decode)
+            #expect(isAdopted)
+            #expect(await app.store().read().bundle == old)
+            #expect(!app.keychain.state.items.contains { $0.service == "com.other.library" })
+            #expect(app.keychain.state.items.allSatisfy { !$0.isSynchronizable })
+        }
+    }
+
+    @Test("this device's own item is adopted before a synchronized one, and both are deleted on request") func both()
+        async throws
+    {
+        let keychain = keychain()
+        keychain.change { state in
+            var copy = state.items[0]
+            copy.isSynchronizable = true
+            copy.data = Data("other-access other-refresh".utf8)
+            state.items.insert(copy, at: 0)
+        }
+        try await KeychainApp.with(keychain) { app in
+            let isAdopted = try await app.store().adopt(item, deletingIt: true, Self.decode)
+            #expect(isAdopted)
+            #expect(await app.store().read().bundle == old)
+            #expect(!app.keychain.state.items.contains { $0.service == "com.other.library" })
+        }
+    }
+
     @Test("an existing session is not replaced") func occupied() async throws {
         try await KeychainApp.with(keychain()) { app in
             let own = StoredSession(id: SessionID(), bundle: .fresh())
@@ -130,5 +162,11 @@ extension SecureTokenStore {
         try await AnyTokenStore(self).adoptKeychainItem(
             service: item.service, account: item.account, accessGroup: item.accessGroup, deletingIt: deletesItem, decode
         )
+    }
+}
+
+extension StoreReading {
+    fileprivate var bundle: TokenBundle? {
+        if case .found(let session) = self { session.bundle } else { nil }
     }
 }
