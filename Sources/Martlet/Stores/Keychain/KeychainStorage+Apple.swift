@@ -51,8 +51,8 @@
         ///     app group.
         ///   - usesLoginKeychain: The Keychain to use on macOS. `true` is the login keychain, which ignores
         ///     accessibility and authentication. `false` is the data protection Keychain; a process that is not signed
-        ///     for it gets a ``StorageError``. `nil` is the login keychain for such processes only; their items are not
-        ///     found once they are signed.
+        ///     for it gets a ``StorageError``. `nil` is the login keychain for such processes only, and only without access
+        ///     group and authentication; their items are not found once they are signed.
         ///   - folder: The folder of the lock files. By default a folder of the service in the container's
         ///     `Library/Application Support`, on tvOS `Library/Caches`. Processes that share the session pass the same
         ///     folder, in the container of their app group.
@@ -90,8 +90,8 @@
         ///     app group.
         ///   - usesLoginKeychain: The Keychain to use on macOS. `true` is the login keychain, which ignores
         ///     accessibility and authentication. `false` is the data protection Keychain; a process that is not signed
-        ///     for it gets a ``StorageError``. `nil` is the login keychain for such processes only; their items are not
-        ///     found once they are signed.
+        ///     for it gets a ``StorageError``. `nil` is the login keychain for such processes only, and only without access
+        ///     group and authentication; their items are not found once they are signed.
         public static func keychain(
             service: String, accessGroup: String? = nil,
             accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,

@@ -35,6 +35,8 @@ final class KeychainStorage: SystemStorage {
 
     private struct State {
         var usesLogin: Bool
+        /// Whether the data protection Keychain has served this process, which then is signed for it.
+        var isSigned = false
         /// Incremented each time the user's authentication is forgotten.
         var generation = 0
     }
@@ -118,7 +120,10 @@ final class KeychainStorage: SystemStorage {
         try await queue.run { () throws(StorageError) in
             do throws(KeychainStatus) {
                 do throws(KeychainStatus) {
-                    return try body(self.access)
+                    let access = self.access
+                    let value = try body(access)
+                    if !access.isLogin { self.state.withLock { $0.isSigned = true } }
+                    return value
                 } catch .missingEntitlement where self.mayFallBack {
                     self.state.withLock { $0.usesLogin = true }
                     return try body(self.access)
@@ -129,9 +134,11 @@ final class KeychainStorage: SystemStorage {
         }
     }
 
-    /// With an access group there is no fallback: the app must be signed for the group, and the error says so.
+    /// With an access group or an authentication of the user there is no fallback: the login keychain has neither, and
+    /// the error says that the app must be signed. Nor is there one for a signed process, whose session is not there.
     private var mayFallBack: Bool {
-        settings.usesLoginKeychain == nil && settings.accessGroup == nil && !usesLoginKeychain
+        settings.usesLoginKeychain == nil && settings.accessGroup == nil && settings.authentication == .none
+            && state.withLock { !$0.usesLogin && !$0.isSigned }
     }
 
     private var access: KeychainAccess {

@@ -49,6 +49,41 @@ import Testing
         }
     }
 
+    @Test("on a Mac, a session that the user must authenticate for never goes to the login keychain, which has no gate")
+    func gated() async throws {
+        let keychain = FakeKeychain()
+        keychain.change { $0.groups = [] }
+        try await KeychainApp.with(keychain) { app in
+            var app = app
+            app.hasLogin = true
+            app.settings.authentication = .userPresence("Open your account")
+            let store = app.store()
+            let error = await #expect(throws: StorageError.self) { try await store.write(record) }
+            #expect(error?.description.contains("Keychain Sharing") == true)
+            let choice = try await AnyTokenStore(store).choice()
+            #expect(choice == .keychain)
+            #expect(keychain.state.items.isEmpty)
+        }
+    }
+
+    @Test("on a Mac, a process that has used the data protection Keychain does not leave it")
+    func signed() async throws {
+        try await KeychainApp.with { app in
+            var app = app
+            app.hasLogin = true
+            let store = app.store()
+            try await store.write(record)
+            app.keychain.change { $0.responses = [("copy", .missingEntitlement), ("update", .missingEntitlement)] }
+            guard case .unavailable = await store.read() else {
+                Issue.record("the session counts as missing")
+                return
+            }
+            await #expect(throws: StorageError.self) { try await store.write(record) }
+            #expect(await store.read() == .found(record))
+            #expect(app.keychain.state.items.map(\.isLogin) == [false])
+        }
+    }
+
     @Test("on a Mac, the login keychain can be requested") func login() async throws {
         try await KeychainApp.with { app in
             var app = app
