@@ -31,6 +31,17 @@ public var EWOULDBLOCK: Int32 { fatalError() }
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/getuid.2.html
 @discardableResult public func geteuid() -> uid_t { fatalError() }
 
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/getpwuid_r.3.html
+public struct passwd {
+    public var pw_uid: uid_t = 0
+    public var pw_dir: UnsafeMutablePointer<CChar>!
+    public init() {}
+}
+@discardableResult public func getpwuid_r(
+    _: uid_t, _: UnsafeMutablePointer<passwd>!, _: UnsafeMutablePointer<CChar>!, _: Int,
+    _: UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>!
+) -> Int32 { fatalError() }
+
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/time.3.html
 @discardableResult public func time(_: UnsafeMutablePointer<time_t>!) -> time_t { fatalError() }
 

@@ -55,6 +55,9 @@ enum EscapedName {
         do {
             try Disk.forEachName(in: here) { names.append($0) }
         } catch {
+            guard !Disk.isNowhere(here) else {
+                throw StorageError(.unreachable, "could not list \(here): \(Disk.reason(at: here))")
+            }
             if error.isMissing { return }
             throw StorageError(.unreachable, "could not list \(here): \(error.description). Check its permissions")
         }

@@ -236,7 +236,7 @@ struct PrivateFile: Sendable {
     }
 
     private func failure(_ what: String) -> StorageError {
-        let number = errno
-        return StorageError(.unreachable, "could not \(what) \(path): \(String(cString: strerror(number)))")
+        let reason = Disk.reason(at: path)
+        return StorageError(.unreachable, "could not \(what) \(path): \(reason)")
     }
 }

@@ -167,8 +167,8 @@ struct FileLock: Sendable {
     }
 
     private func failure() -> StorageError {
-        let number = errno
-        return StorageError(.unreachable, "could not lock \(path): \(String(cString: strerror(number)))")
+        let reason = Disk.reason(at: path)
+        return StorageError(.unreachable, "could not lock \(path): \(reason)")
     }
 }
 

@@ -25,7 +25,8 @@ internal import MartletLibc
         }
 
         /// The folder for the state of programs. tvOS allows caches only.
-        static func stateFolder(environment: [String: String], home: String) -> String {
+        static func stateFolder(environment: [String: String], home: @autoclosure () -> String) -> String {
+            let home = home()
             let folder = home + "/Library/Application Support"
             let isUsable = System.mkdir(folder, 0o700) == 0 || errno == EEXIST && System.access(folder, W_OK) == 0
             return isUsable ? folder : home + "/Library/Caches"
@@ -71,8 +72,8 @@ internal import MartletLibc
         private typealias CString = UnsafePointer<CChar>
 
         /// The folder for the state of programs (XDG base directory specification).
-        static func stateFolder(environment: [String: String], home: String) -> String {
-            environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/state"
+        static func stateFolder(environment: [String: String], home: @autoclosure () -> String) -> String {
+            environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home() + "/.local/state"
         }
     }
 
@@ -99,10 +100,33 @@ extension Disk {
     }
 
     /// The folder for the state of the program with this name.
-    static func stateFolder(of service: String) -> String {
-        let environment = ProcessInfo.processInfo.environment
-        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? "."
-        return stateFolder(environment: environment, home: home) + "/" + service.replacing("/", with: "-")
+    ///
+    /// Without an absolute `HOME`, the user's home folder is that of the password database. A user without either gets a
+    /// folder that cannot exist, so that every use fails: in the current folder, other users might find the tokens.
+    /// - Parameter database: Looks up the home folder in the password database.
+    static func stateFolder(
+        of service: String, environment: [String: String] = ProcessInfo.processInfo.environment,
+        database: () -> String? = System.homeFolder
+    ) -> String {
+        func home() -> String {
+            if let home = environment["HOME"], home.hasPrefix("/") { return home }
+            if let home = database(), home.hasPrefix("/") { return home }
+            return noHome
+        }
+        return stateFolder(environment: environment, home: home()) + "/" + service.replacing("/", with: "-")
+    }
+
+    /// `/dev/null` is no folder on any system, not even for root.
+    private static let noHome = "/dev/null/no-home-folder"
+
+    /// Whether a path is in the folder of a user without a home folder.
+    static func isNowhere(_ path: String) -> Bool { path.hasPrefix(noHome) }
+
+    /// Why the last call about a path failed, from `errno`.
+    static func reason(at path: String) -> String {
+        let number = errno
+        guard isNowhere(path) else { return String(cString: strerror(number)) }
+        return "this user has no home folder. Set HOME, or name the path yourself"
     }
 
     /// Whether there is something at a path. A link to a missing file counts as nothing.

@@ -53,6 +53,21 @@ enum System {
         return MartletLibc.link(old, new)
     }
 
+    /// The home folder of the process's user in the password database, which a server may keep.
+    static func homeFolder() -> String? {
+        BlockingCalls.check("getpwuid_r")
+        var entry = passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        // Room for the strings of the longest entries.
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 16) { strings in
+            guard let start = strings.baseAddress,
+                MartletLibc.getpwuid_r(geteuid(), &entry, start, strings.count, &found) == 0,
+                let folder = found?.pointee.pw_dir
+            else { return nil }
+            return String(cString: folder)
+        }
+    }
+
     #if os(Linux) || os(Android)
         static func inotifyAddWatch(_ descriptor: Int32, _ path: UnsafePointer<CChar>, _ mask: UInt32) -> Int32 {
             BlockingCalls.check("inotify_add_watch")

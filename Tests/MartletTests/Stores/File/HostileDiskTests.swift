@@ -1,0 +1,57 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("A disk that is not as expected") struct HostileDiskTests {
+    @Test("without HOME, state is in the home folder of the password database", arguments: [nil, "", "relative/kim"])
+    func missingHome(home: String?) {
+        let environment = home.map { ["HOME": $0] } ?? [:]
+        #expect(folder(environment, database: "/home/kim").hasPrefix("/home/kim/"))
+        #expect(folder(["HOME": "/homes/lee"], database: "/home/kim").hasPrefix("/homes/lee/"))
+    }
+
+    #if !canImport(Darwin)
+        @Test("a state folder of the environment needs no home folder") func stateFolder() {
+            let folder = Disk.stateFolder(of: "app", environment: ["XDG_STATE_HOME": "/state"]) {
+                Issue.record("the password database was asked")
+                return nil
+            }
+            #expect(folder == "/state/app")
+        }
+
+        @Test("the password database knows the home folder of this user") func database() throws {
+            #expect(try #require(System.homeFolder()).hasPrefix("/"))
+        }
+    #endif
+
+    @Test("without a home folder every use of a store fails and says why", arguments: [nil, "", "relative/kim"])
+    func noHome(database: String?) async throws {
+        let folder = folder([:], database: database)
+        #expect(folder.hasPrefix("/"))
+        let store = FileTokenStore(path: folder + "/session.json", time: ManualTimeSource())
+        guard case .unavailable(let failure) = await store.read() else {
+            Issue.record("a session was looked for in \(folder)")
+            return
+        }
+        var failures: [any Error] = [failure]
+        let accounts = FileAccountStore(folder: folder)
+        let storage = FileStorage(folder: folder)
+        let uses: [() async throws -> Void] = [
+            { try await store.write(StoredSession(id: SessionID(), bundle: .fresh())) },
+            { try await store.delete() },
+            { try await accounts.setCurrent(AccountID(rawValue: "kim")) },
+            { _ = try await accounts.current() },
+            { _ = try await accounts.accounts() },
+            { try await storage.save(Data(), for: "pin") },
+            { _ = try await storage.keys() },
+        ]
+        for use in uses { failures.append(try #require(await #expect(throws: StorageError.self) { try await use() })) }
+        for failure in failures { #expect("\(failure)".hasSuffix("Set HOME, or name the path yourself"), "\(failure)") }
+    }
+
+    private func folder(_ environment: [String: String], database: String?) -> String {
+        Disk.stateFolder(of: "app", environment: environment) { database }
+    }
+}
