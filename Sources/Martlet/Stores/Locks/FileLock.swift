@@ -43,6 +43,12 @@ struct FileLock: Sendable {
                 if errno == ENOENT || errno == EINTR { continue }
                 throw failure()
             }
+            do throws(StorageError) {
+                try refuseForeignLink(descriptor)
+            } catch {
+                System.close(descriptor)
+                throw error
+            }
             if last == nil { System.fchmod(descriptor, 0o600) }
             guard System.flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let number = errno
@@ -107,6 +113,17 @@ struct FileLock: Sendable {
         guard let last = try? lastNumber(), last == number else { return false }
         var status = stat()
         return System.lstat(file(number), &status) == 0 && UInt64(status.st_ino) == inode
+    }
+
+    /// Signing a lock file empties it first, which must never happen to a file of another user that was linked here.
+    private func refuseForeignLink(_ descriptor: Int32) throws(StorageError) {
+        var status = stat()
+        guard System.fstat(descriptor, &status) == 0 else { throw failure() }
+        guard status.st_nlink > 1, status.st_uid != geteuid() else { return }
+        throw StorageError(
+            .unreachable,
+            "could not lock \(path): it is a hard link to a file of another user (\(status.st_uid)). Delete the link, and "
+                + "make its folder writable by you alone")
     }
 
     private func file(_ number: Int) -> String {

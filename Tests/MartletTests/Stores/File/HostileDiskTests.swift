@@ -51,6 +51,35 @@ import Testing
         for failure in failures { #expect("\(failure)".hasSuffix("Set HOME, or name the path yourself"), "\(failure)") }
     }
 
+    // Only root can give a file away. The kernel may forbid other users to link it.
+    @Test("a lock file that is a hard link to another user's file is left alone", .enabled(if: geteuid() == 0))
+    func foreignLink() async throws {
+        try await TemporaryFolder.with { folder in
+            let precious = try folder.file("precious", Data("precious".utf8))
+            let path = folder.path + "/session.json.lock"
+            #expect(chown(precious, 12345, 12345) == 0)
+            #expect(link(precious, path) == 0)
+            let lock = FileLock(path: path, steps: .unobserved)
+            let failure = #expect(throws: StorageError.self) {
+                if case .acquired(let claim) = try lock.attempt() { claim.release() }
+            }
+            #expect(
+                failure?.description.contains("\(path): it is a hard link to a file of another user (12345)") == true)
+            await #expect(throws: StorageError.self) {
+                try await FileTokenStore(path: folder.path + "/session.json", time: ManualTimeSource())
+                    .write(StoredSession(id: SessionID(), bundle: .fresh()))
+            }
+            #expect(FileManager.default.contents(atPath: precious) == Data("precious".utf8))
+            // A link of the user's own is harmless, and remains for a moment when a lock is taken away.
+            #expect(chown(precious, geteuid(), getegid()) == 0)
+            guard case .acquired(let claim) = try lock.attempt() else {
+                Issue.record("the lock was busy")
+                return
+            }
+            claim.release()
+        }
+    }
+
     private func folder(_ environment: [String: String], database: String?) -> String {
         Disk.stateFolder(of: "app", environment: environment) { database }
     }
