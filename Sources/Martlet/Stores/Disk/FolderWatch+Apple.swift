@@ -34,10 +34,9 @@
             source.cancel()
         }
 
-        private static func identity(of file: String) -> [Int] {
+        private static func identity(of file: String) -> Disk.Version? {
             var status = stat()
-            guard System.lstat(file, &status) == 0 else { return [] }
-            return [Int(status.st_ino), status.modificationTime, status.modificationNanoseconds]
+            return System.lstat(file, &status) == 0 ? Disk.Version(status) : nil
         }
     }
 #endif

@@ -27,8 +27,7 @@ struct FileLock: Sendable {
     /// The holder of the lock, as other processes see it. Equal values are the same holder.
     struct Holder: Hashable, Sendable {
         let number: Int
-        let inode: UInt64
-        let changedAt: [Int]
+        let version: Disk.Version
         let signature: [UInt8]
     }
 
@@ -178,9 +177,7 @@ struct FileLock: Sendable {
         var signature = [UInt8](repeating: 0, count: 64)
         let count = System.pread(descriptor, &signature, signature.count, 0)
         return Holder(
-            number: number, inode: UInt64(status.st_ino),
-            changedAt: [status.modificationTime, status.modificationNanoseconds],
-            signature: Array(signature.prefix(max(count, 0))))
+            number: number, version: Disk.Version(status), signature: Array(signature.prefix(max(count, 0))))
     }
 
     private func failure() -> StorageError {

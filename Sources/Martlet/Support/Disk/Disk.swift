@@ -129,6 +129,18 @@ extension Disk {
         return "this user has no home folder. Set HOME, or name the path yourself"
     }
 
+    /// Distinguishes a file from the ones before and after it under the same name, and from its earlier contents.
+    struct Version: Sendable, Hashable {
+        /// File systems may use all 64 bits. FUSE and some network shares do.
+        let inode: UInt64
+        let changedAt: [Int]
+
+        init(_ status: stat) {
+            inode = UInt64(status.st_ino)
+            changedAt = [status.modificationTime, status.modificationNanoseconds]
+        }
+    }
+
     /// Whether there is something at a path. A link to a missing file counts as nothing.
     static func exists(_ path: String) -> Bool {
         System.access(path, F_OK) == 0

@@ -80,6 +80,15 @@ import Testing
         }
     }
 
+    @Test("inode numbers of 64 bits distinguish files") func largeInodes() {
+        var status = stat()
+        status.st_ino = 1 << 63
+        let before = Disk.Version(status)
+        #expect(before.inode == 1 << 63)
+        status.st_ino += 1
+        #expect(Disk.Version(status) != before)
+    }
+
     private func folder(_ environment: [String: String], database: String?) -> String {
         Disk.stateFolder(of: "app", environment: environment) { database }
     }
