@@ -9,17 +9,47 @@ struct ExpiringActivities: Sendable {
 
     let perform: Perform
 
-    /// Begins an activity.
-    /// - Returns: `nil` if the system grants none.
-    func begin(_ reason: String) async -> ExpiringActivity? {
-        let activity = ExpiringActivity()
-        let isGranted = await withCheckedContinuation { continuation in
-            activity.whenDecided { continuation.resume(returning: $0) }
-            perform(reason) { isExpired in
-                if isExpired { activity.expire() } else { activity.runUntilEnd() }
+    /// Begins an activity. While the system grants none, the app is about to be suspended: waits until it resumes.
+    /// - Parameters:
+    ///   - reason: Why, for the system's log.
+    ///   - expire: Called when the activity expires, on a thread of the system that may block. The system may suspend
+    ///     the process when it returns.
+    /// - Throws: `CancellationError` if the task is cancelled.
+    func begin(
+        _ reason: String, time: any TimeSource, onExpiry expire: @escaping @Sendable () -> Void
+    ) async throws -> ExpiringActivity {
+        while true {
+            let activity = ExpiringActivity(onExpiry: expire)
+            let isGranted = await withCheckedContinuation { continuation in
+                begin(activity, reason) { continuation.resume(returning: $0) }
             }
+            if isGranted { return activity }
+            try await time.sleep(until: time.uptime + Self.pause)
         }
-        return isGranted ? activity : nil
+    }
+
+    /// Begins an activity as ``begin(_:time:onExpiry:)`` does, but blocks until the system has decided.
+    /// - Returns: `nil` if the system grants none. Wait for ``pause`` before the next attempt.
+    func beginBlocking(_ reason: String, onExpiry expire: @escaping @Sendable () -> Void) -> ExpiringActivity? {
+        let activity = ExpiringActivity(onExpiry: expire)
+        let isGranted = Locked(false)
+        let hasDecided = DispatchSemaphore(value: 0)
+        begin(activity, reason) { granted in
+            isGranted.withLock { $0 = granted }
+            hasDecided.signal()
+        }
+        hasDecided.wait()
+        return isGranted.withLock { $0 } ? activity : nil
+    }
+
+    /// After a refusal the process is suspended soon, and this time passes after it has resumed.
+    static let pause = Duration.seconds(1)
+
+    private func begin(_ activity: ExpiringActivity, _ reason: String, _ decide: @escaping @Sendable (Bool) -> Void) {
+        activity.whenDecided(decide)
+        perform(reason) { isExpired in
+            if isExpired { activity.expire() } else { activity.runUntilEnd() }
+        }
     }
 }
 
@@ -29,28 +59,22 @@ final class ExpiringActivity: Sendable {
     private enum Phase {
         /// The system has not decided yet. The closure receives its decision.
         case undecided((@Sendable (Bool) -> Void)?)
-        /// The activity lasts. The closure is called when it expires.
-        case running(onExpiry: (@Sendable () -> Void)?)
+        case running
         /// The activity was refused, has ended or has expired.
         case over
     }
 
     private let phase = Locked(Phase.undecided(nil))
+    private let onExpiry: @Sendable () -> Void
     private let hasEnded = DispatchSemaphore(value: 0)
+
+    fileprivate init(onExpiry: @escaping @Sendable () -> Void) {
+        self.onExpiry = onExpiry
+    }
 
     /// Whether the activity lasts.
     var isRunning: Bool {
         phase.withLock { if case .running = $0 { true } else { false } }
-    }
-
-    /// Calls the closure when the activity expires, on a thread of the system that may block.
-    /// - Returns: `false` if the activity is over, and the closure is not called.
-    func onExpiry(_ expire: @escaping @Sendable () -> Void) -> Bool {
-        phase.withLock { phase in
-            guard case .running = phase else { return false }
-            phase = .running(onExpiry: expire)
-            return true
-        }
     }
 
     /// Allows the system to suspend the process again.
@@ -70,7 +94,7 @@ final class ExpiringActivity: Sendable {
     fileprivate func runUntilEnd() {
         let decide = phase.withLock { phase -> (@Sendable (Bool) -> Void)? in
             guard case .undecided(let decide) = phase else { return nil }
-            phase = .running(onExpiry: nil)
+            phase = .running
             return decide
         }
         guard let decide else { return }
@@ -79,17 +103,17 @@ final class ExpiringActivity: Sendable {
     }
 
     fileprivate func expire() {
-        let (decide, expire) = phase.withLock { phase -> ((@Sendable (Bool) -> Void)?, (@Sendable () -> Void)?) in
+        let (decide, wasRunning) = phase.withLock { phase -> ((@Sendable (Bool) -> Void)?, Bool) in
             defer { phase = .over }
             return switch phase {
-            case .undecided(let decide): (decide, nil)
-            case .running(let onExpiry): (nil, onExpiry)
-            case .over: (nil, nil)
+            case .undecided(let decide): (decide, false)
+            case .running: (nil, true)
+            case .over: (nil, false)
             }
         }
         decide?(false)
         // Release the lock before the system may suspend the process.
-        expire?()
+        if wasRunning { onExpiry() }
         hasEnded.signal()
     }
 }

@@ -51,6 +51,7 @@ public final class ProcessLock: StoreLock {
 
     func acquireHeld(lease: Duration) async throws -> HeldProcessLock {
         var activity: ExpiringActivity?
+        let claim = Locked<FileLock.Claim?>(nil)
         do {
             var watched: FileLock.Holder?
             var remainingLease = lease
@@ -59,18 +60,17 @@ public final class ProcessLock: StoreLock {
             while true {
                 try Task.checkCancellation()
                 if let activities, activity?.isRunning != true {
-                    activity = await activities.begin("A session is refreshed or stored")
-                    guard activity != nil else {
-                        // The app is about to be suspended. Try again when it resumes.
-                        try await time.sleep(until: time.uptime + .seconds(1))
-                        continue
+                    activity = try await activities.begin("A session is refreshed or stored", time: time) { [queue] in
+                        // An attempt that has begun ends before this.
+                        queue.wait { HeldProcessLock.unlock(claim) }
                     }
                 }
                 let isStale = remainingLease <= .zero
                 let holder: FileLock.Holder
-                switch try await attempt(takingFrom: isStale ? watched : nil) {
-                case .acquired(let claim): return HeldProcessLock(claim, activity, queue)
+                switch try await attempt(takingFrom: isStale ? watched : nil, within: activity, into: claim) {
+                case .acquired: return HeldProcessLock(claim, activity, queue)
                 case .busy(let current): holder = current
+                case nil: continue
                 }
                 let now = time.uptime
                 if holder == watched, !isStale {
@@ -90,37 +90,40 @@ public final class ProcessLock: StoreLock {
         }
     }
 
-    private func attempt(takingFrom stale: FileLock.Holder?) async throws(StorageError) -> FileLock.Attempt {
+    /// - Parameters:
+    ///   - activity: The activity that the lock may be held in; `nil` if it needs none.
+    ///   - claim: Receives the acquired lock. The end of the activity releases it from then on.
+    /// - Returns: `nil` if the activity is over, and the lock must not be acquired.
+    private func attempt(
+        takingFrom stale: FileLock.Holder?, within activity: ExpiringActivity?, into claim: Locked<FileLock.Claim?>
+    ) async throws(StorageError) -> FileLock.Attempt? {
         try await queue.run { [lock] () throws(StorageError) in
+            guard activity?.isRunning != false else { return nil }
             try PrivateFile(path: lock.path).makeFolder()
-            if let stale, let claim = try lock.takeAway(from: stale) { return .acquired(claim) }
-            return try lock.attempt()
+            if let stale, let taken = try lock.takeAway(from: stale) {
+                claim.withLock { $0 = taken }
+                return .acquired(taken)
+            }
+            let attempt = try lock.attempt()
+            if case .acquired(let acquired) = attempt { claim.withLock { $0 = acquired } }
+            return attempt
         }
     }
 }
 
 /// An acquired lock and the activity of the process that goes with it.
 final class HeldProcessLock: HeldStoreLock {
-    private struct State {
-        /// `nil` when the file is unlocked.
-        var claim: FileLock.Claim?
-        var isReleased = false
-    }
-
-    private let state: Locked<State>
+    /// `nil` when the file is unlocked.
+    private let claim: Locked<FileLock.Claim?>
+    private let isReleased = Locked(false)
     private let activity: ExpiringActivity?
     /// The queue of the lock: the next attempt to acquire the lock runs after its release.
     private let queue: BlockingQueue
 
-    init(_ claim: FileLock.Claim, _ activity: ExpiringActivity?, _ queue: BlockingQueue) {
-        self.state = Locked(State(claim: claim))
+    init(_ claim: Locked<FileLock.Claim?>, _ activity: ExpiringActivity?, _ queue: BlockingQueue) {
+        self.claim = claim
         self.activity = activity
         self.queue = queue
-        let isProtected = activity?.onExpiry { [state, queue] in
-            // The system may suspend the process when this returns.
-            queue.wait { Self.unlock(state) }
-        }
-        if isProtected == false { release() }
     }
 
     deinit {
@@ -128,7 +131,8 @@ final class HeldProcessLock: HeldStoreLock {
     }
 
     var isHeld: Bool {
-        state.withLock { $0.isReleased ? nil : $0.claim }?.isValid ?? false
+        guard !isReleased.withLock({ $0 }) else { return false }
+        return claim.withLock { $0 }?.isValid ?? false
     }
 
     func isStillHeld() async -> Bool {
@@ -136,13 +140,13 @@ final class HeldProcessLock: HeldStoreLock {
     }
 
     func release() {
-        let isFirst = state.withLock { state in
-            defer { state.isReleased = true }
-            return !state.isReleased
+        let isFirst = isReleased.withLock { isReleased in
+            defer { isReleased = true }
+            return !isReleased
         }
         guard isFirst else { return }
-        queue.start { [state, activity] in
-            Self.unlock(state)
+        queue.start { [claim, activity] in
+            Self.unlock(claim)
             activity?.end()
         }
     }
@@ -153,11 +157,11 @@ final class HeldProcessLock: HeldStoreLock {
         await queue.run {}
     }
 
-    private static func unlock(_ state: Locked<State>) {
-        let claim = state.withLock { state in
-            defer { state.claim = nil }
-            return state.claim
+    fileprivate static func unlock(_ claim: Locked<FileLock.Claim?>) {
+        let held = claim.withLock { claim in
+            defer { claim = nil }
+            return claim
         }
-        claim?.release()
+        held?.release()
     }
 }

@@ -15,6 +15,8 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case unreadable(errno: Int32)
         /// A file or folder exists at the path, and may not or cannot be replaced.
         case exists
+        /// While the app was suspended, another download used the unfinished file.
+        case takenOver
         /// The disk is full, or the user's quota is exhausted.
         case noSpace
         /// The file cannot be written; `errno` is the system's error number.
@@ -47,6 +49,8 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
             "\"\(path)\" could not be read (system error \(number)). Check the disk and try again."
         case .exists:
             "\"\(path)\" exists already. Move it away, choose another name, or allow replacing it."
+        case .takenOver:
+            "While this app was suspended, another download used the unfinished file of \"\(path)\". Download it again."
         case .noSpace:
             "There is no space left for \"\(path)\". Free some space and try again."
         case .unwritable(let number):

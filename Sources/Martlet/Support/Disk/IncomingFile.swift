@@ -13,8 +13,8 @@ internal import MartletLibc
 /// that name from the start, and `deinit` removes it. The next download to the same destination removes what a killed
 /// process left. All calls block.
 final class IncomingFile: Sendable {
-    private let descriptor: Int32
-    private let destination: Destination
+    let descriptor: Int32
+    let destination: Destination
     /// The temporary path; `nil` if the file has none.
     private let name: Locked<String?>
 
@@ -172,8 +172,7 @@ final class IncomingFile: Sendable {
     /// Moves the complete file to its destination, atomically.
     /// - Parameter replaces: Whether it may replace an existing file.
     func publish(replacing replaces: Bool) throws(FileError) {
-        let kept = name.withLock { $0 } == nil && isStill(destination.partial) ? destination.partial : nil
-        if let temporary = kept ?? name.withLock({ $0 }) {
+        if let temporary = hiddenPath {
             try move(temporary, replacing: replaces)
             name.withLock { $0 = nil }
             return
@@ -232,7 +231,12 @@ final class IncomingFile: Sendable {
         guard isMoved else { throw failure() }
     }
 
-    private func isStill(_ path: String) -> Bool { StaleFiles.isName(path, of: descriptor) }
+    /// The path of the file until it is complete; `nil` if it has none.
+    var hiddenPath: String? {
+        name.withLock { $0 } ?? (isStill(destination.partial) ? destination.partial : nil)
+    }
+
+    func isStill(_ path: String) -> Bool { StaleFiles.isName(path, of: descriptor) }
 
     private func failure() -> FileError { Self.failure(destination) }
 

@@ -133,7 +133,8 @@ extension NetworkClient {
 
     /// Deletes what ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not disturbed.
     public func discardPartialDownload(to path: String) async {
-        await BlockingQueue.run { PartialDownload(path).discard() }
+        // A task that is cancelled while the app is suspended leaves the kept bytes to the next call.
+        try? await DownloadHold(on: BlockingQueue("martlet.download")).run { PartialDownload(path).discard() }
     }
 
     /// Deletes what is kept for this location. See ``discardPartialDownload(to:)-(String)``.

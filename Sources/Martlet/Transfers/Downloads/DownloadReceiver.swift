@@ -11,53 +11,36 @@ internal import HTTPTypes
 /// An attempt that has been abandoned may still be running when the next one starts. Each attempt therefore has a
 /// number, and all access to the file is serial: a step of an earlier attempt does nothing.
 final class DownloadReceiver: ResponseReceiver {
-    /// How much of the file is written, and how the current attempt requested it.
-    struct State {
-        /// The number of the current attempt.
-        var attempt = 0
-        var file: IncomingFile?
-        /// The number of bytes in the file.
-        var written: Int64 = 0
-        /// What a request for the rest needs; `nil` if the next attempt must start from the beginning.
-        var resumption: PartialDownload.ResumeData?
-        /// The position from which the current attempt asked for the rest; `nil` if it asked for the whole file.
-        var requestedOffset: Int64?
-        /// Whether the endpoint itself sets `Range`.
-        var endpointSetsRange = false
-        /// Whether the next attempt must request the whole file, because the partial response did not match the kept
-        /// bytes.
-        var mustRestart = false
-        /// The number of bytes that an earlier call had kept.
-        var resumedBytes: Int64 = 0
-        /// Whether the bytes are kept if the call fails.
-        var keepsPartial = false
-        /// Whether the kept bytes belong to this call, which may then delete them.
-        var mayDeletePartial = false
-        #if canImport(CryptoKit) || Encryption
-            var digest: RunningDigest?
-        #endif
-    }
-
     let outlivesCall = false
     private let partial: PartialDownload
     private let options: DownloadOptions
     private let resumeFingerprint: String
     private let state: Locked<State>
     /// Each access to the file runs here.
-    private let queue = BlockingQueue("martlet.download")
+    private let queue: BlockingQueue
+    private let hold: DownloadHold
 
     /// - Parameter resumeFingerprint: Identifies the endpoint and the account. Only bytes with the same fingerprint are
     ///   resumed.
     init(
-        to path: String, _ options: DownloadOptions, resumeFingerprint: String, steps: FileSteps = .unobserved
+        to path: String, _ options: DownloadOptions, resumeFingerprint: String, steps: FileSteps = .unobserved,
+        activity: SharedActivity? = .downloads, time: any TimeSource = .system
     ) async throws {
         let partial = PartialDownload(path, steps: steps)
+        let queue = BlockingQueue("martlet.download")
+        let hold = DownloadHold(on: queue, activity: activity, time: time)
+        self.queue = queue
+        self.hold = hold
         self.partial = partial
         self.options = options
         self.resumeFingerprint = resumeFingerprint
         do {
             self.state = Locked(
-                try await queue.run { try partial.openState(for: options, resumeFingerprint: resumeFingerprint) })
+                try await hold.run {
+                    let state = try partial.openState(for: options, resumeFingerprint: resumeFingerprint)
+                    hold.keep(state.file)
+                    return state
+                })
         } catch let problem as FileError {
             throw DownloadError.file(problem)
         }
@@ -75,7 +58,10 @@ final class DownloadReceiver: ResponseReceiver {
     /// Releases the file after the call has failed, and deletes what cannot be resumed.
     func abandon() async {
         state.withLock { $0.attempt += 1 }
-        await queue.run { self.releaseFile() }
+        await queue.run {
+            self.releaseFile()
+            self.hold.end()
+        }
     }
 
     /// Blocks: releasing the last reference deletes a large file.
@@ -86,8 +72,9 @@ final class DownloadReceiver: ResponseReceiver {
             return (state.file, state.keepsPartial && state.mayDeletePartial && !isResumable)
         }
         file?.abandon()
-        // Hold the file's lock until the files are removed: another download may start as soon as it is released.
-        if mustRemove { withExtendedLifetime(file) { partial.remove() } }
+        // Hold the file's lock until the files are removed: another download may start as soon as it is released. If
+        // the lock was given up and the file has another user since, the files are its own.
+        if mustRemove, (try? hold.prepare()) != nil { withExtendedLifetime(file) { partial.remove() } }
     }
 
     // MARK: - Before an attempt
@@ -161,7 +148,10 @@ final class DownloadReceiver: ResponseReceiver {
     /// A cancellation during this method has no effect: a published file cannot be taken back.
     func finish(_ head: HTTPResponse) async throws {
         do {
-            try await step(of: attempt) { try self.publish(head) }
+            try await step(of: attempt) {
+                try self.publish(head)
+                self.hold.end()
+            }
         } catch let problem as FileError {
             throw DownloadError.file(problem)
         }
@@ -189,7 +179,7 @@ final class DownloadReceiver: ResponseReceiver {
     private func step<Result: Sendable>(
         of attempt: Int, _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        try await queue.run { try self.ifCurrent(attempt, work) }
+        try await hold.run(after: { try self.ifCurrent(attempt) {} }, work)
     }
 
     private func ifCurrent<Result>(_ attempt: Int, _ work: () throws -> Result) throws -> Result {
@@ -202,6 +192,12 @@ final class DownloadReceiver: ResponseReceiver {
     private func append(_ pieces: [Data]) throws -> Int64 {
         let before = state.withLock { $0 }
         guard let file = before.file else { throw CancellationError() }
+        do {
+            try hold.prepare()
+        } catch is DownloadHold.Suspending {
+            // The next attempt asks for the rest, after the app has resumed.
+            throw TransportError.connectionLost("the app was about to be suspended")
+        }
         var after = before
         for piece in pieces {
             try file.write(piece, at: after.written)

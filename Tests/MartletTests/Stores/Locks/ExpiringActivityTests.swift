@@ -1,48 +1,8 @@
-import Dispatch
 import Foundation
 import MartletTesting
 import Testing
 
 @testable import Martlet
-
-/// Acts as the system: grants or refuses expiring activities, and ends them on request.
-private final class FakeActivities: Sendable {
-    struct Activity {
-        let block: @Sendable (Bool) -> Void
-        var hasReturned = false
-    }
-
-    let grantsActivities = Locked(true)
-    let started = Locked<[Activity]>([])
-
-    var activities: ExpiringActivities {
-        ExpiringActivities { _, block in
-            guard self.grantsActivities.withLock({ $0 }) else {
-                // The system reports a refused activity at once.
-                DispatchQueue.global().async { block(true) }
-                return
-            }
-            let index = self.started.withLock {
-                $0.append(Activity(block: block))
-                return $0.count - 1
-            }
-            // On its own thread, which lasts as long as the activity.
-            Thread.detachNewThread {
-                block(false)
-                self.started.withLock { $0[index].hasReturned = true }
-            }
-        }
-    }
-
-    func expireLast() {
-        let block = started.withLock { $0.last?.block }
-        block?(true)
-    }
-
-    func waitUntilAllReturned() async {
-        while started.withLock({ !$0.allSatisfy(\.hasReturned) }) { await Task.yield() }
-    }
-}
 
 @Suite("Locks on systems that suspend apps") struct ExpiringActivityTests {
     @Test("C52: the lock is held within an expiring activity, which ends with it") func within() async throws {
@@ -74,6 +34,38 @@ private final class FakeActivities: Sendable {
             #expect(other.isValid)
             other.release()
             await system.waitUntilAllReturned()
+        }
+    }
+
+    @Test("a lock that is being acquired is released before the system suspends the app") func expiresMeanwhile()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            for round in 0..<50 {
+                let system = FakeActivities()
+                let path = folder.path + "/\(round).lock"
+                let isFree = Locked<Bool?>(nil)
+                let isExpiring = Locked(false)
+                let lock = ProcessLock(
+                    path: path, time: ManualTimeSource(), activities: system.activities,
+                    steps: FileSteps { step in
+                        guard step == .locked else { return }
+                        Thread.detachNewThread {
+                            isExpiring.withLock { $0 = true }
+                            system.expireLast()
+                            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+                            let claim = StaleFiles.claim(descriptor)
+                            close(descriptor)
+                            isFree.withLock { $0 = claim == .held }
+                        }
+                        while !isExpiring.withLock({ $0 }) {}
+                    })
+                let held = try await lock.acquire(lease: .seconds(45))
+                while isFree.withLock({ $0 }) == nil { await Task.yield() }
+                #expect(isFree.withLock { $0 } == true, "in round \(round)")
+                held.release()
+                await system.waitUntilAllReturned()
+            }
         }
     }
 

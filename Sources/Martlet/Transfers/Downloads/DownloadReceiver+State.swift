@@ -1,0 +1,28 @@
+extension DownloadReceiver {
+    /// How much of the file is written, and how the current attempt requested it.
+    struct State {
+        /// The number of the current attempt.
+        var attempt = 0
+        var file: IncomingFile?
+        /// The number of bytes in the file.
+        var written: Int64 = 0
+        /// What a request for the rest needs; `nil` if the next attempt must start from the beginning.
+        var resumption: PartialDownload.ResumeData?
+        /// The position from which the current attempt asked for the rest; `nil` if it asked for the whole file.
+        var requestedOffset: Int64?
+        /// Whether the endpoint itself sets `Range`.
+        var endpointSetsRange = false
+        /// Whether the next attempt must request the whole file, because the partial response did not match the kept
+        /// bytes.
+        var mustRestart = false
+        /// The number of bytes that an earlier call had kept.
+        var resumedBytes: Int64 = 0
+        /// Whether the bytes are kept if the call fails.
+        var keepsPartial = false
+        /// Whether the kept bytes belong to this call, which may then delete them.
+        var mayDeletePartial = false
+        #if canImport(CryptoKit) || Encryption
+            var digest: RunningDigest?
+        #endif
+    }
+}
