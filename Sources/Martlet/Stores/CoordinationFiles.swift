@@ -18,12 +18,16 @@ struct CoordinationFiles: Sendable {
     /// - Parameters:
     ///   - folder: Created when needed.
     ///   - key: The name of the record. Each record has its own files.
-    init(folder: String, key: String, time: any TimeSource, activities: ExpiringActivities? = .platform) {
+    init(
+        folder: String, key: String, time: any TimeSource, activities: ExpiringActivities? = .platform,
+        steps: FileSteps = .unobserved
+    ) {
         let path = folder + "/" + EscapedName.path(of: key)
-        updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities)
-        refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities)
+        updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
+        refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
         changeMarker = FileChanges(
-            of: PrivateFile(path: path + ".changed"), on: BlockingQueue("martlet.coordination-files"))
+            of: PrivateFile(path: path + ".changed", steps: steps, protectionClass: .none),
+            on: BlockingQueue("martlet.coordination-files"))
     }
 
     /// Reports a change to all processes. If that fails, they notice the change at their next refresh.

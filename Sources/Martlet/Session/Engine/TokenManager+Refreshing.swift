@@ -78,7 +78,8 @@ extension TokenManager {
     }
 
     /// - Returns: The lock; `nil` if the store has none or it failed, in which case the refresh continues without it.
-    /// - Throws: If the lock is not acquired in time. Another process may hold it, so the refresh must not continue.
+    /// - Throws: If the lock is not acquired in time, or its file cannot be opened because the device is locked. Another
+    ///   process may hold it, so the refresh must not continue.
     private func acquireLock() async throws(StorageError) -> (any HeldStoreLock)? {
         guard let lock = store.lock else { return nil }
         // Long enough for a stopped process whose lease must end, and for another one queued behind it.
@@ -94,7 +95,9 @@ extension TokenManager {
             throw StorageError(
                 .unreachable, "the store's lock could not be acquired within \(error.limit.inSeconds.shortText) s")
         case .failure(let error):
-            publish(.storeLockFailed(StorageError(wrapping: error)))
+            let error = StorageError(wrapping: error)
+            if error.kind == .locked { throw error }
+            publish(.storeLockFailed(error))
             return nil
         }
     }

@@ -10,6 +10,7 @@ internal import MartletLibc
 struct PrivateFile: Sendable {
     let path: String
     var steps = FileSteps.unobserved
+    var protectionClass = DataProtection.Class.afterFirstUnlock
 
     /// The largest file, in bytes: the largest value of a storage, and what sealing adds to it. Martlet writes no
     /// larger file.
@@ -142,7 +143,7 @@ struct PrivateFile: Sendable {
 
     /// Creates the folder and its parents, accessible to the user alone.
     func makeFolder() throws(StorageError) {
-        try Self.makeFolder(folder, for: path)
+        try makeFolder(folder)
     }
 
     /// Removes temporary files of killed processes. They may contain tokens.
@@ -170,6 +171,8 @@ struct PrivateFile: Sendable {
         let descriptor = System.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("write") }
         steps.reached(.temporaryMade)
+        // While the file is empty, so that no token is ever in a file of another class.
+        steps.protection?.protect(temporary, protectionClass)
         do throws(StorageError) {
             defer { System.close(descriptor) }
             // The umask may have removed the owner's permissions.
@@ -199,18 +202,20 @@ struct PrivateFile: Sendable {
         return parts.dropLast(2).joined(separator: ".")
     }
 
-    private static func makeFolder(_ folder: String, for path: String) throws(StorageError) {
+    private func makeFolder(_ folder: String) throws(StorageError) {
         if make(folder) { return }
         guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else {
-            throw PrivateFile(path: path).failure("create the folder of")
+            throw failure("create the folder of")
         }
-        try makeFolder(String(folder[..<slash]), for: path)
-        guard make(folder) else { throw PrivateFile(path: path).failure("create the folder of") }
+        try makeFolder(String(folder[..<slash]))
+        guard make(folder) else { throw failure("create the folder of") }
     }
 
     /// Creates one folder, and flushes its parent if the system allows it.
-    private static func make(_ folder: String) -> Bool {
+    private func make(_ folder: String) -> Bool {
         guard System.mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
+        // Never the class of locks: the folder may get records, too.
+        steps.protection?.protect(folder, .afterFirstUnlock)
         try? PrivateFile(path: folder).flushFolder()
         return true
     }
@@ -236,7 +241,6 @@ struct PrivateFile: Sendable {
     }
 
     private func failure(_ what: String) -> StorageError {
-        let reason = Disk.reason(at: path)
-        return StorageError(.unreachable, "could not \(what) \(path): \(reason)")
+        StorageError(couldNot: what, path, steps.protection)
     }
 }

@@ -18,8 +18,8 @@ struct InstallMarker: Sendable {
         case unknown
     }
 
-    init(folder: String) {
-        file = PrivateFile(path: folder + "/installation")
+    init(folder: String, steps: FileSteps = .unobserved) {
+        file = PrivateFile(path: folder + "/installation", steps: steps)
     }
 
     func read() -> Reading {

@@ -60,6 +60,8 @@ struct FileLock: Sendable {
                 return .busy(holder(descriptor, number: last ?? 0))
             }
             let claim = Claim(descriptor, number: last ?? 0, of: self)
+            // Again each time: the process that created the file may have been killed right afterwards.
+            steps.protection?.protect(file, .none)
             steps.reached(.locked)
             sign(descriptor)
             steps.reached(.lockSigned)
@@ -81,6 +83,7 @@ struct FileLock: Sendable {
         guard descriptor >= 0 else { throw failure() }
         let claim = Claim(descriptor, number: holder.number + 1, of: self)
         System.fchmod(descriptor, 0o600)
+        steps.protection?.protect(temporary, .none)
         defer { System.unlink(temporary) }
         guard System.flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = failure()
@@ -181,8 +184,7 @@ struct FileLock: Sendable {
     }
 
     private func failure() -> StorageError {
-        let reason = Disk.reason(at: path)
-        return StorageError(.unreachable, "could not lock \(path): \(reason)")
+        StorageError(couldNot: "lock", path, steps.protection)
     }
 }
 

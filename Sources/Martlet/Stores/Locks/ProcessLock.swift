@@ -99,7 +99,7 @@ public final class ProcessLock: StoreLock {
     ) async throws(StorageError) -> FileLock.Attempt? {
         try await queue.run { [lock] () throws(StorageError) in
             guard activity?.isRunning != false else { return nil }
-            try PrivateFile(path: lock.path).makeFolder()
+            try PrivateFile(path: lock.path, steps: lock.steps).makeFolder()
             if let stale, let taken = try lock.takeAway(from: stale) {
                 claim.withLock { $0 = taken }
                 return .acquired(taken)

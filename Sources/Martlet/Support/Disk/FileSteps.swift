@@ -32,6 +32,9 @@ struct FileSteps: Sendable {
     /// Flushes a file or a folder to the disk.
     var flush: @Sendable (CInt) -> Bool = { Disk.flush($0) }
 
+    /// The system's encryption of files, if it has any.
+    var protection = DataProtection.platform
+
     /// Reports nothing.
     static let unobserved = FileSteps()
 }

@@ -95,11 +95,13 @@ enum System {
 
     static func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
         BlockingCalls.check("open")
+        if fails("open", path) { return -1 }
         return MartletLibc.open(path, flags)
     }
 
     static func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
         BlockingCalls.check("open")
+        if fails("open", path) { return -1 }
         return MartletLibc.open(path, flags, mode)
     }
 
@@ -137,5 +139,12 @@ enum System {
     static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer!, _ count: Int) -> Int {
         BlockingCalls.check("write")
         return MartletLibc.write(descriptor, bytes, count)
+    }
+
+    /// Whether a test lets this call fail. `errno` is set then.
+    static func fails(_ call: StaticString, _ path: UnsafePointer<CChar>) -> Bool {
+        guard let number = SystemFaults.error(of: call, at: path) else { return false }
+        errno = number
+        return true
     }
 }

@@ -1,0 +1,47 @@
+#if DEBUG
+    import MartletLibc
+
+    @testable import Martlet
+
+    /// A device with Data Protection that can be locked: then the system refuses to open its files with `EPERM`.
+    final class LockedDevice: Sendable {
+        /// The class of each file and folder, by name, and whether the file was empty when it got the class.
+        struct Entry: Sendable, Hashable {
+            let name: String
+            let dataClass: DataProtection.Class
+        }
+
+        let entries = Locked<Set<Entry>>([])
+        let filled = Locked<[String]>([])
+
+        var steps: FileSteps {
+            FileSteps(
+                protection: DataProtection { path, dataClass in
+                    var status = stat()
+                    stat(path, &status)
+                    let name = String(path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...])
+                    // The random part of a temporary name.
+                    let parts = name.split(separator: ".")
+                    let isTemporary = name.hasPrefix(".") && name.hasSuffix(".tmp")
+                    let shown = isTemporary ? parts.dropLast(3).joined(separator: ".") : name
+                    self.entries.withLock { _ = $0.insert(Entry(name: shown, dataClass: dataClass)) }
+                    if isTemporary, status.st_size > 0 { self.filled.withLock { $0.append(shown) } }
+                })
+        }
+
+        /// Locks the device while the closure runs.
+        /// - Parameters:
+        ///   - folder: Where files cannot be opened.
+        ///   - ending: The end of their paths.
+        static func whileLocked(
+            _ folder: TemporaryFolder, ending: String = "", errno: Int32 = EPERM, call: String = "open",
+            _ body: () async throws -> Void
+        ) async rethrows {
+            SystemFaults.injected.withLock { faults in
+                faults.append(.init(call: call, prefix: folder.path + "/", ending: ending, errno: errno))
+            }
+            defer { SystemFaults.injected.withLock { $0.removeAll { $0.prefix == folder.path + "/" } } }
+            try await body()
+        }
+    }
+#endif
