@@ -13,12 +13,14 @@ public var EFBIG: Int32 { fatalError() }
 public var EINTR: Int32 { fatalError() }
 public var EINVAL: Int32 { fatalError() }
 public var EISDIR: Int32 { fatalError() }
+public var EMLINK: Int32 { fatalError() }
 public var ENOENT: Int32 { fatalError() }
 public var ENOSPC: Int32 { fatalError() }
 public var ENOSYS: Int32 { fatalError() }
 public var ENOTDIR: Int32 { fatalError() }
 public var ENOTEMPTY: Int32 { fatalError() }
 public var ENOTSUP: Int32 { fatalError() }
+public var EOPNOTSUPP: Int32 { fatalError() }
 public var EPERM: Int32 { fatalError() }
 public var EWOULDBLOCK: Int32 { fatalError() }
 

@@ -34,13 +34,26 @@
         ///   - folder: Where files cannot be opened.
         ///   - ending: The end of their paths.
         static func whileLocked(
-            _ folder: TemporaryFolder, ending: String = "", errno: Int32 = EPERM, call: String = "open",
-            _ body: () async throws -> Void
+            _ folder: TemporaryFolder, ending: String = "", _ body: () async throws -> Void
         ) async rethrows {
-            SystemFaults.injected.withLock { faults in
-                faults.append(.init(call: call, prefix: folder.path + "/", ending: ending, errno: errno))
+            try await SystemFaults.inject(["open": EPERM], in: folder, ending: ending, body)
+        }
+    }
+
+    extension SystemFaults {
+        /// Fails calls while the closure runs.
+        /// - Parameters:
+        ///   - errors: The error of each function.
+        ///   - folder: Where the calls fail.
+        ///   - ending: The end of the paths for which they fail.
+        static func inject(
+            _ errors: [String: Int32], in folder: TemporaryFolder, ending: String = "", _ body: () async throws -> Void
+        ) async rethrows {
+            let prefix = folder.path + "/"
+            injected.withLock { faults in
+                faults += errors.map { Fault(call: $0.key, prefix: prefix, ending: ending, errno: $0.value) }
             }
-            defer { SystemFaults.injected.withLock { $0.removeAll { $0.prefix == folder.path + "/" } } }
+            defer { injected.withLock { $0.removeAll { $0.prefix == prefix } } }
             try await body()
         }
     }

@@ -91,7 +91,7 @@ struct PrivateFile: Sendable {
     func create(with bytes: Data) throws(StorageError) -> Bool {
         let temporary = try makeTemporary(with: bytes)
         defer { System.unlink(temporary) }
-        guard System.link(temporary, path) == 0 else {
+        guard Disk.move(temporary, toUnused: path) else {
             guard errno == EEXIST else { throw failure("write") }
             // The process that won the race may not have flushed the folder yet. Flush it before any file is sealed
             // with the key in this file, because those files are useless without it.

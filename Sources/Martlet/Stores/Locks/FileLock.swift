@@ -3,13 +3,13 @@ internal import MartletLibc
 /// A lock between processes (`flock`) that can be taken away from a suspended holder.
 ///
 /// The lock is the last file of a sequence: `name`, `name.1`, `name.2` and so on. When a holder dies, the system
-/// unlocks its file. When a holder is suspended, the file stays locked. To take the lock away, a process links the next
+/// unlocks its file. When a holder is suspended, the file stays locked. To take the lock away, a process names the next
 /// file of the sequence, which it has locked already; only one process can succeed. A holder whose file is not the last
 /// one has lost the lock. The last file but one stays, so that a process that lists the folder meanwhile never finds
 /// the sequence empty.
 ///
 /// A process that locks the last file writes a unique signature into it, and then checks that it is still the last one.
-/// A process that takes the lock away links its file, and then checks that the signature is still the old holder's. At
+/// A process that takes the lock away names its file, and then checks that the signature is still the old holder's. At
 /// least one of the two sees the other, so a lock that has just changed hands is not taken away. Every call blocks
 /// briefly.
 struct FileLock: Sendable {
@@ -93,7 +93,7 @@ struct FileLock: Sendable {
         sign(descriptor)
         steps.reached(.successorMade)
         let successor = file(holder.number + 1)
-        guard System.link(temporary, successor) == 0 else {
+        guard Disk.move(temporary, toUnused: successor) else {
             let isTaken = errno == EEXIST
             let error = failure()
             claim.release()

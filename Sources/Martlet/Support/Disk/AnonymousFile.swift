@@ -28,9 +28,11 @@ enum AnonymousFile {
             }
         }
 
-        /// Gives the file a name that is not in use. If that fails, `errno` says why.
+        /// Gives the file a name that is not in use. If that fails, `errno` says why: `ENOTSUP` if files cannot be linked.
         static func giveName(_ path: String, to descriptor: Int32) -> Bool {
-            System.linkat(AT_FDCWD, link(to: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+            if System.linkat(AT_FDCWD, link(to: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return true }
+            Disk.lackOfLinksIsUnsupported()
+            return false
         }
 
         private static func link(to descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }

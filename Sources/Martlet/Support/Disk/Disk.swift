@@ -56,6 +56,7 @@ internal import MartletLibc
                 return -1
             }
             BlockingCalls.check("renameat2")
+            if System.fails("renameat2", new) { return -1 }
             let noReplacing: UInt32 = 1
             return renameat2(AT_FDCWD, old, AT_FDCWD, new, noReplacing)
         }
@@ -88,15 +89,26 @@ internal import MartletLibc
 extension Disk {
     /// Renames a file to a name that is not in use. If that fails, `errno` says why.
     ///
-    /// Some file systems support only the exclusive rename (FAT, many network shares), others only hard links.
+    /// Some file systems support only the exclusive rename (FAT, many network shares), others only hard links. If this
+    /// one supports neither, the reason is `ENOTSUP`.
     /// - Parameter rename: The exclusive rename.
     static func move(
         _ old: String, toUnused new: String, rename: (String, String) -> Int32 = renameExclusively
     ) -> Bool {
         if rename(old, new) == 0 { return true }
-        guard [EINVAL, ENOTSUP, ENOSYS].contains(errno), System.link(old, new) == 0 else { return false }
+        guard [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else { return false }
+        guard System.link(old, new) == 0 else {
+            lackOfLinksIsUnsupported()
+            return false
+        }
         System.unlink(old)
         return true
+    }
+
+    /// Changes `errno` to `ENOTSUP` if the last call failed because the file system has no hard links: each system and
+    /// file system reports that in its own way (link(2)).
+    static func lackOfLinksIsUnsupported() {
+        if [EPERM, EMLINK, ENOSYS, EOPNOTSUPP].contains(errno) { errno = ENOTSUP }
     }
 
     /// The folder for the state of the program with this name.
@@ -125,8 +137,11 @@ extension Disk {
     /// Why the last call about a path failed, from `errno`.
     static func reason(at path: String) -> String {
         let number = errno
-        guard isNowhere(path) else { return String(cString: strerror(number)) }
-        return "this user has no home folder. Set HOME, or name the path yourself"
+        if isNowhere(path) { return "this user has no home folder. Set HOME, or name the path yourself" }
+        if number == ENOTSUP || number == EOPNOTSUPP {
+            return "the file system does not support locks, or neither exclusive renames nor links. Use a local disk"
+        }
+        return String(cString: strerror(number))
     }
 
     /// Distinguishes a file from the ones before and after it under the same name, and from its earlier contents.

@@ -13,6 +13,7 @@ extension FileError {
         case ENOENT, ENOTDIR: self.init(.missing, path: folder)
         case EEXIST, EISDIR, ENOTEMPTY: self.init(.exists, path: path)
         case ENOSPC, EDQUOT, EFBIG: self.init(.noSpace, path: path)
+        case ENOTSUP, EOPNOTSUPP: self.init(.unsupported, path: path)
         case EACCES, EPERM: self.init(.forbidden, path: folder)
         default: self.init(.unwritable(errno: number), path: path)
         }

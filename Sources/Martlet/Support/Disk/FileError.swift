@@ -17,6 +17,8 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case exists
         /// While the app was suspended, another download used the unfinished file.
         case takenOver
+        /// The file system can neither rename a file without replacing another nor link it.
+        case unsupported
         /// The disk is full, or the user's quota is exhausted.
         case noSpace
         /// The file cannot be written; `errno` is the system's error number.
@@ -51,6 +53,9 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
             "\"\(path)\" exists already. Move it away, choose another name, or allow replacing it."
         case .takenOver:
             "While this app was suspended, another download used the unfinished file of \"\(path)\". Download it again."
+        case .unsupported:
+            "The file system of \"\(path)\" can neither rename a file without replacing another nor link it. Allow "
+                + "replacing, or use another disk."
         case .noSpace:
             "There is no space left for \"\(path)\". Free some space and try again."
         case .unwritable(let number):

@@ -177,7 +177,11 @@ final class IncomingFile: Sendable {
             name.withLock { $0 = nil }
             return
         }
-        if try giveName(destination.path) { return }
+        do throws(FileError) {
+            if try giveName(destination.path) { return }
+        } catch  where error.kind == .unsupported {
+            return try namedCopy().publish(replacing: replaces)
+        }
         guard replaces else { throw FileError(.exists, path: destination.path) }
         // A link cannot replace a file, so link to a temporary path first, and rename that.
         let temporary = destination.newTemporary()
@@ -223,6 +227,18 @@ final class IncomingFile: Sendable {
         guard !AnonymousFile.giveName(path, to: descriptor) else { return true }
         guard errno == EEXIST else { throw failure() }
         return false
+    }
+
+    /// A copy with a hidden name, on a file system that cannot name an anonymous file.
+    private func namedCopy() throws(FileError) -> IncomingFile {
+        let copy = try Self.make(for: destination, leftoversAreRemoved: true, allowsAnonymous: false)
+        var position: Int64 = 0
+        while true {
+            let piece = try read(upTo: FileChunks.standardChunkSize, from: position)
+            guard !piece.isEmpty else { return copy }
+            try copy.write(piece, at: position)
+            position += Int64(piece.count)
+        }
     }
 
     private func move(_ temporary: String, replacing replaces: Bool) throws(FileError) {

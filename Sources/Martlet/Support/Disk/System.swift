@@ -50,6 +50,7 @@ enum System {
 
     static func link(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
         BlockingCalls.check("link")
+        if fails("link", new) { return -1 }
         return MartletLibc.link(old, new)
     }
 
@@ -79,6 +80,7 @@ enum System {
             _ flags: Int32
         ) -> Int32 {
             BlockingCalls.check("linkat")
+            if fails("linkat", new) { return -1 }
             return MartletLibc.linkat(oldFolder, old, newFolder, new, flags)
         }
     #endif
