@@ -61,6 +61,7 @@ public var LOCK_UN: Int32 { fatalError() }
 public var AT_FDCWD: Int32 { fatalError() }
 public var S_IFMT: mode_t { fatalError() }
 public var S_IFREG: mode_t { fatalError() }
+public var S_IFLNK: mode_t { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/chmod.2.html
 @discardableResult public func fchmod(_: Int32, _: mode_t) -> Int32 { fatalError() }
@@ -80,6 +81,11 @@ public var W_OK: Int32 { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/link.2.html
 @discardableResult public func link(_: UnsafePointer<CChar>!, _: UnsafePointer<CChar>!) -> Int32 { fatalError() }
+
+// https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/readlink.2.html
+@discardableResult public func readlink(
+    _: UnsafePointer<CChar>!, _: UnsafeMutablePointer<CChar>!, _: Int
+) -> Int { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/unlink.2.html
 @discardableResult public func unlink(_: UnsafePointer<CChar>!) -> Int32 { fatalError() }

@@ -23,16 +23,23 @@ struct PrivateFile: Sendable {
         /// The file may also belong to root and be readable by a group, as systemd's credentials are. An access control
         /// list, which systemd uses, shows as the group's permissions (`write_credential` in its `exec-credential.c`).
         case userOrRoot
+        /// The file may also belong to root, and all users may read it, as in a container with one user.
+        case unchangeable
 
-        /// The command that mends the permissions; empty if the user may not change them.
-        fileprivate func advice(_ path: String) -> String {
-            self == .user ? " Run: chmod 600 \(path)" : ""
+        /// What is wrong with other files, and the command that mends it unless the user may not change them.
+        fileprivate func fault(of path: String) -> String {
+            switch self {
+            case .user: "others can read it, so it is not trusted. Run: chmod 600 \(path)"
+            case .userOrRoot: "others can read it, so it is not trusted."
+            case .unchangeable: "others can change it, so it is not trusted. Mount it with the mode 0444 or 0400"
+            }
         }
 
         fileprivate func covers(_ status: stat) -> Bool {
             switch self {
             case .user: status.st_uid == geteuid() && status.st_mode & 0o077 == 0
             case .userOrRoot: [geteuid(), 0].contains(status.st_uid) && status.st_mode & 0o037 == 0
+            case .unchangeable: [geteuid(), 0].contains(status.st_uid) && status.st_mode & 0o022 == 0
             }
         }
     }
@@ -65,8 +72,7 @@ struct PrivateFile: Sendable {
         }
         guard trust.covers(status) else {
             throw StorageError(
-                .unsafePermissions,
-                "\(path) belongs to another user or others can read it, so it is not trusted.\(trust.advice(path))")
+                .unsafePermissions, "\(path) belongs to another user or \(trust.fault(of: path))")
         }
         guard status.st_size <= Self.largest else {
             throw StorageError(

@@ -60,6 +60,22 @@
             EncryptionKey(.systemdCredential(name, KeyContent(holdsPassphrase)))
         }
 
+        /// A secret that an orchestrator mounts as a file: Kubernetes, Docker or Podman.
+        ///
+        /// Such a file often belongs to root, all users of the container may read it, and in Kubernetes its path is a
+        /// symbolic link that is replaced when the secret is rotated. Links are followed. The file, each link and their
+        /// folders must belong to the user or to root, and no other user may be able to change them
+        /// (``StorageError/Kind/unsafePermissions``); a folder with the sticky bit is accepted.
+        ///
+        /// A rotated secret counts for the next value, so usually after the next start. It does not open what the earlier
+        /// one has sealed.
+        /// - Parameters:
+        ///   - path: Where the secret is mounted, such as `/run/secrets/example.key`.
+        ///   - holdsPassphrase: Whether it holds a passphrase and not a key.
+        public static func mountedSecret(at path: String, holdsPassphrase: Bool = false) -> EncryptionKey {
+            EncryptionKey(.mountedSecret(path: path, KeyContent(holdsPassphrase)))
+        }
+
         /// An environment variable, for CI and containers without a better place. Child processes and users who may
         /// inspect the process can read its environment.
         /// - Parameters:

@@ -20,6 +20,7 @@
         case passphrase(Secret)
         case file(path: String, KeyContent, createIfMissing: Bool)
         case systemdCredential(String, KeyContent)
+        case mountedSecret(path: String, KeyContent)
         case environment(String, KeyContent)
 
         /// The bytes of the key or the passphrase.
@@ -57,6 +58,14 @@
                         .unreachable,
                         "there is no credential \(name) in \(folder). The service's unit needs "
                             + "LoadCredential=\(name):… or LoadCredentialEncrypted=\(name):…")
+                }
+                return try material(content, of: bytes)
+            case .mountedSecret(let path, let content):
+                guard let bytes = try MountedSecret(path: path).read() else {
+                    throw StorageError(
+                        .unreachable,
+                        "there is no secret at \(path). Mount it there: with a volume of the Secret in Kubernetes, with "
+                            + "secrets: in Docker")
                 }
                 return try material(content, of: bytes)
             case .environment(let variable, let content):
@@ -111,6 +120,7 @@
             case .passphrase: "the passphrase"
             case .file(let path, let content, _): "the \(content) in \(path)"
             case .systemdCredential(let name, let content): "the \(content) in the credential \(name)"
+            case .mountedSecret(let path, let content): "the \(content) in the secret \(path)"
             case .environment(let variable, let content): "the \(content) in the environment variable \(variable)"
             }
         }

@@ -122,6 +122,11 @@ enum System {
         return MartletLibc.read(descriptor, bytes, count)
     }
 
+    static func readlink(_ path: UnsafePointer<CChar>, _ target: UnsafeMutablePointer<CChar>!, _ count: Int) -> Int {
+        BlockingCalls.check("readlink")
+        return Int(MartletLibc.readlink(path, target, count))
+    }
+
     static func rename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
         BlockingCalls.check("rename")
         return MartletLibc.rename(old, new)
