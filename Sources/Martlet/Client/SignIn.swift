@@ -63,7 +63,8 @@ extension NetworkClient {
         do {
             bundle = try tokens.refresher.tokens(inSignInResponse: response)
         } catch {
-            let why = Redaction.redact(String(describing: error))
+            let why =
+                ContentCodings(response.headers).complaint ?? Redaction.redact(String(describing: error))
             throw .decoding(
                 raw.value.call, ResponseDecodingError(type: "sign-in", codingPath: "", reason: why, response: response))
         }

@@ -9,11 +9,24 @@ public struct ResponseDecodingError: Error, Sendable, Hashable {
     /// The response.
     public let response: ServerResponse
 
+    /// Whether the body has a content coding that the transport has not decoded.
+    private let isEncoded: Bool
+
     package init(type: String, codingPath: String, reason: String, response: ServerResponse) {
         self.type = type
         self.codingPath = codingPath
         self.reason = reason
         self.response = response
+        self.isEncoded = false
+    }
+
+    /// The error for a body with a content coding that the transport has not decoded.
+    init(type: String, complaint: String, response: ServerResponse) {
+        self.type = type
+        self.codingPath = ""
+        self.reason = complaint
+        self.response = response
+        self.isEncoded = true
     }
 }
 
@@ -32,6 +45,11 @@ extension ResponseDecodingError: CustomReflectable {
 extension ResponseDecodingError: CustomStringConvertible {
     /// The requested type, where decoding failed and why, with a redacted excerpt of the response.
     public var description: String {
+        if isEncoded {
+            return
+                "the response (\(response.status)) is not a valid \(type): \(Redaction.redact(reason)). Let the server "
+                + "send gzip or no coding, or read the bytes with data(for:) and decode them yourself."
+        }
         // The path may contain names that the server has chosen.
         let path = codingPath.isEmpty ? " at the top level" : " at \(Redaction.redact(codingPath))"
         let excerpt = Redaction.excerpt(of: response.body)

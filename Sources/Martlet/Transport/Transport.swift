@@ -3,8 +3,11 @@ public import HTTPTypes
 /// Sends one request and streams its response. Everything else, such as redirects and retries, is up to the client.
 ///
 /// A transport must not follow redirects, retry, keep cookies, cache, or respond to authentication challenges: the
-/// client does that, the same on every platform. It returns a 401 as a response, whatever `WWW-Authenticate` says. It
-/// decodes `Content-Encoding`.
+/// client does that, the same on every platform. It returns a 401 as a response, whatever `WWW-Authenticate` says.
+///
+/// It decodes `Content-Encoding`, and the head that it returns announces only what is left to decode. A body that it cannot
+/// decode is returned as it is, with its `Content-Encoding`. From a decoded response it removes `Content-Length`,
+/// `Content-Range`, `Content-Digest` and `Repr-Digest`, which describe the encoded body.
 ///
 /// A transport for a test takes a few lines:
 ///

@@ -135,10 +135,11 @@ extension CachedResponse {
 
     /// The stored response with the header fields of a 304 (RFC 9111, section 3.2).
     func updated(by head: HTTPResponse) -> ServerResponse {
-        let kept: Set<HTTPField.Name> = [
+        // The digests of a 304 may be those of the encoded body, and the stored one is decoded.
+        let kept = Set(HTTPFields.digests).union([
             .contentLength, .contentEncoding, .contentType, .contentRange, .transferEncoding, .connection, .trailer,
             .upgrade, .setCookie, .proxyAuthenticate,
-        ]
+        ])
         var updated = response.head
         // Without a date, the time of the arrival counts.
         updated.headerFields[.date] = nil

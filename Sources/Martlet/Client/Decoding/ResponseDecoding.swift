@@ -84,8 +84,13 @@ struct ResponseDecoding: Sendable {
 }
 
 extension ResponseDecodingError {
-    /// Takes the coding path and the reason from Foundation's error.
+    /// Takes the coding path and the reason from Foundation's error, or names the content coding that the decoder could not
+    /// read.
     init(_ error: any Error, type: String, response: ServerResponse) {
+        if let complaint = ContentCodings(response.headers).complaint, Self.isAboutBytes(error) {
+            self.init(type: type, complaint: complaint, response: response)
+            return
+        }
         func failure(_ path: [any CodingKey], _ reason: String) -> ResponseDecodingError {
             ResponseDecodingError(type: type, codingPath: Self.text(of: path), reason: reason, response: response)
         }
@@ -100,6 +105,15 @@ extension ResponseDecodingError {
             self = failure(context.codingPath, context.debugDescription)
         default:
             self = failure([], String(describing: error))
+        }
+    }
+
+    /// Whether the decoder could make nothing of the body, unlike one that misses a key or finds another type.
+    private static func isAboutBytes(_ error: any Error) -> Bool {
+        switch error {
+        case DecodingError.dataCorrupted(let context): context.codingPath.isEmpty
+        case is DecodingError: false
+        default: true
         }
     }
 

@@ -32,7 +32,8 @@ struct RefreshRequest: Sendable {
             return try fields.bundle(from: response)
         } catch {
             // Not terminal: a captive portal returns 200 with its own page.
-            throw RefreshError(.unreadableResponse, description: "\(error)")
+            let complaint = ContentCodings(response.headers).complaint
+            throw RefreshError(.unreadableResponse, description: complaint ?? "\(error)")
         }
     }
 

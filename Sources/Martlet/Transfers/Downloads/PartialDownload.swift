@@ -34,7 +34,7 @@ struct PartialDownload: Sendable {
         ///   sections 8.8.2.2 and 13.1.5).
         init?(_ head: HTTPResponse, resumeFingerprint: String) {
             guard let total = head.contentLength, head.headerFields[.acceptRanges] != "none",
-                head.headerFields[.contentEncoding] == nil
+                ContentCodings(head.headerFields).names.isEmpty
             else { return nil }
             self.resumeFingerprint = resumeFingerprint
             self.total = total
@@ -151,7 +151,7 @@ extension HTTPResponse {
         guard let range = headerFields[.contentRange].flatMap(ContentRange.init), let bounds = range.bounds,
             bounds.lowerBound == start, bounds.upperBound == resumeData.total - 1,
             range.total ?? resumeData.total == resumeData.total,
-            headerFields[.contentEncoding] == nil
+            ContentCodings(headerFields).names.isEmpty
         else { return false }
         // A 206 repeats the entity tag (RFC 9110, section 15.3.7), but may omit the date.
         if resumeData.validator.hasPrefix("\"") { return headerFields[.eTag] == resumeData.validator }

@@ -116,6 +116,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 throw NetworkError.invalidResponse(
                     events.call, reason: "it is \(type ?? "of no type"), not text/event-stream")
             }
+            if let complaint = ContentCodings(response.headers).complaint {
+                throw NetworkError.invalidResponse(events.call, reason: complaint)
+            }
             // Discard an incomplete event of the previous connection.
             parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
             connection = response.value.makeAsyncIterator()

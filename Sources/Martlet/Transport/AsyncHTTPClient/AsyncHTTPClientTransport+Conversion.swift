@@ -50,7 +50,7 @@
             let head = try HTTPResponse(
                 response.status, response.headers, to: method, decodesContent: connections.decodesContent)
             let incoming = IncomingBody(
-                response.body, isBodyless: HTTPResponse.isBodyless(head.status.code, to: method),
+                response.body, response.headers, isBodyless: HTTPResponse.isBodyless(head.status.code, to: method),
                 isUnsuccessful: head.status.code >= 300,
                 upload: upload, connections: connections)
             return (head, .singlePass { incoming.pass() })
@@ -76,9 +76,6 @@
     extension HTTPFields {
         /// All fields in order, repeated ones included, without those that do not apply to a decoded body.
         fileprivate init(_ headers: HTTPHeaders, isDecoded: Bool) {
-            let encoding = isDecoded ? headers.first(name: "Content-Encoding")?.lowercased() : nil
-            // The encodings that the decompressor of async-http-client decodes.
-            let wasEncoded = encoding == "gzip" || encoding == "deflate"
             self.init()
             self.reserveCapacity(headers.count)
             for (name, value) in headers {
@@ -86,13 +83,36 @@
                 guard let name = HTTPField.Name(name) else { continue }
                 self.append(HTTPField(name: name, value: value))
             }
-            if wasEncoded { dropFieldsOfEncodedBody() }
+            guard isDecoded, contains(.contentEncoding) else { return }
+            var left = ContentCodings(self)
+            if headers.areDecompressed, let outermost = left.names.last,
+                ["gzip", "x-gzip", "deflate"].contains(outermost)
+            {
+                left.names.removeLast()
+            }
+            announce(left)
+        }
+    }
+
+    extension HTTPHeaders {
+        /// Whether the decompressor of async-http-client (NIOHTTPCompression) decodes the body. It looks only at the first
+        /// member of the list, the innermost coding, and decodes only the outermost.
+        fileprivate var areDecompressed: Bool {
+            ["gzip", "deflate"].contains(self[canonicalForm: "Content-Encoding"].first?.lowercased())
+        }
+
+        /// The codings of a body that the decompressor fails to decode because there are several; `nil` otherwise.
+        var stackedCodings: ContentCodings? {
+            guard areDecompressed else { return nil }
+            let codings = ContentCodings(HTTPFields(self, isDecoded: false))
+            return codings.names.count > 1 ? codings : nil
         }
     }
 
     /// The body of a response while it is received. Its release ends the exchange.
     private final class IncomingBody: Sendable {
         private let body: HTTPClientResponse.Body
+        private let headers: HTTPHeaders
         private let isBodyless: Bool
         /// Whether the status is 300 or higher.
         private let isUnsuccessful: Bool
@@ -103,10 +123,11 @@
         private let isComplete: Locked<Bool>?
 
         init(
-            _ body: HTTPClientResponse.Body, isBodyless: Bool, isUnsuccessful: Bool, upload: BodyBridge?,
-            connections: AsyncHTTPClientTransport.Connections
+            _ body: HTTPClientResponse.Body, _ headers: HTTPHeaders, isBodyless: Bool, isUnsuccessful: Bool,
+            upload: BodyBridge?, connections: AsyncHTTPClientTransport.Connections
         ) {
             self.body = body
+            self.headers = headers
             self.isBodyless = isBodyless
             self.isUnsuccessful = isUnsuccessful
             self.upload = upload
@@ -132,7 +153,7 @@
                 } catch {
                     // The decompressor reports the empty body of a HEAD, 204 or 304 as truncated.
                     guard self.isBodyless, !(error is CancellationError) else {
-                        throw TransportError.reason(for: error)
+                        throw TransportError.reason(for: error, readingBodyOf: self.headers)
                     }
                 }
                 self.isComplete?.withLock { $0 = true }

@@ -17,6 +17,17 @@
             return transportError(for: error)
         }
 
+        /// Converts an error that may have happened while the body was read.
+        static func reason(for error: any Error, readingBodyOf headers: HTTPHeaders?) -> any Error {
+            let reason = reason(for: error)
+            guard !(reason is CancellationError), error as? NIOHTTPDecompression.DecompressionError != .limit,
+                error is NIOHTTPDecompression.DecompressionError
+                    || error is NIOHTTPDecompression.ExtraDecompressionError,
+                let complaint = headers?.stackedCodings?.complaint
+            else { return reason }
+            return TransportError.invalidResponse(complaint)
+        }
+
         private static func transportError(for error: any Error) -> TransportError {
             switch error {
             case let error as TransportError: error

@@ -40,7 +40,7 @@
             } catch let error as DeadlineError {
                 throw error
             } catch {
-                throw TransportError.reason(for: error)
+                throw TransportError.reason(for: error, readingBodyOf: exchange.receivedHeaders)
             }
         }
     }
@@ -116,6 +116,9 @@
             self.method = method
             self.maximumCount = maximumCount
         }
+
+        /// The header fields of the response, if its head has arrived.
+        var receivedHeaders: HTTPHeaders? { state.withLock { $0.received?.head.headers } }
 
         /// Sends the request. It is handed to the client on the event loop, which would otherwise be woken for each step.
         func run(

@@ -13,36 +13,6 @@
         private static let highWater = 1024 * 1024
         private static let lowWater = 256 * 1024
 
-        /// The state of the exchange, and the tasks that wait for the response.
-        struct State {
-            var task: URLSessionTask?
-            var queue: OperationQueue?
-            /// The task that waits for the head.
-            var sender: CheckedContinuation<HTTPResponse, any Error>?
-            /// The task that waits for a chunk of the body.
-            var reader: CheckedContinuation<Data?, any Error>?
-            /// The task that waits for the whole response, and the number of bytes that it accepts.
-            var caller: CheckedContinuation<Void, any Error>?
-            var maximumCount: Int?
-            var isTooLarge = false
-            var head: HTTPResponse?
-            var hasHead = false
-            var pieces: [Data] = []
-            var buffered = 0
-            var isPaused = false
-            /// How the body ends for the caller, after the buffered chunks; `nil` while more may arrive.
-            var end: Result<Void, any Error>?
-            /// The session has finished the task, which must not be cancelled any more.
-            var isOver = false
-            /// The task has been cancelled.
-            var wasCancelled = false
-            /// The session waits for the result of the redirect callback; on Linux the task must not be cancelled
-            /// meanwhile.
-            var isRedirecting = false
-            /// Retained until the task has finished.
-            var upload: URLSessionUpload?
-        }
-
         let state = Locked(State())
         private let host: String
         private let isHead: Bool
@@ -154,17 +124,20 @@
         }
 
         private func end(_ end: Result<Void, any Error>, cancelling: Bool) {
-            let ended = state.withLock { state -> State? in
-                guard state.end == nil else { return nil }
+            let (ended, decided) = state.withLock { state in
+                guard state.end == nil else { return (nil as State?, nil as State.Decision?) }
+                var decided: State.Decision?
+                if case .success = end { decided = state.decide(isComplete: true) }
                 defer {
                     state.end = end
                     state.sender = nil
                     state.reader = nil
                     state.caller = nil
                 }
-                return state
+                return (state, decided)
             }
             guard let ended else { return }
+            if let decided { decided.sender?.resume(returning: decided.head) }
             if case .failure(let error) = end { ended.sender?.resume(throwing: error) }
             ended.caller?.resume(with: end)
             ended.reader?.resume(with: end.map { nil })
@@ -195,31 +168,30 @@
             }
             // On Linux a 100 arrives as a response of its own.
             guard response.statusCode >= 200 || response.statusCode == 101 else { return true }
-            let head = HTTPResponse(response, isDecoded: !isHead)
-            let (sender, isWanted) = state.withLock { state in
-                defer { state.sender = nil }
-                state.isRedirecting = false
-                state.hasHead = true
-                state.head = head
-                return (state.sender, state.end == nil)
+            let head = HTTPResponse(response)
+            // Otherwise the fields describe a body that the response does not have.
+            let hasBody = !isHead && head.status.code != 204 && head.status.code != 304
+            let (decided, isWanted) = state.withLock { state in
+                (state.receive(head, hasBody: hasBody), state.end == nil)
             }
-            sender?.resume(returning: head)
+            if let decided { decided.sender?.resume(returning: decided.head) }
             return isWanted
         }
 
         /// Receives a chunk of the body.
         func receive(_ data: Data) {
             guard !data.isEmpty else { return }
-            let (reader, isUnwanted, isTooLarge) = state.withLock {
-                state -> (CheckedContinuation<Data?, any Error>?, Bool, Bool) in
-                if let end = state.end { return (nil, state.isTooLarge || (try? end.get()) == nil, false) }
+            let (decided, reader, isUnwanted, isTooLarge) = state.withLock {
+                state -> (State.Decision?, CheckedContinuation<Data?, any Error>?, Bool, Bool) in
+                if let end = state.end { return (nil, nil, state.isTooLarge || (try? end.get()) == nil, false) }
+                let decided = state.decide(data)
                 if let reader = state.reader {
                     state.reader = nil
-                    return (reader, false, false)
+                    return (decided, reader, false, false)
                 }
                 if let maximumCount = state.maximumCount, data.count > maximumCount - state.buffered {
                     state.isTooLarge = true
-                    return (nil, true, true)
+                    return (decided, nil, true, true)
                 }
                 state.pieces.append(data)
                 state.buffered += data.count
@@ -229,8 +201,9 @@
                     state.isPaused = true
                     state.task?.suspend()
                 }
-                return (nil, false, false)
+                return (decided, nil, false, false)
             }
+            if let decided { decided.sender?.resume(returning: decided.head) }
             reader?.resume(returning: data)
             if isTooLarge { finish() }
             // The cancellation waits in the queue behind all received chunks, which never end if the server sends
@@ -268,7 +241,8 @@
             }
             upload?.stop()
             if let error {
-                fail(TransportError(error, host: host, hasHead: hasHead, hasSent: hasSent))
+                let codings = (response as? HTTPURLResponse).map { ContentCodings(HTTPResponse($0).headerFields) }
+                fail(TransportError(error, host: host, hasHead: hasHead, hasSent: hasSent, codings: codings))
             } else if hasHead {
                 finish()
             } else if let response, receive(response) {
@@ -277,24 +251,6 @@
             } else {
                 fail(TransportError.connectionLost("the server closed the connection"))
             }
-        }
-    }
-
-    extension HTTPResponse {
-        init(_ response: HTTPURLResponse, isDecoded: Bool) {
-            var fields = HTTPFields()
-            fields.reserveCapacity(response.allHeaderFields.count)
-            var encoding: String?
-            for (name, value) in response.allHeaderFields {
-                guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String
-                else { continue }
-                if name == .contentEncoding { encoding = value.lowercased() }
-                fields.append(HTTPField(name: name, value: value))
-            }
-            if isDecoded, let encoding, URLSessionUpload.decodedEncodings.contains(encoding) {
-                fields.dropFieldsOfEncodedBody()
-            }
-            self.init(status: .init(code: response.statusCode), headerFields: fields)
         }
     }
 #endif

@@ -12,12 +12,14 @@
         ///   - host: The host of the request.
         ///   - hasHead: Whether the head of the response has arrived.
         ///   - hasSent: Whether a part of the request may have reached the server.
-        init(_ error: any Error, host: String, hasHead: Bool, hasSent: Bool) {
+        ///   - codings: What the response announces.
+        init(_ error: any Error, host: String, hasHead: Bool, hasSent: Bool, codings: ContentCodings? = nil) {
             guard let error = error as? URLError else {
                 self = .connectionLost("\(type(of: error))")
                 return
             }
             self = Self.refined(error, hasHead: hasHead) ?? Self.general(error, host: host)
+            if Self.isUndecodable(error), let complaint = codings?.complaint { self = .invalidResponse(complaint) }
             // A network that goes away during the exchange looks like one that was never there.
             if case .offline = self, hasHead || hasSent { self = .connectionLost("the network went away") }
         }
@@ -53,9 +55,11 @@
                 .invalidRequest("its body is too large for its method")
             case .requestBodyStreamExhausted:
                 .connectionLost("the session had to send the body again, but it can be read only once")
-            case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData,
-                .zeroByteResource, .httpTooManyRedirects, .redirectToNonExistentLocation:
+            case .badServerResponse, .cannotParseResponse, .zeroByteResource, .httpTooManyRedirects,
+                .redirectToNonExistentLocation:
                 .invalidResponse("it is not valid HTTP")
+            case .cannotDecodeRawData, .cannotDecodeContentData:
+                .invalidResponse("its body cannot be decompressed")
             default:
                 .connectionLost("URLError \(error.code.rawValue)")
             }

@@ -16,6 +16,8 @@
     ///
     /// - `URLSession` joins repeated fields of a response with commas, `Set-Cookie` included.
     /// - `URLSession` may add a `Content-Type` to a `POST` without one. Martlet sets one if there is a body.
+    /// - It does not say which content codings it has decoded. gzip, deflate and Brotli always are; for Zstandard, which
+    ///   iOS 26, macOS 26 and most builds of libcurl know, the head is returned when the first four bytes have told.
     ///
     /// On Linux, prefer `AsyncHTTPClientTransport`. There, `URLSessionTransport` has these limits:
     /// - It buffers whatever part of a response has not been read yet.

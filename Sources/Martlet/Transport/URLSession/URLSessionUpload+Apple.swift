@@ -12,8 +12,6 @@
         static let canPause = true
         /// The rest of the response follows a rejected challenge.
         static let challengeEndsResponse = false
-        /// The encodings that the URL loading system decodes.
-        static let decodedEncodings: Set<String> = ["gzip", "x-gzip", "deflate", "br"]
 
         let task: URLSessionTask
         private let body: OutgoingBody?
@@ -203,5 +201,10 @@
     extension TransportError {
         /// Apple's error codes are complete.
         static func refined(_ error: URLError, hasHead: Bool) -> TransportError? { nil }
+
+        /// Whether the session could not decode the body.
+        static func isUndecodable(_ error: URLError) -> Bool {
+            error.code == .cannotDecodeRawData || error.code == .cannotDecodeContentData
+        }
     }
 #endif

@@ -15,8 +15,6 @@
         static let canPause = false
         /// The session reports the challenge after the body, and then an error.
         static let challengeEndsResponse = true
-        /// The encodings that libcurl decodes.
-        static let decodedEncodings: Set<String> = ["gzip", "x-gzip", "deflate", "br", "zstd"]
 
         private static let maximumInMemory = 1024 * 1024
 
@@ -99,6 +97,11 @@
     }
 
     extension TransportError {
+        /// Whether libcurl does not know a coding of the body, or refuses so many.
+        static func isUndecodable(_ error: URLError) -> Bool {
+            error.code == .unknown && error.localizedDescription.lowercased().contains("content encoding")
+        }
+
         /// Interprets the messages of libcurl if FoundationNetworking has no error code.
         static func refined(_ error: URLError, hasHead: Bool) -> TransportError? {
             let text = error.localizedDescription.lowercased()
@@ -109,6 +112,7 @@
             case .badServerResponse where !hasHead:
                 return .connectionLost("the server closed the connection")
             case .unknown:
+                if isUndecodable(error) { return .invalidResponse("its body cannot be decompressed") }
                 if text.contains("certificate") { return .tlsFailed("the server's certificate is not valid") }
                 if text.contains("ssl") || text.contains("tls") { return .tlsFailed("the handshake failed") }
                 if text.contains("unreachable") { return .offline }

@@ -1,0 +1,71 @@
+#if !os(Linux) || URLSession || !AsyncHTTPClient
+    internal import Foundation
+    internal import HTTPTypes
+
+    #if canImport(FoundationNetworking)
+        internal import FoundationNetworking
+    #endif
+
+    extension URLSessionExchange {
+        /// The state of the exchange, and the tasks that wait for the response.
+        struct State {
+            var task: URLSessionTask?
+            var queue: OperationQueue?
+            /// The task that waits for the head.
+            var sender: CheckedContinuation<HTTPResponse, any Error>?
+            /// The task that waits for a chunk of the body.
+            var reader: CheckedContinuation<Data?, any Error>?
+            /// The task that waits for the whole response, and the number of bytes that it accepts.
+            var caller: CheckedContinuation<Void, any Error>?
+            var maximumCount: Int?
+            var isTooLarge = false
+            var head: HTTPResponse?
+            /// The head as long as only the first bytes of the body can tell what the session has decoded.
+            var undecided: HTTPResponse?
+            var hasHead = false
+            var pieces: [Data] = []
+            var buffered = 0
+            var isPaused = false
+            /// How the body ends for the caller, after the buffered chunks; `nil` while more may arrive.
+            var end: Result<Void, any Error>?
+            /// The session has finished the task, which must not be cancelled any more.
+            var isOver = false
+            /// The task has been cancelled.
+            var wasCancelled = false
+            /// The session waits for the result of the redirect callback; on Linux the task must not be cancelled
+            /// meanwhile.
+            var isRedirecting = false
+            /// Retained until the task has finished.
+            var upload: URLSessionUpload?
+        }
+    }
+
+    extension URLSessionExchange.State {
+        /// The head of the response, and the task that waits for it.
+        typealias Decision = (sender: CheckedContinuation<HTTPResponse, any Error>?, head: HTTPResponse)
+
+        /// Receives the head, and decides what it announces if that does not depend on the body.
+        mutating func receive(_ head: HTTPResponse, hasBody: Bool) -> Decision? {
+            isRedirecting = false
+            hasHead = true
+            guard hasBody else { return settle(head) }
+            undecided = head
+            return decide()
+        }
+
+        /// Decides what the head announces, if the bytes that have arrived are enough.
+        mutating func decide(_ data: Data? = nil, isComplete: Bool = false) -> Decision? {
+            guard let undecided else { return nil }
+            var start = pieces.reduce(into: Data()) { $0 += $1 }
+            if let data { start += data }
+            return undecided.decoded(start, isComplete: isComplete).map { settle($0) }
+        }
+
+        private mutating func settle(_ head: HTTPResponse) -> Decision {
+            self.head = head
+            undecided = nil
+            defer { sender = nil }
+            return (sender, head)
+        }
+    }
+#endif
