@@ -6,6 +6,8 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     public let url: String
     /// How many times the request was sent.
     public let attempts: Int
+    /// Whether the call returns a stream as soon as the head of the response has arrived.
+    var awaitsHead = false
 
     /// The description of a call, for a custom ``APIClient`` that throws ``NetworkError``. Secrets in the URL are masked.
     public init(method: String, url: String, attempts: Int) {

@@ -17,6 +17,12 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
             "the server could not be reached (\(Redaction.redactReason(reason))). Check the address and the network."
         case .connectionLost(_, let reason):
             "the connection was lost (\(Redaction.redactReason(reason))). Try again."
+        case .timedOut(let call, let limit) where call.awaitsHead:
+            // CFNetwork looks into the body before it reports the head of such a response.
+            "no response header within \(limit.inSeconds.shortText) s. Let the server send it before its first piece. "
+                + "Apple's URLSession withholds it until 512 bytes have arrived, unless the server sends "
+                + "\"X-Content-Type-Options: nosniff\" or a type such as text/event-stream or application/json. "
+                + "Or raise the timeout."
         case .timedOut(_, let limit):
             "no complete response within \(limit.inSeconds.shortText) s. Try again, or raise the timeout."
         case .cancelled: "the call was cancelled."

@@ -19,8 +19,13 @@ public struct RequestContext: Sendable {
     /// The description of the call for errors. It is computed on each access, because redacting the path costs more
     /// than most calls need.
     public var call: CallDescription {
-        CallDescription(method: method, location: location, attempts: sent)
+        var call = CallDescription(method: method, location: location, attempts: sent)
+        call.awaitsHead = awaitsHead
+        return call
     }
+
+    /// Whether the call returns when the head of the response has arrived.
+    var awaitsHead = false
 
     /// The number of attempts handed to the transport.
     var sent = 0

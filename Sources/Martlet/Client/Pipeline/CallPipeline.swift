@@ -82,6 +82,7 @@ struct CallPipeline: Sendable {
         call.authorization.session = session ?? call.authorization.owner?.session
         call.monitor = monitor
         call.receiver = receiver
+        call.context.awaitsHead = receiver?.outlivesCall == true
         if config.cookies != nil { call.cookies = cookies(of: call, isSignIn: isSignIn) }
         do {
             let (response, lastAttempt) = try await run(&call)

@@ -15,8 +15,9 @@ extension NetworkClient {
     /// ```
     ///
     /// Only what is read is fetched, and releasing the stream ends the exchange. The stream also ends with the session
-    /// that the call belongs to. The timeout applies until the head has
-    /// arrived; the stream itself has no time limit. It throws ``NetworkError``, and holds its slot among
+    /// that the call belongs to. The timeout applies until the head has arrived; the stream itself has no time limit.
+    /// Apple's `URLSession` withholds the head of some responses until 512 bytes have arrived
+    /// (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>). The stream throws ``NetworkError``, and holds its slot among
     /// ``NetworkConfig/maximumConcurrentRequests`` until its end.
     /// - Parameters:
     ///   - endpoint: The endpoint to send.

@@ -26,6 +26,9 @@ extension NetworkClient {
     /// thrown: a 404, a 503 after all retries, another content type, ``NetworkError/sessionChanged(_:)`` after another
     /// sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out, ``NetworkError/sessionExpired(_:_:_:)``, or
     /// ``NetworkError/cancelled(_:)`` if the task is cancelled.
+    ///
+    /// A quiet connection has no time limit. Until the head of its response has arrived it has the endpoint's timeout; see
+    /// <doc:UploadsAndDownloads#What-a-server-of-streams-sends>.
     /// - Parameters:
     ///   - endpoint: The endpoint that sends the events.
     ///   - lastEventID: The id of the last event of an earlier sequence, to continue after it.

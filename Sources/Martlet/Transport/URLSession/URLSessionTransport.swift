@@ -16,6 +16,8 @@
     ///
     /// - `URLSession` joins repeated fields of a response with commas, `Set-Cookie` included.
     /// - `URLSession` may add a `Content-Type` to a `POST` without one. Martlet sets one if there is a body.
+    /// - On Apple platforms, `URLSession` withholds the head of some responses until 512 bytes of the body have arrived
+    ///   (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>).
     /// - It does not say which content codings it has decoded. gzip, deflate and Brotli always are; for Zstandard, which
     ///   iOS 26, macOS 26 and most builds of libcurl know, the head is returned when the first four bytes have told.
     ///
