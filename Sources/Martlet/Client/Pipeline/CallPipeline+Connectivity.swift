@@ -2,8 +2,10 @@ extension CallPipeline {
     /// Waits until the network returns, for a call that could not leave the device.
     ///
     /// If the device seems to have a network all the same, such as one without a route to the server, the request is sent
-    /// again after a pause, which doubles each time, or when the network changes.
+    /// again after a pause, which doubles each time, or when the network changes. The end of the call's session ends the
+    /// wait.
     /// - Returns: Whether the call may be sent again; `false` if it does not wait, or has waited long enough.
+    /// - Throws: ``SessionError`` if the session of the call has ended.
     func waitForConnectivity(_ call: inout CallState, _ observation: CallObservation?) async throws -> Bool {
         guard let limit = call.context.endpoint.connectivityTimeout ?? config.connectivityTimeout else { return false }
         let deadline = call.context.startedAt + limit
@@ -11,8 +13,12 @@ extension CallPipeline {
         let pause = min(ConnectivityPause.first * (1 << min(call.connectivityWaits, 20)), ConnectivityPause.longest)
         call.connectivityWaits += 1
         observation?.callIsWaitingForConnectivity(call.context)
-        await withTaskGroup { [time, monitor = config.connectivity] group in
+        let owner = call.authorization.owner
+        await withTaskGroup { [time, tokens, monitor = config.connectivity] group in
             group.addTask { try? await time.sleep(until: deadline) }
+            if let tokens, let owner {
+                group.addTask { try? await tokens.whileCurrent(owner, Race<Void>(), start: {}, onEnd: {}) }
+            }
             group.addTask {
                 var isFirst = true
                 for await isConnected in monitor.updates {
@@ -29,6 +35,7 @@ extension CallPipeline {
             group.cancelAll()
         }
         try Task.checkCancellation()
+        if let owner, let error = tokens?.end(of: owner) { throw error }
         return time.uptime < deadline
     }
 }
