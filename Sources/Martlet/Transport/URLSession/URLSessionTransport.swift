@@ -41,6 +41,8 @@
         public static let shared = URLSessionTransport()
 
         private let connections: Connections
+        /// Why nothing can be sent; `nil` if the configuration is usable.
+        private let refusal: TransportError?
         private let isolated = Locked<URLSessionTransport?>(nil)
         /// The time limits of exchanges in memory.
         private let limits = TimeLimits(time: .system)
@@ -48,9 +50,13 @@
         /// Creates a transport with its own session, which is invalidated when the transport and all response bodies
         /// have been released.
         /// - Parameter configuration: The configuration of the session, such as its limit of connections to one host.
-        ///   The transport overrides its settings for cookies, caches, credentials and time limits.
+        ///   The transport overrides its settings for cookies, caches, credentials and time limits. With the
+        ///   configuration of a background session every request fails with ``TransportError/invalidRequest(_:)``, because
+        ///   such a session raises an exception for a body in memory.
         public init(configuration: URLSessionConfiguration = .ephemeral) {
-            self.connections = Connections(configuration, trust: nil)
+            let isBackground = configuration.identifier != nil
+            self.connections = Connections(isBackground ? .ephemeral : configuration, trust: nil)
+            self.refusal = isBackground ? .invalidRequest(Self.backgroundRefusal) : nil
         }
 
         /// Creates a transport with its own certificates, pins or proxy.
@@ -69,21 +75,29 @@
         public init(
             configuration: URLSessionConfiguration = .ephemeral, tls: TLSSettings, proxy: ProxySettings? = nil
         ) throws(TransportSettingsError) {
+            guard configuration.identifier == nil else { throw .unsupported(Self.backgroundRefusal) }
             try tls.validate()
             let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
             let trust = try URLSessionTrust(tls, proxy, configuring: configuration)
             self.connections = Connections(configuration, trust: trust)
+            self.refusal = nil
         }
+
+        private static let backgroundRefusal =
+            "URLSessionTransport cannot use the configuration of a background session. "
+            + "Use a default or ephemeral one, and BackgroundTransfers for transfers in the background."
 
         private init(isolatedFrom connections: Connections) {
             self.connections = Connections(
                 connections.session.configuration, trust: connections.exchanges.trust)
+            self.refusal = nil
         }
 
         /// Sends the request, and returns when the head of the response has arrived.
         public func send(
             _ request: HTTPRequest, body: OutgoingBody?
         ) async throws -> (head: HTTPResponse, body: ByteStream) {
+            if let refusal { throw refusal }
             let urlRequest = try URLRequest(request)
             let exchange = URLSessionExchange(
                 host: urlRequest.url?.host ?? "", isHead: request.method == .head, recorder: .current)
@@ -100,6 +114,7 @@
         func exchange(
             _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
         ) async throws -> WholeResponse {
+            if let refusal { throw refusal }
             // Calls whose responses have arrived go on first, so that their requests go out together. Otherwise each would
             // wake the session's thread by itself.
             await Task.yield()
@@ -129,7 +144,9 @@
 
         /// A second transport with the same configuration and its own connections. It is created once.
         public func makeIsolatedTransport() -> any Transport {
-            isolated.withLock { isolated in
+            // Sends nothing either.
+            guard refusal == nil else { return self }
+            return isolated.withLock { isolated in
                 if let isolated { return isolated }
                 let transport = URLSessionTransport(isolatedFrom: connections)
                 isolated = transport
