@@ -15,8 +15,8 @@ ORDER = """
     Support/Concurrency Support Support/Disk Connectivity Endpoints Transport Errors Session/Record
     Stores/Disk Stores/Locks Stores Stores/File Stores/EncryptedFile Stores/Keychain Stores/SecretService
     Stores/Platform Session/Refreshers Session/Engine Session/Signing Session/Accounts Observation Transfers/Progress
-    Transfers/Multipart Interceptors Client/Decoding Client Transfers/Downloads Transfers/Events Guests
-    Observation/Combine
+    Transfers/Multipart Interceptors Client/Decoding Client Transfers/Downloads Transfers/Events
+    Transfers/Background Guests Observation/Combine
 """.split()
 MAX_FILES, MAX_LINES = 15, 300
 # The public API of module Martlet.

@@ -183,8 +183,10 @@ class Comparison:
 
     @staticmethod
     def is_spelled(selector, pieces, each):
-        """Whether Swift imports a selector under a name: it may drop words at the end of each piece."""
+        """Whether Swift imports a selector under a name: it may drop words at the end of each piece, and `With`."""
         own = selector.lower().rstrip(":").split(":")
+        if pieces[0].endswith("completionhandler"):
+            own[0] = own[0].replace("withcompletionhandler", "completionhandler")
         if each.kind in ("var", "let"):
             return own[0] in (pieces[0], f"is{pieces[0]}")
         if each.kind == "init":

@@ -1,6 +1,17 @@
+public import FoundationEssentials
+
 // https://developer.apple.com/documentation/foundation/urlerror
 public struct URLError: Error {
     public var code: URLError.Code { fatalError() }
+    public var downloadTaskResumeData: Data? { fatalError() }
+    public var backgroundTaskCancelledReason: URLError.BackgroundTaskCancelledReason? { fatalError() }
+
+    // https://developer.apple.com/documentation/foundation/urlerror/backgroundtaskcancelledreason-swift.enum
+    public enum BackgroundTaskCancelledReason: Int, Sendable {
+        case userForceQuitApplication
+        case backgroundUpdatesDisabled
+        case insufficientSystemResources
+    }
 
     // https://developer.apple.com/documentation/foundation/urlerror/code-swift.struct
     public struct Code: RawRepresentable, Hashable, Sendable {

@@ -29,7 +29,9 @@ public struct URLRequest: Hashable, Sendable {
 }
 
 // https://developer.apple.com/documentation/foundation/urlresponse
-open class URLResponse: NSObject, @unchecked Sendable {}
+open class URLResponse: NSObject, @unchecked Sendable {
+    open var url: URL? { fatalError() }
+}
 
 // https://developer.apple.com/documentation/foundation/httpurlresponse
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {

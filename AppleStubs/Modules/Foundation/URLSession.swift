@@ -27,12 +27,18 @@ open class URLSession: NSObject, @unchecked Sendable {
     open func dataTask(with request: URLRequest) -> URLSessionDataTask { fatalError() }
     open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask { fatalError() }
     open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask { fatalError() }
+    open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask { fatalError() }
+    open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { fatalError() }
+    open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask { fatalError() }
+    open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) { fatalError() }
 }
 
 // https://developer.apple.com/documentation/foundation/urlsessiontask
 open class URLSessionTask: NSObject, @unchecked Sendable {
     open var taskIdentifier: Int { fatalError() }
+    open var originalRequest: URLRequest? { fatalError() }
     open var response: URLResponse? { fatalError() }
+    open var taskDescription: String?
     open var countOfBytesSent: Int64 { fatalError() }
     open func resume() { fatalError() }
     open func suspend() { fatalError() }
@@ -45,11 +51,19 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 // https://developer.apple.com/documentation/foundation/urlsessionuploadtask
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 
+// https://developer.apple.com/documentation/foundation/urlsessiondownloadtask
+open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
+
 // https://developer.apple.com/documentation/foundation/urlsessionconfiguration
 open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     // Not public: the use of Apple's initializer is deprecated.
     override init() { fatalError() }
     open class var ephemeral: URLSessionConfiguration { fatalError() }
+    open class func background(withIdentifier identifier: String) -> URLSessionConfiguration { fatalError() }
+    open var identifier: String? { fatalError() }
+    open var isDiscretionary: Bool
+    open var sessionSendsLaunchEvents: Bool
+    open var sharedContainerIdentifier: String?
     open var requestCachePolicy = NSURLRequest.CachePolicy.useProtocolCachePolicy
     open var timeoutIntervalForRequest: TimeInterval
     open var timeoutIntervalForResource: TimeInterval

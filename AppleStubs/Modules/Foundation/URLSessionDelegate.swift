@@ -5,7 +5,9 @@ public import ObjectiveC
 // required here, so that the compiler reports it.
 
 // https://developer.apple.com/documentation/foundation/urlsessiondelegate
-public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
+public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+}
 
 // https://developer.apple.com/documentation/foundation/urlsessiontaskdelegate
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
@@ -34,4 +36,37 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     )
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+}
+
+// https://developer.apple.com/documentation/foundation/urlsessiondownloaddelegate
+public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+    )
+}
+
+// https://developer.apple.com/documentation/foundation/urlsessiontaskdelegate
+// The delegate of a session in the background does not need these methods.
+extension URLSessionDataDelegate where Self: URLSessionDownloadDelegate {
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {}
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {}
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {}
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {}
+}
+
+// https://developer.apple.com/documentation/foundation/urlsessiondelegate
+// Only a session in the background calls this method. A misspelled one is reported as a near miss.
+extension URLSessionDataDelegate {
+    public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 }

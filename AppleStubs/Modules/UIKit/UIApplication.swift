@@ -11,4 +11,12 @@
         public nonisolated static let protectedDataDidBecomeAvailableNotification = NSNotification.Name("")
         public nonisolated static let protectedDataWillBecomeUnavailableNotification = NSNotification.Name("")
     }
+
+    // https://developer.apple.com/documentation/uikit/uiapplicationdelegate
+    @MainActor public protocol UIApplicationDelegate: NSObjectProtocol {
+        func application(
+            _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+            completionHandler: @escaping () -> Void
+        )
+    }
 #endif

@@ -212,7 +212,7 @@
     }
 
     extension URLRequest {
-        fileprivate init(_ request: HTTPRequest) throws(TransportError) {
+        init(_ request: HTTPRequest) throws(TransportError) {
             guard let url = URL(string: try request.target()), url.host != nil else {
                 throw .invalidRequest("its URL is not valid")
             }

@@ -1,0 +1,41 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// An upload or a download of ``BackgroundTransfers``, as it was when it was read.
+public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
+    /// How far a transfer is.
+    public enum Stage: Sendable, Hashable {
+        /// The system has the transfer, or it waits for the network to renew its token.
+        case underWay
+        /// The session has expired. The transfer continues if the same user signs in again
+        /// (``SessionAccount/userID``), and is deleted if another one does.
+        case waitingForSignIn
+        /// The server has accepted the transfer with this status. A downloaded file is at its path.
+        case finished(status: Int)
+        /// The transfer has ended without success.
+        case failed(BackgroundTransferError)
+    }
+
+    /// Identifies the transfer, also after the app has been launched again.
+    public let id: UUID
+    /// Method and URL, with secrets masked.
+    public let call: CallDescription
+    /// The path of the downloaded file, or of the uploaded one; `nil` for an upload whose body is not a file of the app.
+    public let path: String?
+    /// How far the transfer is.
+    public let stage: Stage
+    /// The body of the response to an upload, or to a download that the server refused, up to 1 MiB; `nil` if there is
+    /// none yet, or if it is larger.
+    public let response: Data?
+
+    /// Whether the transfer has ended, so that nothing about it changes any more.
+    public var hasEnded: Bool {
+        switch stage {
+        case .underWay, .waitingForSignIn: false
+        case .finished, .failed: true
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// How the system performs the transfers of ``BackgroundTransfers``.
+public struct BackgroundTransferOptions: Sendable, Hashable {
+    /// How long a token must at least be valid when a transfer starts. It is refreshed first if it would expire before,
+    /// because the app may not be running when the server rejects it. Default 15 minutes.
+    public var minimumTokenLifetime: Duration = .seconds(15 * 60)
+    /// Whether the system chooses the time of the transfers, for example when the device has power and Wi-Fi. Default no.
+    public var isDiscretionary = false
+    /// Whether the system launches the app, or wakes it, when transfers have ended. Default yes. If no, the app learns
+    /// of them at its next launch.
+    public var sendsLaunchEvents = true
+    /// The app group whose container the system downloads to. An app extension must set it.
+    public var sharedContainerIdentifier: String?
+    /// The folder of the list of transfers and of the bodies that they send, which must stay the same. `nil` is a
+    /// folder of the app that has the name of the identifier. Extensions need one in the container of the app group.
+    public var folder: String?
+
+    /// Creates the default options.
+    public init() {}
+}

@@ -1,0 +1,166 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Uploads and downloads that the system continues while the app is suspended or not running, on Apple's platforms.
+///
+/// Create one when the app is launched, before the delegate of the app returns, and keep it:
+///
+/// ```swift
+/// let transfers = try BackgroundTransfers(identifier: "com.example.app.transfers", client: client)
+///
+/// let id = try await transfers.upload(fileAt: film, to: Call<NoContent>.post("/films"))
+///
+/// for await transfer in transfers.events {
+///     switch transfer.stage {
+///     case .finished: try await show(transfer); await transfers.remove(transfer.id)
+///     case .failed(let error): await report(error); await transfers.remove(transfer.id)
+///     case .waitingForSignIn: await askForSignIn()
+///     case .underWay: break
+///     }
+/// }
+/// ```
+///
+/// A transfer belongs to the session that started it. Before it starts, a token that would soon expire is refreshed
+/// (``BackgroundTransferOptions/minimumTokenLifetime``). If the server rejects the token all the same, the transfer
+/// starts again with a new one, at most once for each token, also if the app has been launched again meanwhile. When
+/// the user signs out or another one signs in, the transfer and its result are deleted.
+///
+/// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
+/// <doc:BackgroundTransfers> has the details.
+public final class BackgroundTransfers: Sendable {
+    /// What this process knows about the transfers.
+    struct State {
+        /// The launch that is under way or has succeeded.
+        var launch: Task<BackgroundSession, any Error>?
+        /// The transfers whose first attempt is being started.
+        var starting: Set<UUID> = []
+        /// What the app has been told, or will be when it subscribes.
+        var announced: [UUID: BackgroundTransfer] = [:]
+        var events = Broadcast<BackgroundTransfer>()
+        /// The attempts without a task at the launch. Their ends may still arrive.
+        var missing: Set<BackgroundTask.Name> = []
+        /// What the system gave for the rest of downloads. It contains tokens, so it is never stored.
+        var resumeData: [UUID: Data] = [:]
+        /// The settlement that runs, and the one after it.
+        var settling: Task<Void, Never>?
+        var nextSettling: Task<Void, Never>?
+        /// Whether the system has delivered all events, and the tasks that wait for that.
+        var hasDeliveredEvents = false
+        var waiting: [UUID: CheckedContinuation<Void, Never>] = [:]
+        /// Follows the state of the session.
+        var watch: Task<Void, Never>?
+    }
+
+    /// The identifiers of this process. The system does not define what two sessions with one identifier do.
+    private static let identifiers = Locked<Set<String>>([])
+
+    let identifier: String
+    let client: NetworkClient
+    let options: BackgroundTransferOptions
+    let list: TransferList
+    /// Replaced in paths that are stored.
+    let home: String
+    let makeSession: @Sendable (BackgroundTransfers) -> BackgroundSession
+    let limits: TimeLimits
+    let state = Locked(State())
+
+    /// - Parameters:
+    ///   - home: The folder of the user, or the container of the app.
+    ///   - steps: Reports each step to a test.
+    ///   - makeSession: Creates the system's side, when the list has been read.
+    init(
+        identifier: String, client: NetworkClient, options: BackgroundTransferOptions, home: String? = nil,
+        steps: TransferSteps = TransferSteps(),
+        makeSession: @escaping @Sendable (BackgroundTransfers) -> BackgroundSession
+    ) throws(BackgroundTransferError) {
+        guard Self.identifiers.withLock({ $0.insert(identifier).inserted }) else { throw .identifierInUse(identifier) }
+        self.identifier = identifier
+        self.client = client
+        self.options = options
+        self.home = home ?? ProcessInfo.processInfo.environment["HOME"] ?? ""
+        let folder = options.folder ?? Disk.stateFolder(of: identifier) + "/transfers"
+        list = TransferList(TransferFolder(path: folder, steps: steps))
+        limits = TimeLimits(time: client.pipeline.time)
+        self.makeSession = makeSession
+        Task { [weak self] in _ = try? await self?.launched() }
+    }
+
+    deinit {
+        _ = Self.identifiers.withLock { $0.remove(identifier) }
+        let listeners = state.withLock { state in
+            state.watch?.cancel()
+            return state.events.finish()
+        }
+        listeners.wake()
+    }
+
+    /// The transfers that the app has not removed, in no particular order.
+    /// - Throws: ``StorageError`` if the list cannot be read, for example before the device was unlocked for the first
+    ///   time.
+    public var transfers: [BackgroundTransfer] {
+        get async throws(StorageError) {
+            _ = await session()
+            return await shown(try await list.all())
+        }
+    }
+
+    /// Each transfer that has ended or waits for a sign-in, then every further one.
+    ///
+    /// A transfer that has ended is kept, and is in the events of the next launch too, until ``remove(_:)`` is called:
+    /// the app may be killed before it has dealt with the result. Only the end of its session removes it as well.
+    public var events: AsyncStream<BackgroundTransfer> {
+        state.withLock { state in
+            state.events.subscribe(first: Array(state.announced.values), buffering: { $0.append($1) })
+        }
+    }
+
+    /// Forgets a transfer. One that is under way is cancelled. A downloaded file stays at its path.
+    public func remove(_ id: UUID) async {
+        await discard(id)
+        state.withLock { state in state.announced[id] = nil }
+    }
+
+    /// Starts what waits for a new token or a readable store. Call it when the app comes to the foreground. A sign-in, and
+    /// any other call that refreshes the token, do the same.
+    public func resume() async {
+        guard await session() != nil else { return }
+        await settle()
+    }
+
+    /// Waits until the events are handled for which the system has launched or woken the app, and what follows from them
+    /// has been started.
+    ///
+    /// For SwiftUI: `.backgroundTask(.urlSession(identifier)) { await transfers.handleEvents() }`.
+    public func handleEvents() async {
+        let id = UUID()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDone = state.withLock { state in
+                    guard !state.hasDeliveredEvents, !Task.isCancelled else {
+                        // The next events have a completion handler of their own.
+                        state.hasDeliveredEvents = false
+                        return true
+                    }
+                    state.waiting[id] = continuation
+                    return false
+                }
+                if isDone { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+        }
+    }
+
+    /// Calls the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)` on the main
+    /// thread, when the events are handled for which the system has launched or woken the app, and what follows from
+    /// them has been started.
+    @MainActor public func handleEvents(completionHandler: @escaping () -> Void) {
+        Task {
+            await handleEvents()
+            completionHandler()
+        }
+    }
+}

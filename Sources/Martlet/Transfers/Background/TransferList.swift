@@ -1,0 +1,90 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The list of transfers, in memory and on the disk. Changes happen one after another on a thread that may block.
+final class TransferList: Sendable {
+    let folder: TransferFolder
+    private let queue = BlockingQueue("martlet.background-transfers")
+    /// `nil` until the list has been read. Written on `queue` only.
+    private let records = Locked<[UUID: TransferRecord]?>(nil)
+
+    init(_ folder: TransferFolder) {
+        self.folder = folder
+    }
+
+    /// Reads the list if that has not happened yet.
+    func all() async throws(StorageError) -> [TransferRecord] {
+        try await run { () throws(StorageError) in Array(try self.loaded().values) }
+    }
+
+    /// What is known without reading the disk.
+    func record(_ id: UUID) -> TransferRecord? {
+        records.withLock { $0?[id] }
+    }
+
+    /// Adds a transfer, unless there is one with its ID.
+    func add(_ record: TransferRecord) async throws(StorageError) {
+        try await run { () throws(StorageError) in
+            if try self.loaded()[record.id] == nil { try self.write(record) }
+        }
+    }
+
+    /// Changes a transfer. The change is on the disk when the method returns.
+    /// - Parameter change: Changes the record, and returns whether it has.
+    /// - Returns: The record after the change; `nil` if there is none, or if nothing has changed.
+    @discardableResult
+    func change(
+        _ id: UUID, _ change: @escaping @Sendable (inout TransferRecord) -> Bool
+    ) async throws(StorageError) -> TransferRecord? {
+        try await run { () throws(StorageError) in
+            guard var record = try self.loaded()[id], change(&record) else { return nil }
+            try self.write(record)
+            return record
+        }
+    }
+
+    /// Like `change`, on a thread of the system. The caller blocks, so that the change is on the disk before the system
+    /// learns that the event was handled.
+    /// - Parameter change: May also move files.
+    func changeHere(_ id: UUID, _ change: (inout TransferRecord) throws(StorageError) -> Bool) throws(StorageError) {
+        var result = Result<Void, StorageError>.success(())
+        queue.wait {
+            result = Result { () throws(StorageError) in
+                guard var record = try loaded()[id], try change(&record) else { return }
+                try write(record)
+            }
+        }
+        try result.get()
+    }
+
+    /// Removes a transfer and its files.
+    func remove(_ id: UUID) async throws(StorageError) {
+        try await run { () throws(StorageError) in
+            _ = try self.loaded()
+            try self.folder.remove(id)
+            self.records.withLock { $0?[id] = nil }
+        }
+    }
+
+    /// Runs work that may block, in order with all changes.
+    func run<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await queue.run(work)
+    }
+
+    private func loaded() throws(StorageError) -> [UUID: TransferRecord] {
+        if let known = records.withLock({ $0 }) { return known }
+        let read = try folder.load()
+        records.withLock { $0 = read }
+        return read
+    }
+
+    private func write(_ record: TransferRecord) throws(StorageError) {
+        try folder.write(record)
+        records.withLock { $0?[record.id] = record }
+    }
+}

@@ -1,0 +1,125 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A transfer in the list on the disk: what starting it again needs, and no secret.
+struct TransferRecord: Sendable, Hashable, Codable {
+    enum Kind: String, Sendable, Codable {
+        case upload, download
+    }
+
+    /// How far the transfer is. Each phase is on the disk before the step after it is taken.
+    enum Phase: Sendable, Hashable, Codable {
+        /// No task of this attempt or a later one has been resumed.
+        case planned
+        /// A task has been resumed, or is about to be.
+        case started
+        /// The server has rejected the token of the attempt.
+        case rejected
+        /// The response is kept, but not yet given to the app.
+        case received(status: Int)
+        case finished(status: Int)
+        case failed(BackgroundTransferError)
+    }
+
+    let id: UUID
+    let kind: Kind
+    let method: String
+    /// Method and URL for the app, with secrets masked.
+    let shownURL: String
+    /// The URL; `nil` if it contains a secret. Such a transfer is never started again.
+    let url: String?
+    /// The header fields of the endpoint, as pairs.
+    let headers: [[String]]
+    let acceptableStatuses: [Range<Int>]
+    /// The file of the app that is uploaded, or the path of the downloaded file; `nil` if the folder of the list has the
+    /// body. In the form of ``PortablePath``.
+    let path: String?
+    /// The only session that the transfer belongs to; `nil` if it needs none.
+    var session: SessionID?
+    /// The user of that session.
+    var userID: String?
+    /// Whether an attempt carries a token.
+    let isSigned: Bool
+    /// The number of attempts, each with a task of its own.
+    var attempt = 0
+    /// The rotation of the token that signed the attempt.
+    var rotation: Int?
+    /// How many attempts a rejected token has caused.
+    var replays = 0
+    var phase = Phase.planned
+
+    /// A server that rejects this many new tokens will not accept the next one.
+    static let maximumReplays = 4
+
+    var name: BackgroundTask.Name { BackgroundTask.Name(id: id, attempt: attempt) }
+
+    /// The token of the attempt; `nil` if it carried none, or one of a former session of the user.
+    var stamp: SessionStamp? {
+        guard let session, let rotation else { return nil }
+        return SessionStamp(session: session, rotation: rotation)
+    }
+
+    /// Whether the server may get the request twice (RFC 9110, section 9.2.2).
+    var isRepeatable: Bool {
+        url != nil && ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(method)
+    }
+
+    var hasEnded: Bool {
+        switch phase {
+        case .finished, .failed: true
+        case .planned, .started, .rejected, .received: false
+        }
+    }
+
+    func accepts(_ status: Int) -> Bool {
+        acceptableStatuses.contains { $0.contains(status) }
+    }
+
+    /// Whether the end of a task is the end of the current attempt. It may arrive after the task counted as lost.
+    func awaits(_ name: BackgroundTask.Name) -> Bool {
+        name == self.name && (phase == .started || phase == .failed(.interrupted))
+    }
+
+    /// The phase of a transfer whose task has ended without a response.
+    var phaseAfterInterruption: Phase {
+        isRepeatable ? .planned : .failed(.interrupted)
+    }
+}
+
+/// The endpoint of a transfer that is started again.
+struct RecordedEndpoint: Endpoint {
+    let path: RequestPath
+    let method: HTTPRequest.Method
+    let headers: HTTPFields
+
+    init?(_ record: TransferRecord) {
+        guard let url = record.url, let method = HTTPRequest.Method(record.method) else { return nil }
+        path = .absolute(url)
+        self.method = method
+        var fields = HTTPFields()
+        for pair in record.headers where pair.count == 2 {
+            if let name = HTTPField.Name(pair[0]) { fields.append(HTTPField(name: name, value: pair[1])) }
+        }
+        headers = fields
+    }
+}
+
+/// A path that is still right if the system moves the container of the app, which it does when it updates the app.
+enum PortablePath {
+    private static let home = "~/"
+
+    static func portable(_ path: String, home folder: String) -> String {
+        guard !folder.isEmpty, path.hasPrefix(folder + "/") else { return path }
+        return home + path.dropFirst(folder.count + 1)
+    }
+
+    static func absolute(_ path: String, home folder: String) -> String {
+        guard path.hasPrefix(home) else { return path }
+        return folder + "/" + path.dropFirst(home.count)
+    }
+}

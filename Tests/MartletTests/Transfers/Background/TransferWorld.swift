@@ -1,0 +1,116 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+/// A device with one app: its files, its session, and the system's transfers.
+final class TransferWorld: Sendable {
+    let path: String
+    let daemon: TransferDaemon
+    let time = ManualTimeSource()
+    /// The number of the oldest token that the server accepts.
+    let oldestAccepted = Locked(0)
+    /// Numbers the tokens that the server has issued.
+    let refresher: CountingRefresher
+
+    /// - Parameter path: The container of the app. It exists.
+    init(_ path: String, daemon state: TransferDaemon.State = .init(), oldestAccepted: Int = 0) throws {
+        self.path = path
+        daemon = TransferDaemon(folder: path, state)
+        refresher = CountingRefresher()
+        self.oldestAccepted.withLock { $0 = oldestAccepted }
+    }
+
+    static func with<Result>(_ body: (TransferWorld) async throws -> Result) async throws -> Result {
+        try await TemporaryFolder.with { try await body(TransferWorld($0.path)) }
+    }
+
+    var folder: String { path + "/list" }
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted() }
+
+    func content(_ name: String) -> String? {
+        FileManager.default.contents(atPath: path + "/" + name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The server: it accepts tokens from a number on, and tells which one it got.
+    var server: TransferDaemon.Server {
+        { [oldestAccepted] request, _ in
+            let number = request.headerFields[.authorization].flatMap { Int($0.drop { !$0.isNumber }) }
+            guard let number, number >= oldestAccepted.withLock({ $0 }) else {
+                return .init(status: 401, body: Data("who are you?".utf8))
+            }
+            return .init(status: 200, body: Data("film".utf8))
+        }
+    }
+
+    func signedIn(
+        _ user: String? = "ada", number: Int = 0, id: SessionID? = nil, lifetime: Duration = .seconds(3600)
+    ) async -> TokenManager {
+        let record = StoredSession(
+            storing: .fresh(number, lifetime: lifetime), id: id, account: SessionAccount(userID: user),
+            at: time.wallClock)
+        return await manager(.inMemory(holding: record))
+    }
+
+    func manager(_ store: any TokenStore) async -> TokenManager {
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: store, refresher: refresher, transport: StubTransport(),
+            connectivity: nil, time: time)
+        _ = await tokens.loadedState
+        return tokens
+    }
+
+    /// A launch of the app.
+    func launch(
+        _ tokens: TokenManager, identifier: String = UUID().uuidString, home: String? = nil,
+        steps: TransferSteps = TransferSteps(), change: (inout BackgroundTransferOptions) -> Void = { _ in }
+    ) async throws -> BackgroundTransfers {
+        var options = BackgroundTransferOptions()
+        options.folder = folder
+        change(&options)
+        let transfers = try BackgroundTransfers(
+            identifier: identifier, client: NetworkClient(tokens: tokens), options: options, home: home ?? path,
+            steps: steps
+        ) { [daemon] in daemon.connect($0) }
+        _ = await transfers.session()
+        return transfers
+    }
+
+    /// Lets the system and the app work until nothing is left to do.
+    func run(_ transfers: BackgroundTransfers) async {
+        for _ in 0..<12 {
+            await daemon.deliver()
+            await transfers.resume()
+            await daemon.perform(server)
+        }
+        await daemon.deliver()
+        await transfers.resume()
+    }
+}
+
+/// Issues the token after the one it gets.
+final class CountingRefresher: TokenRefresher {
+    let failure = Locked<RefreshError?>(nil)
+    let rejects = Locked(false)
+    let count = Locked(0)
+
+    func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        if rejects.withLock({ $0 }) { throw RefreshRejectedError() }
+        count.withLock { $0 += 1 }
+        let number = Int(bundle.accessToken.reveal().drop { !$0.isNumber }) ?? 0
+        return .fresh(number + 1)
+    }
+}
+
+/// Collects the events of transfers, so that a test can wait for one.
+func first(
+    _ transfers: BackgroundTransfers, where isWanted: @Sendable (BackgroundTransfer) -> Bool
+) async -> BackgroundTransfer? {
+    for await transfer in transfers.events where isWanted(transfer) { return transfer }
+    return nil
+}
+
+let film = Call<NoContent>.get("/films/7")
