@@ -23,6 +23,7 @@ public var ENOTSUP: Int32 { fatalError() }
 public var EOPNOTSUPP: Int32 { fatalError() }
 public var EPERM: Int32 { fatalError() }
 public var EWOULDBLOCK: Int32 { fatalError() }
+public var EXDEV: Int32 { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/strerror.3.html
 @discardableResult public func strerror(_ __errnum: Int32) -> UnsafeMutablePointer<CChar>! { fatalError() }

@@ -29,7 +29,7 @@
 /// the user signs out or another one signs in, the transfer and its result are deleted.
 ///
 /// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
-/// <doc:BackgroundTransfers> has the details.
+/// <doc:TransfersInTheBackground> has the details.
 public final class BackgroundTransfers: Sendable {
     /// What this process knows about the transfers.
     struct State {

@@ -153,8 +153,9 @@ struct TransferFolder: Sendable {
         guard (try? FileManager.default.copyItem(atPath: source, toPath: temporary)) != nil,
             System.rename(temporary, destination) == 0
         else {
+            let error = FileError(writing: destination, in: folder, errno: errno)
             System.unlink(temporary)
-            throw FileError(.unwritable(errno: EXDEV), path: destination)
+            throw error
         }
         System.unlink(source)
     }
