@@ -69,9 +69,17 @@
         /// The library of the system.
         static let system = Result { () throws(StorageError) in try LibSecret(name: "libsecret-1.so.0") }
 
-        /// - Parameter name: The file name of the library, or its path.
-        /// - Throws: ``StorageError`` if the library is not installed, or lacks a function.
-        init(name: String) throws(StorageError) {
+        /// - Parameters:
+        ///   - name: The file name of the library, or its path.
+        ///   - isStaticProgram: Whether this program is linked statically, with the C library.
+        /// - Throws: ``StorageError`` if the library is not installed, cannot be loaded, or lacks a function.
+        init(name: String, isStaticProgram: Bool = Library.isStaticProgram) throws(StorageError) {
+            guard !isStaticProgram else {
+                throw StorageError(
+                    .unreachable,
+                    "libsecret cannot be loaded into a program that is linked with -static-executable. Link it with "
+                        + "--static-swift-stdlib alone, or choose a store in files")
+            }
             let library = try Library(name)
             free = try library["g_free"]
             freeError = try library["g_error_free"]
@@ -185,11 +193,15 @@
     }
 
     /// An opened library. It is never closed: GLib has threads of its own and cannot be unloaded.
-    private struct Library {
+    struct Library {
+        /// Whether this program has no dynamic loader. glibc then loads a library with a second C library, and the first
+        /// call ends the process. Such a program has no table of dynamic symbols.
+        static let isStaticProgram = dlsym(nil, "dlopen") == nil
+
         private let name: String
         private let handle: UnsafeMutableRawPointer
 
-        init(_ name: String) throws(StorageError) {
+        fileprivate init(_ name: String) throws(StorageError) {
             guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
                 let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
                 throw StorageError(
@@ -202,7 +214,7 @@
         }
 
         /// A function of the library or of its dependencies.
-        subscript<Function>(_ symbol: String) -> Function {
+        fileprivate subscript<Function>(_ symbol: String) -> Function {
             get throws(StorageError) {
                 guard let address = dlsym(handle, symbol) else {
                     throw StorageError(

@@ -20,6 +20,16 @@
                 of: SecretServiceStorage(service: "com.example.app", timeout: .seconds(3_600), link: wrong))
         }
 
+        @Test("a static program does not load the library, which would end it") func staticProgram() async {
+            #expect(!Library.isStaticProgram)
+            let link = SecretServiceLink { () throws(StorageError) in
+                try LibSecret(name: "libsecret-1.so.0", isStaticProgram: true)
+            }
+            let storage = SecretServiceStorage(service: "com.example.app", timeout: .seconds(3_600), link: link)
+            await KeyringFixture.expectFailure(.unreachable, mentioning: "-static-executable", of: storage)
+            #expect(await storage.availability()?.kind == .unreachable)
+        }
+
         @Test("a call that never returns times out for its caller, and no call starts after its timeout")
         func stuck() async {
             let stuck = DispatchSemaphore(value: 0)
