@@ -29,10 +29,15 @@
         ) throws(ImageError) -> Bitmap {
             // libwebp without libwebpdemux cannot read animations.
             let still = description.kind == .webP && description.isAnimated ? WebPHeaders.firstFrame(of: bytes) : nil
-            return try Self.withBytes(still ?? bytes) { bytes throws(ImageError) in
-                let reader = try Self.open(bytes, description, for: size)
-                return try reader.bitmap(of: size, description, cancellation)
+            let area = description.firstFrame?.scaled(from: description.size, to: size)
+            let bitmap = try Self.withBytes(still ?? bytes) { bytes throws(ImageError) in
+                var description = description
+                if let frame = description.firstFrame { description.size = frame.size }
+                let reader = try Self.open(bytes, description, for: area?.size ?? size)
+                return try reader.bitmap(of: area?.size ?? size, description, cancellation)
             }
+            guard let area, bitmap.size == area.size else { return bitmap }
+            return bitmap.placed(in: area, of: size)
         }
 
         private static func open(

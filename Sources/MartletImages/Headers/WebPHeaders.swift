@@ -22,6 +22,12 @@ enum WebPHeaders {
         guard description.size.width > 0, description.size.height > 0 else {
             throw .damaged(.webP, reason: "it has no size")
         }
+        if let frame = description.firstFrame {
+            guard frame.fits(in: description.size) else {
+                throw .damaged(.webP, reason: "its first frame is larger than the picture")
+            }
+            if frame.size == description.size { description.firstFrame = nil } else { description.hasAlpha = true }
+        }
         description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up
         return description
     }
@@ -47,13 +53,16 @@ enum WebPHeaders {
             description.isSRGB = ICCProfile.isSRGB(profile)
         case "ANIM": description.hasOtherMetadata = true
         case "ANMF":
-            guard !description.isAnimated, let width = content.number(at: 6, bytes: 3, isLittleEndian: true),
+            guard !description.isAnimated, let left = content.number(at: 0, bytes: 3, isLittleEndian: true),
+                let top = content.number(at: 3, bytes: 3, isLittleEndian: true),
+                let width = content.number(at: 6, bytes: 3, isLittleEndian: true),
                 let height = content.number(at: 9, bytes: 3, isLittleEndian: true)
             else { return }
-            // Only the first frame is decoded.
+            // Only the first frame is decoded. Its offset is stored in units of two pixels.
             description.isAnimated = true
             description.hasOtherMetadata = true
-            description.size = PixelSize(width: width + 1, height: height + 1)
+            description.firstFrame = FrameArea(
+                left: left * 2, top: top * 2, size: PixelSize(width: width + 1, height: height + 1))
         case "EXIF" where description.exif == nil:
             // Some encoders prepend the marker of a JPEG segment.
             description.exif = content.part(from: content.has("Exif\0\0") ? 6 : 0).data

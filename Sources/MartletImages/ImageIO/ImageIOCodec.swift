@@ -36,8 +36,13 @@ struct ImageIOCodec: ImageCodec {
             throw .damaged(description.kind, reason: "it has more pixels than its headers say")
         }
         try cancellation.check()
-        let drawn = try picture.draw(longestSide: Self.longestSide(of: picture.properties.size, for: size))
-        return try drawn.bitmap(reducedTo: size, cancellation)
+        // Image I/O may show a frame on its canvas, or alone.
+        let frame = description.firstFrame.flatMap { $0.size == picture.properties.size ? $0 : nil }
+        let area = frame?.scaled(from: description.size, to: size)
+        let ownSize = area?.size ?? size
+        let drawn = try picture.draw(longestSide: Self.longestSide(of: picture.properties.size, for: ownSize))
+        let bitmap = try drawn.bitmap(reducedTo: ownSize, cancellation)
+        return area.map { bitmap.placed(in: $0, of: size) } ?? bitmap
     }
 
     /// The longest side that Image I/O scales to: 1.5 times the wanted side, so that the filter shared by all platforms

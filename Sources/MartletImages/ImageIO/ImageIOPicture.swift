@@ -15,12 +15,15 @@ struct ImageIOPicture {
     init(_ file: Data, _ kind: ImageKind, _ calls: ImageIOCalls) throws(ImageError) {
         // SVG and PDF have no pixels, and Image I/O reads them only partly and only on some systems.
         guard kind != .svg, kind != .pdf, let source = calls.open(file) else { throw Self.unsupported(kind) }
-        try Self.check(source.status(), kind)
+        try Self.checkDamage(source.status(), kind)
         if FileEnd(of: file) == .missing { throw Self.cutShort(kind) }
         let index = source.primaryIndex()
-        try Self.check(source.imageStatus(index), kind)
+        let status = source.imageStatus(index)
+        try Self.checkDamage(status, kind)
         guard let properties = source.properties(index), properties.size.width > 0, properties.size.height > 0 else {
-            throw .damaged(kind, reason: "it has no size")
+            throw Self.error(status == .complete ? source.status() : status, kind)
+                ?? .damaged(
+                    kind, reason: "it has no size")
         }
         self.source = source
         self.properties = properties
@@ -31,20 +34,30 @@ struct ImageIOPicture {
     /// Decodes the image, scaled down to `longestSide` if it is larger.
     func draw(longestSide: Int) throws(ImageError) -> DrawnImage {
         let drawn = source.draw(index, longestSide)
+        let status = source.imageStatus(index)
         // A truncated file may be detected only after decoding.
-        try Self.check(source.imageStatus(index), kind)
-        guard let drawn else { throw .damaged(kind, reason: "Image I/O cannot decode it") }
+        try Self.checkDamage(status, kind)
+        guard let drawn else {
+            throw Self.error(status, kind) ?? .damaged(kind, reason: "Image I/O cannot decode it")
+        }
         return drawn
     }
 
-    /// Throws if the status is not `.complete`. The source has the whole file, so an incomplete one is truncated.
-    private static func check(_ status: ImageIOStatus, _ kind: ImageKind) throws(ImageError) {
+    /// Throws if the status says that the data is damaged. Image I/O may report all others for a good picture, as long as
+    /// it has decoded nothing of it.
+    private static func checkDamage(_ status: ImageIOStatus, _ kind: ImageKind) throws(ImageError) {
+        if [.unexpectedEnd, .invalidData].contains(status), let error = error(status, kind) { throw error }
+    }
+
+    /// Why a picture cannot be read; `nil` if the status does not say. The source has the whole file, so an incomplete one
+    /// is truncated.
+    private static func error(_ status: ImageIOStatus, _ kind: ImageKind) -> ImageError? {
         switch status {
-        case .complete: return
-        case .unknownType: throw unsupported(kind)
-        case .incomplete, .readingHeader, .unexpectedEnd: throw cutShort(kind)
-        case .invalidData: throw .damaged(kind, reason: "its data is invalid")
-        case .other(let status): throw .damaged(kind, reason: "Image I/O reports status \(status)")
+        case .complete: nil
+        case .unknownType: unsupported(kind)
+        case .incomplete, .readingHeader, .unexpectedEnd: cutShort(kind)
+        case .invalidData: .damaged(kind, reason: "its data is invalid")
+        case .other(let status): .damaged(kind, reason: "Image I/O reports status \(status)")
         }
     }
 

@@ -31,6 +31,41 @@
             #expect(isClose(quarters, expected, within: 16))
         }
 
+        @Test("a first frame that covers a part of its animation keeps its place on a transparent picture")
+        func croppedFrame() async throws {
+            let still = try Pictures.data("clean.webp")
+            func number(_ value: Int, _ bytes: Int) -> Data {
+                Data((0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) })
+            }
+            func chunk(_ name: String, _ content: Data) -> Data {
+                Data(name.utf8) + number(content.count, 4) + content + Data(count: content.count % 2)
+            }
+            func animation(left: Int) -> Data {
+                let frame = number(left / 2, 3) + number(8, 3) + number(47, 3) + number(31, 3) + Data(count: 4)
+                let body =
+                    Data("WEBP".utf8) + chunk("VP8X", Data([2, 0, 0, 0]) + number(95, 3) + number(63, 3))
+                    + chunk("ANIM", Data(count: 6)) + chunk("ANMF", frame + still.dropFirst(12))
+                return Data("RIFF".utf8) + number(body.count, 4) + body
+            }
+            var options = ImageProcessor.Options()
+            options.format = .png
+            for scale in [1, 2] {
+                options.bounds = PixelSize(width: 96 / scale, height: 64 / scale)
+                let image = try await ImageProcessor(options).prepare(.data(animation(left: 32)))
+                #expect(image.size == options.bounds)
+                let bitmap = try decoded(image.data)
+                func alpha(_ x: Int, _ y: Int) -> UInt8 {
+                    bitmap.pixels[((y / scale) * bitmap.size.width + x / scale) * bitmap.layout.channels + 3]
+                }
+                #expect(bitmap.layout == .rgba)
+                #expect([alpha(0, 0), alpha(28, 32), alpha(84, 32), alpha(56, 12), alpha(56, 52)] == [0, 0, 0, 0, 0])
+                #expect([alpha(34, 18), alpha(56, 32), alpha(77, 45)] == [255, 255, 255])
+            }
+            await #expect(throws: ImageError.damaged(.webP, reason: "its first frame is larger than the picture")) {
+                try await ImageProcessor(options).prepare(.data(animation(left: 50)))
+            }
+        }
+
         @Test("a HEIC decodes to the same quarters", HEIFLibrary.isThere)
         func heif() async throws {
             let image = try await prepare("quarters.heic")

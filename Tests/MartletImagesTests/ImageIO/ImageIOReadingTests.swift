@@ -107,8 +107,13 @@ import Testing
         let expected = ImageError.unsupported(
             kind, advice: "This system cannot read it. Choose a JPEG, PNG, WebP or HEIC.")
         #expect(problem(file, kind) { $0.opens = false } == expected)
-        #expect(problem(file, kind) { $0.status = .unknownType } == expected)
-        #expect(problem(file, kind) { $0.imageStatus = [0: .unknownType] } == expected)
+        #expect(problem(file, kind) { ($0.status, $0.properties) = (.unknownType, [:]) } == expected)
+        #expect(problem(file, kind) { ($0.imageStatus, $0.properties) = ([0: .unknownType], [:]) } == expected)
+        let fake = FakeImageIO { ($0.statusAfterDrawing, $0.drawn) = (.unknownType, .some(nil)) }
+        #expect(
+            throws: ImageError.unsupported(
+                .heic, advice: "This system cannot read it. Choose a JPEG, PNG, WebP or HEIC.")
+        ) { try decode(fake) }
     }
 
     @Test("formats known only to Image I/O are read") func otherKind() async throws {
@@ -118,8 +123,9 @@ import Testing
         #expect(picture.size == PixelSize(width: 40, height: 30))
         #expect(fake.state.calls.first == "draw 0 in 40")
         for change in [
-            { $0.opens = false }, { $0.status = .unknownType }, { $0.status = .readingHeader },
-            { $0.imageStatus = [0: .invalidData] }, { $0.properties = [:] },
+            { $0.opens = false }, { ($0.status, $0.properties) = (.unknownType, [:]) },
+            { ($0.status, $0.properties) = (.readingHeader, [:]) }, { $0.imageStatus = [0: .invalidData] },
+            { $0.properties = [:] },
         ] as [@Sendable (inout FakeImageIO.State) -> Void] {
             let processor = ImageProcessor(ImageProcessor.Options(), codec: FakeImageIO(change).codec)
             await #expect(throws: ImageError.notAnImage) { try await processor.prepare(.data(photoshop)) }
@@ -134,10 +140,44 @@ import Testing
         }
     }
 
-    @Test("an incomplete file is damaged", arguments: [ImageIOStatus.incomplete, .readingHeader, .unexpectedEnd])
-    func cutShort(_ status: ImageIOStatus) {
-        #expect(damage(file) { $0.status = status } == "it ends early")
-        #expect(damage(file) { $0.imageStatus = [0: status] } == "it ends early")
+    @Test(
+        "a good picture is read, whatever Image I/O says before it has decoded something",
+        arguments: [ImageIOStatus.incomplete, .readingHeader, .unknownType, .other(-9)])
+    func undecided(_ status: ImageIOStatus) throws {
+        for after in [ImageIOStatus.complete, status] {
+            let fake = FakeImageIO { state in
+                state.status = status
+                state.imageStatus = [0: status]
+                state.statusAfterDrawing = after
+            }
+            #expect(try fake.codec.inspect(file, as: .heic).size == description.size)
+            #expect(try decode(fake).size == small)
+        }
+    }
+
+    @Test("a file that ends early is damaged") func cutShort() {
+        #expect(damage(file) { $0.status = .unexpectedEnd } == "it ends early")
+        #expect(damage(file) { $0.imageStatus = [0: .unexpectedEnd] } == "it ends early")
+        for status in [ImageIOStatus.incomplete, .readingHeader] {
+            #expect(damage(file) { ($0.status, $0.properties) = (status, [:]) } == "it ends early")
+            let fake = FakeImageIO { ($0.statusAfterDrawing, $0.drawn) = (status, .some(nil)) }
+            #expect(throws: ImageError.damaged(.heic, reason: "it ends early")) { try decode(fake) }
+        }
+    }
+
+    @Test("the first frame of an animation keeps its place, whether Image I/O shows it on its canvas or alone")
+    func croppedFrame() throws {
+        var description = ImageDescription(kind: .webP, size: PixelSize(width: 80, height: 60))
+        description.firstFrame = FrameArea(left: 40, top: 20, size: PixelSize(width: 40, height: 30))
+        let file = Data(FileEndTests.webP)
+        for (size, opaque) in [(PixelSize(width: 40, height: 30), 20 * 15), (description.size, 40 * 30)] {
+            let alone = FakeImageIO()
+            let bitmap = try alone.codec.decode(file, description, to: size, Cancellation())
+            #expect(bitmap.size == size && bitmap.layout == .rgba)
+            #expect(stride(from: 3, to: bitmap.pixels.count, by: 4).count { bitmap.pixels[$0] == 255 } == opaque)
+            let onCanvas = FakeImageIO { $0.properties[0]?.size = description.size }
+            #expect(try onCanvas.codec.decode(file, description, to: size, Cancellation()).size == size)
+        }
     }
 
     @Test("a truncated file is damaged, even if Image I/O accepts it") func cutOff() {
@@ -149,7 +189,7 @@ import Testing
     @Test("invalid data is damaged") func damaged() {
         #expect(damage(file) { $0.status = .invalidData } == "its data is invalid")
         #expect(damage(file) { $0.imageStatus = [0: .invalidData] } == "its data is invalid")
-        #expect(damage(file) { $0.status = .other(-9) } == "Image I/O reports status -9")
+        #expect(damage(file) { ($0.status, $0.properties) = (.other(-9), [:]) } == "Image I/O reports status -9")
         #expect(damage(file) { $0.properties = [:] } == "it has no size")
         for size in [PixelSize(width: 0, height: 30), PixelSize(width: 40, height: -1)] {
             let reason = damage(file) { $0.properties = [0: ImageIOProperties(size: size)] }
