@@ -60,7 +60,7 @@ extension SharedActivity {
 
         var isRunning: Bool { state.withLock { $0.isRunning } }
 
-        /// Adds the user for whom the activity begins.
+        /// Adds the user that begins the activity.
         func begin(_ expire: @escaping @Sendable () -> Void) -> Membership {
             state.withLock { state in
                 (state.isRunning, state.expire) = (true, [0: expire])

@@ -147,17 +147,24 @@ struct TransferFolder: Sendable {
     /// Moves a file, and replaces an existing one. On another volume the file appears complete as well.
     private static func move(_ source: String, to destination: String) throws(FileError) {
         if System.rename(source, destination) == 0 { return }
-        let (folder, _) = PrivateFile(path: destination).location
-        guard errno == EXDEV else { throw FileError(writing: destination, in: folder, errno: errno) }
-        let temporary = PrivateFile(path: destination).newTemporary()
-        guard (try? FileManager.default.copyItem(atPath: source, toPath: temporary)) != nil,
-            System.rename(temporary, destination) == 0
-        else {
-            let error = FileError(writing: destination, in: folder, errno: errno)
-            System.unlink(temporary)
-            throw error
+        let number = errno
+        guard number == EXDEV else {
+            throw FileError(writing: destination, in: PrivateFile(path: destination).location.folder, errno: number)
         }
+        try copy(source, to: IncomingFile.make(for: .init(destination)))
         System.unlink(source)
+    }
+
+    private static func copy(_ source: String, to copy: IncomingFile) throws(FileError) {
+        let descriptor = System.open(source, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileError(.missing, path: source) }
+        let file = IncomingFile(descriptor, .init(source), name: nil)
+        var position: Int64 = 0
+        while case let piece = try file.read(upTo: chunkSize, from: position), !piece.isEmpty {
+            try copy.write(piece, at: position)
+            position += Int64(piece.count)
+        }
+        try copy.publish(replacing: true)
     }
 
     // MARK: - Names

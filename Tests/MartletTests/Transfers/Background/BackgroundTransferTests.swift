@@ -43,6 +43,21 @@ import Testing
         }
     }
 
+    @Test(
+        "a download can go to another volume",
+        .enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "needs a second volume"))
+    func volume() async throws {
+        try await TransferWorld.with { world in
+            let path = "/dev/shm/martlet-\(UUID().uuidString)"
+            defer { try? FileManager.default.removeItem(atPath: path) }
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.download(film, to: path)
+            await world.run(transfers)
+            #expect(FileManager.default.contents(atPath: path) == Data("film".utf8))
+            #expect(world.names.filter { !$0.hasSuffix("record.json") } == [])
+        }
+    }
+
     @Test("a token that would soon expire is refreshed before the start", arguments: [(14, 1), (16, 0)])
     func preflight(minutes: Int, number: Int) async throws {
         try await TransferWorld.with { world in

@@ -27,7 +27,8 @@ final class TransferDaemon: Sendable {
     }
 
     enum Event: Sendable {
-        case download(BackgroundTask.End, content: Data)
+        /// Without a content the system's file is gone.
+        case download(BackgroundTask.End, content: Data?)
         case end(BackgroundTask.End)
     }
 
@@ -50,6 +51,8 @@ final class TransferDaemon: Sendable {
     private let folder: String
     private let app = Locked(App())
     private let queue = BlockingQueue("transfer-daemon")
+    /// Whether events arrive before the app has asked for the tasks.
+    let deliversAtOnce = Locked(false)
 
     /// - Parameter folder: For the files of downloads.
     init(folder: String, _ state: State = State()) {
@@ -59,6 +62,7 @@ final class TransferDaemon: Sendable {
 
     func connect(_ transfers: BackgroundTransfers) -> BackgroundSession {
         app.withLock { $0.transfers = transfers }
+        if deliversAtOnce.withLock({ $0 }) { deliverHere() }
         return BackgroundSession(
             tasks: { [self] in state.withLock { $0.jobs.keys.map(task) } },
             makeTask: { [self] plan in
@@ -137,19 +141,23 @@ final class TransferDaemon: Sendable {
     /// - Parameter tellsEnd: Whether the system has launched or woken the app for them.
     func deliver(tellsEnd: Bool = false) async {
         await queue.run { [self] in
-            while let transfers = app.withLock({ $0.transfers }),
-                let event = state.withLock({ $0.events.isEmpty ? nil : $0.events.removeFirst() })
-            {
-                switch event {
-                case .end(let end): transfers.systemDidEnd(end)
-                case .download(let end, let content):
-                    let file = "\(folder)/CFNetworkDownload_\(UUID().uuidString).tmp"
-                    _ = FileManager.default.createFile(atPath: file, contents: content)
-                    transfers.systemDidDownload(end, to: file)
-                    try? FileManager.default.removeItem(atPath: file)
-                }
-            }
+            deliverHere()
             if tellsEnd { app.withLock { $0.transfers }?.systemDidDeliverEvents() }
+        }
+    }
+
+    private func deliverHere() {
+        while let transfers = app.withLock({ $0.transfers }),
+            let event = state.withLock({ $0.events.isEmpty ? nil : $0.events.removeFirst() })
+        {
+            switch event {
+            case .end(let end): transfers.systemDidEnd(end)
+            case .download(let end, let content):
+                let file = "\(folder)/CFNetworkDownload_\(UUID().uuidString).tmp"
+                if let content { _ = FileManager.default.createFile(atPath: file, contents: content) }
+                transfers.systemDidDownload(end, to: file)
+                try? FileManager.default.removeItem(atPath: file)
+            }
         }
     }
 }
