@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test ci smoke apple-check conformance torture kills tsan tsan-short bench bench-once \
+.PHONY: help demo serve test ci smoke apple-check apple-test conformance torture kills tsan tsan-short bench bench-once \
 	interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs docs-preview clean
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
@@ -40,7 +40,7 @@ ONLY ?=
 # Options for every build.
 BUILD_OPTIONS ?=
 
-SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests AppleStubs Benchmarks Examples \
+SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/Tests AppleStubs AppleTests Benchmarks Examples \
 	Fuzzing scripts
 SWIFT_FILES := find $(SOURCES) -name .build -prune -o -name '*.swift' -print0
 
@@ -94,6 +94,11 @@ smoke: ## Runs the demo, the search, the fuzzers and the torture, a few seconds 
 apple-check: ## Typechecks on Linux the code that only Apple's platforms compile, against declarations of their API.
 	@scripts/apple_check.py
 	@AppleStubs/Record/compare.py
+
+# On another system, the script says what it would run and fails.
+apple-test: ## Runs on a Mac with Xcode the tests that need the Keychain, Image I/O and URLSession (AppleTests).
+	@if [[ $$(uname) == Darwin ]]; then scripts/install-dependencies.sh tools && $(BUILD_COMMAND); fi
+	@AppleTests/run.sh "$(COMMAND)"
 
 conformance: ## Runs the conformance cases C01 to C82 and prints a table of them (MARKDOWN=file writes it there too).
 	@scripts/install-dependencies.sh

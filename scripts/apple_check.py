@@ -16,10 +16,13 @@ import sys
 
 from apple_platforms import (
     APPLE, EXAMPLES, FOLDERS, OLDEST, OLDEST_OF_EXAMPLES, PROVEN, SOURCES, STUB_MODULES, STUBS, TARGETS, TOOLCHAIN,
-    UPCOMING_FEATURES, check_imports, count_apple_files, in_order, newer_symbols, on, resolve, too_new,
+    UPCOMING_FEATURES, check_imports, count_apple_files, in_order, on, resolve,
 )
 from check_readme import all_blocks, chains, source
 from swift_source import ROOT, shown, swift_files
+
+sys.path.append(str(ROOT / "AppleStubs"))
+from versions import newer_symbols, too_new  # noqa: E402
 
 MISTAKES = ROOT / "AppleStubs" / "Mistakes"
 OUTPUT = ROOT / ".build" / "apple-check"
@@ -115,7 +118,9 @@ def check(system, newer):
     for target in on(system, TARGETS):
         sources = copy(swift_files(FOLDERS[target]), folder, system)
         # Some errors of concurrency appear only in SIL.
-        result = ("-emit-sil", "-o", f"{target}.sil", "-emit-module", "-emit-module-path", f"{target}.swiftmodule")
+        # The tests for a Mac see what is internal.
+        result = ("-enable-testing", "-emit-sil", "-o", f"{target}.sil")
+        result += ("-emit-module", "-emit-module-path", f"{target}.swiftmodule")
         if output := compile(folder, system, target, sources, *result):
             sys.exit(f"{output}error: {target} does not compile for {system}.")
         oldest = OLDEST_OF_EXAMPLES if target in EXAMPLES else OLDEST

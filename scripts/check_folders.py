@@ -24,7 +24,7 @@ MAX_TYPES, MAX_DECLARATIONS = 131, 771
 # Terms of the field, which files that import Alamofire or Moya qualify. Path is a member of Endpoint, so it wins there.
 SHARED_NAMES = {"RequestInterceptor", "RetryPolicy", "Endpoint", "Path"}
 
-CHECKED = ("Sources", "Tests", "Tools/Sources", "Tools/Tests", "Benchmarks/Sources", "Fuzzing/Sources")
+CHECKED = ("AppleTests", "Sources", "Tests", "Tools/Sources", "Tools/Tests", "Benchmarks/Sources", "Fuzzing/Sources")
 MODULE = ROOT / "Sources" / "Martlet"
 PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s+(?!import\b)(.*)", re.MULTILINE)
 TYPE = re.compile(r"(?:(?:final|indirect|nonisolated)\s+)*(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that Examples/GuestApp is consistent: its Xcode project, its property list and its string catalogs.
 
-Xcode does not run on Linux. So this parses the project, follows its references, and checks that what it names exists.
+Xcode does not run on Linux. So this parses the project, follows its references, and checks that what it names exists. It
+does so for the project of AppleTests, too.
 Each text of the views must be in the catalog, in English and Korean with the same placeholders, and nothing else.
 """
 
@@ -15,6 +16,7 @@ from swift_source import ROOT, shown, swift_files
 
 APP = ROOT / "Examples" / "GuestApp"
 PROJECT = APP / "GuestApp.xcodeproj"
+TESTS = ROOT / "AppleTests"
 LANGUAGES = {"en", "ko"}
 PRODUCTS = {"GuestKit", "Martlet", "MartletImages", "MartletJSON", "MartletTesting", "MartletUI"}
 
@@ -32,7 +34,7 @@ def fail(message):
     sys.exit(f"error: {message}")
 
 
-def parse(text):
+def parse(path):
     """A property list in the OpenStep format, as Xcode writes its projects."""
 
     def json_token(match):
@@ -42,14 +44,17 @@ def parse(text):
     def unique(pairs):
         keys = [key for key, _ in pairs]
         if len(keys) != len(set(keys)):
-            fail(f"{shown(PROJECT)}: a key of these occurs twice: {', '.join(keys)}")
+            fail(f"{shown(path)}: a key of these occurs twice: {', '.join(keys)}")
         return dict(pairs)
 
+    text = path.read_text()
+    if not text.startswith("// !$*UTF8*$!\n"):
+        fail(f"{shown(path)}: the first line does not name UTF-8")
     text = re.sub(r",(\s*[}\]])", r"\1", _TOKEN.sub(json_token, text))
     try:
         return json.loads(text, object_pairs_hook=unique, strict=False)
     except json.JSONDecodeError as error:
-        fail(f"{shown(PROJECT)}: cannot read {text[error.pos : error.pos + 40]!r}: {error.msg}")
+        fail(f"{shown(path)}: cannot read {text[error.pos : error.pos + 40]!r}: {error.msg}")
 
 
 def references(value):
@@ -57,22 +62,49 @@ def references(value):
     return set(re.findall(r'"([0-9A-F]{24})"', json.dumps(value)))
 
 
-def check_project():
-    text = (PROJECT / "project.pbxproj").read_text()
-    if not text.startswith("// !$*UTF8*$!\n"):
-        fail(f"{shown(PROJECT)}: the first line does not name UTF-8")
-    project = parse(text)
-    objects = project["objects"]
-
-    reached, waiting = set(), {project["rootObject"]}
+def read(project):
+    """The objects of a project, all of which are used. Its schemes name no other targets."""
+    parsed = parse(project / "project.pbxproj")
+    objects = parsed["objects"]
+    reached, waiting = set(), {parsed["rootObject"]}
     while waiting:
         name = waiting.pop()
         if name not in objects:
-            fail(f"{shown(PROJECT)}: there is no object {name}")
+            fail(f"{shown(project)}: there is no object {name}")
         reached.add(name)
         waiting |= references(objects[name]) - reached
     if lost := objects.keys() - reached:
-        fail(f"{shown(PROJECT)}: no object refers to {', '.join(sorted(lost))}")
+        fail(f"{shown(project)}: no object refers to {', '.join(sorted(lost))}")
+    for path in project.rglob("*.xcscheme"):
+        for reference in xml.etree.ElementTree.parse(path).iter("BuildableReference"):
+            if objects.get(reference.get("BlueprintIdentifier"), {}).get("name") != reference.get("BlueprintName"):
+                fail(f"{shown(path)} names a target that the project does not have")
+    return objects
+
+
+def check_tests():
+    """Checks the project of AppleTests. Returns the number of its objects."""
+    project = TESTS / "AppleTests.xcodeproj"
+    objects = read(project)
+    settings = [each["buildSettings"] for each in objects.values() if each["isa"] == "XCBuildConfiguration"]
+    paths = [each["path"] for each in objects.values() if each["isa"] == "PBXFileSystemSynchronizedRootGroup"]
+    names = ("INFOPLIST_FILE", "CODE_SIGN_ENTITLEMENTS[sdk=iphonesimulator*]")
+    paths += [each[name] for each in settings for name in names if name in each]
+    for path in paths:
+        if not (TESTS / path).exists():
+            fail(f"{shown(project)}: there is no {path}")
+        if path.endswith((".plist", ".entitlements")):
+            plistlib.loads((TESTS / path).read_bytes())
+    linked = {each["productName"] for each in objects.values() if each["isa"] == "XCSwiftPackageProductDependency"}
+    code = "\n".join(path.read_text() for path in swift_files(TESTS / "Tests"))
+    imports = (PRODUCTS | {"HTTPTypes"}) & set(re.findall(r"^\s*(?:@testable )?import (\w+)", code, re.MULTILINE))
+    if imports != linked:
+        fail(f"the tests import {', '.join(sorted(imports))} and link {', '.join(sorted(linked))}")
+    return len(objects)
+
+
+def check_project():
+    objects = read(PROJECT)
 
     def all_of(kind):
         return [each for each in objects.values() if each["isa"] == kind]
@@ -105,10 +137,6 @@ def check_project():
     for path in {each["INFOPLIST_FILE"] for each in settings if "INFOPLIST_FILE" in each}:
         if plistlib.loads((APP / path).read_bytes())["NSAppTransportSecurity"] != {"NSAllowsLocalNetworking": True}:
             fail(f"{path} must allow the local network, and nothing else")
-    for path in PROJECT.rglob("*.xcscheme"):
-        for reference in xml.etree.ElementTree.parse(path).iter("BuildableReference"):
-            if reference.get("BlueprintIdentifier") not in objects:
-                fail(f"{shown(path)} names a target that the project does not have")
     return len(objects)
 
 
@@ -143,6 +171,7 @@ def check_texts():
 
 def main():
     objects, texts = check_project(), check_texts()
+    print(f"The tests for a Mac are consistent: {check_tests()} objects in their project.")
     print(f"The example app is consistent: {objects} objects in its project, {texts} texts in two languages.")
 
 

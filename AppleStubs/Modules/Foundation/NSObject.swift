@@ -9,3 +9,10 @@ open class NSObject: NSObjectProtocol, Hashable {
     public static func == (left: NSObject, right: NSObject) -> Bool { fatalError() }
     public func hash(into hasher: inout Hasher) { fatalError() }
 }
+
+// https://developer.apple.com/documentation/foundation/nscoding
+public protocol NSCoding {}
+
+// https://developer.apple.com/documentation/foundation/nssecurecoding
+// Swift Testing's part for Foundation, which the toolchain compiles from its interface, names it.
+public protocol NSSecureCoding: NSCoding {}
