@@ -11,13 +11,75 @@ import shutil
 import subprocess
 import sys
 
-from apple_platforms import OLDEST, UPCOMING_FEATURES
+from apple_platforms import APPLE, OLDEST, ONLY_ON, STUBS, UPCOMING_FEATURES
+from swift_source import code_of, shown, swift_files
+
+# A version that no system has, for what a platform lacks.
+NEVER = (999, 0)
+_INTRODUCED = re.compile(r"(\w+OS) (\d+)(?:\.(\d+))?")
+_ATTRIBUTE = re.compile(r"@available\(([^)]*)\)")
+# A declaration at the top of a file, or within #if.
+_DECLARATION = re.compile(
+    r"^(?:    )?(?:@[\w.]+(?:\([^)]*\))? )*(?:(?:public|open|final|nonisolated) )*"
+    r"(?:struct|class|enum|protocol|typealias|func|var|let|extension|actor) [\w`]")
+ALWAYS = "// Always available."
 
 
-def newer_symbols(modules, folder):
+def declared(attributes):
+    """The version that `@available` names for each system; NEVER if it is unavailable there."""
+    found = {}
+    for arguments in _ATTRIBUTE.findall(attributes):
+        if unavailable := re.fullmatch(r"(\w+OS), unavailable", arguments):
+            found[unavailable[1]] = NEVER
+        elif arguments.endswith("*"):
+            found |= {each[0]: (int(each[1]), int(each[2] or 0)) for each in _INTRODUCED.findall(arguments)}
+    return found
+
+
+def undated(text, systems):
+    """Yields the number of each line of a stub that declares something without its versions for these systems.
+
+    Members have the versions of their type or extension, unless they name others. What Apple's headers give no version,
+    such as the C library, has the comment ALWAYS in its paragraph.
+    """
+    attributes, is_always, depth = "", False, 0
+    for number, line in enumerate(text.split("\n"), 1):
+        is_always = bool(line.strip()) and (is_always or line.strip() == ALWAYS)
+        if re.match(r"#(if|endif)", line):
+            depth += 1 if line.startswith("#if") else -1
+        if line.strip().startswith("@") and not _DECLARATION.match(line):
+            attributes += line
+            continue
+        is_top = bool(_DECLARATION.match(line)) and line.startswith("    ") == bool(depth)
+        if is_top and not is_always and not systems <= declared(attributes + line).keys():
+            yield number
+        attributes = ""
+
+
+def check_availability():
+    """Fails if a declaration of a stub does not say since when each platform has it."""
+    for path in swift_files(STUBS):
+        systems = {*ONLY_ON.get(path.relative_to(STUBS).parts[0], APPLE)}
+        text = path.read_text()
+        # The check must notice a version that is missing.
+        mutilated, count = re.subn(r", visionOS [\d.]+|@available\(macOS 10.0, \*\)", "", text)
+        if count and not [*undated(mutilated, systems)]:
+            sys.exit(f"error: {shown(path)}: without some versions it passes all the same.")
+        for number in undated(text, systems):
+            sys.exit(f"error: {shown(path)}:{number}: name the versions of {', '.join(sorted(systems))} with @available.")
+
+
+def is_dated(module):
+    """Whether a stub has a declaration that one of the oldest supported systems lacks."""
+    attributes = "\n".join(path.read_text() for path in swift_files(STUBS / module)).split("\n")
+    found = (declared(line).items() for line in attributes if "@available(" in line)
+    return any(version > OLDEST.get(system, NEVER) for entry in found for system, version in entry)
+
+
+def newer_symbols(modules, folder, platform=None):
     """The symbols that are newer than our deployment targets: {identifier: (name, {system: version})}.
 
-    `folder` has the modules that are not in the toolchain.
+    `folder` has the modules that are not in the toolchain. What is unavailable on the platform has the version NEVER.
     """
     target = json.loads(subprocess.check_output(["swiftc", "-print-target-info"]))["target"]["unversionedTriple"]
     graphs = folder / "graphs"
@@ -34,6 +96,9 @@ def newer_symbols(modules, folder):
             entry.get("domain"): (entry["introduced"]["major"], entry["introduced"].get("minor", 0))
             for entry in symbol.get("availability", ()) if "introduced" in entry
         }
+        if any(entry.get("domain") == platform and entry.get("isUnconditionallyUnavailable")
+               for entry in symbol.get("availability", ())):
+            needs[platform] = NEVER
         too_new = {system: version for system, version in needs.items() if version > OLDEST.get(system, version)}
         name = symbol["identifier"]["precise"]
         if not too_new:
@@ -45,10 +110,31 @@ def newer_symbols(modules, folder):
     return {name: (form[0], needs) for name, (form, needs) in newer.items() if form not in older}
 
 
-# Function types that only the runtime of Swift 6.0 can create; older ones fail when a generic function or type gets one.
-AT_RUN_TIME = {"throws(": "typed throws in a generic argument"}
-AT_RUN_TIME |= {"@isolated(any)": "@isolated(any) in a generic argument"}
-RUN_TIME_6 = {"iOS": (18, 0), "macOS": (15, 0), "tvOS": (18, 0), "watchOS": (11, 0), "visionOS": (2, 0)}
+# What only later runtimes of Swift support: metadata for types that a generic function or type gets, and kinds of
+# declarations. https://github.com/swiftlang/swift/blob/main/include/swift/AST/FeatureAvailability.def has the runtimes.
+def _runtime(*versions):
+    return dict(zip(APPLE, versions))
+
+
+RUNTIME_5_7 = _runtime((16, 0), (13, 0), (16, 0), (9, 0), (1, 0))
+RUNTIME_5_9 = _runtime((17, 0), (14, 0), (17, 0), (10, 0), (1, 0))
+RUNTIME_6_0 = _runtime((18, 0), (15, 0), (18, 0), (11, 0), (2, 0))
+RUNTIME_6_1 = _runtime((18, 4), (15, 4), (18, 4), (11, 4), (2, 4))
+RUNTIME_6_2 = _runtime((26, 0), (26, 0), (26, 0), (26, 0), (26, 0))
+# What a file of AppleStubs/Mistakes supports that says so, to plant what the package's own systems have.
+OLDER = _runtime((15, 0), (12, 0), (15, 0), (8, 0), (1, 0))
+IN_TYPES = (
+    (r"throws\(", "typed throws in a generic argument", RUNTIME_6_0),
+    (r"@isolated\(any\)", "@isolated(any) in a generic argument", RUNTIME_6_0),
+    (r"any [\w.]+<", "a parameterized existential in a generic argument", RUNTIME_5_7),
+    (r"any .*AsyncSequence<.*Failure", "the Failure of an existential AsyncSequence", RUNTIME_6_0),
+)
+IN_CODE = (
+    (r"\b(?:struct|class|enum|actor)\s+\w+<[^>{]*\blet \w+: Int\b", "an integer generic parameter", RUNTIME_6_2),
+    (r"\b(?:struct|class|enum|actor)\s+\w+<[^>{]*\beach \w", "a generic type with a parameter pack", RUNTIME_5_9),
+    (r"\b(?:struct|class|enum|actor)\s+\w+<[^>{]*~Copyable", "a generic type with noncopyable arguments", RUNTIME_6_0),
+    (r"\bisolated\s+deinit\b", "isolated deinit", RUNTIME_6_1),
+)
 
 
 def too_new(folder, module, sources, packages, newer, oldest=OLDEST):
@@ -70,10 +156,19 @@ def too_new(folder, module, sources, packages, newer, oldest=OLDEST):
                 allowed[system] = max(allowed.get(system, (0, 0)), (int(major), int(minor or 0)))
         arguments = "\n".join(sorted(set(re.findall(r'"replacement_type":"([^"]+)"', references))))
         types = subprocess.run(["swift", "demangle", "--compact"], input=arguments, capture_output=True, text=True).stdout
-        for form, name in AT_RUN_TIME.items():
-            if form in types and any(version > allowed.get(system, version) for system, version in RUN_TIME_6.items()):
-                yield path, name, RUN_TIME_6
+        code = code_of((folder / path).read_text())
+        forms = [entry for entry in IN_TYPES if re.search(entry[0], types)]
+        for _, name, runtime in forms + [entry for entry in IN_CODE if re.search(entry[0], code)]:
+            if any(version > allowed.get(system, version) for system, version in runtime.items()):
+                yield path, name, runtime
         for reference in sorted(set(re.findall(r'"((?:s|c):[^"]+)"', references)) & newer.keys()):
             name, needs = newer[reference]
             if any(version > allowed.get(system, version) for system, version in needs.items()):
                 yield path, name, needs
+
+
+def described(needs):
+    """Where a symbol is, for an error."""
+    if lacking := [system for system, version in needs.items() if version == NEVER]:
+        return f"is not available on {', '.join(lacking)}"
+    return f"needs {', '.join(f'{system} {major}.{minor}' for system, (major, minor) in needs.items())}"

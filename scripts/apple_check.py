@@ -22,7 +22,7 @@ from check_readme import all_blocks, chains, source
 from swift_source import ROOT, shown, swift_files
 
 sys.path.append(str(ROOT / "AppleStubs"))
-from versions import newer_symbols, too_new  # noqa: E402
+from versions import OLDER, check_availability, described, is_dated, newer_symbols, too_new  # noqa: E402
 
 MISTAKES = ROOT / "AppleStubs" / "Mistakes"
 OUTPUT = ROOT / ".build" / "apple-check"
@@ -93,7 +93,7 @@ def prepare():
 
 
 def build_stubs(system):
-    """Builds a platform's stub modules. Returns the names of those with `@available` in them."""
+    """Builds a platform's stub modules. Returns the names of those with something that an oldest system lacks."""
     folder, dated = OUTPUT / system, []
     for name in in_order({name: STUBS / name for name in on(system, STUB_MODULES)}):
         sources = copy(swift_files(STUBS / name), folder, system)
@@ -107,7 +107,7 @@ def build_stubs(system):
             (folder / f"{overlay[1]}.swiftcrossimport").mkdir()
             declaration = f"%YAML 1.2\n---\nversion: 1\nmodules:\n  - name: {name}\n"
             (folder / f"{overlay[1]}.swiftcrossimport" / f"{overlay[2]}.swiftoverlay").write_text(declaration)
-        if any(re.search(r"@available\((?!\*)", path.read_text()) for path in swift_files(STUBS / name)):
+        if is_dated(name):
             dated.append(name)
     return dated
 
@@ -125,7 +125,7 @@ def check(system, newer):
             sys.exit(f"{output}error: {target} does not compile for {system}.")
         oldest = OLDEST_OF_EXAMPLES if target in EXAMPLES else OLDEST
         found = [
-            f"error: {path}: {name} needs {', '.join(f'{system} {major}' for system, (major, _) in needs.items())}."
+            f"error: {path}: {name} {described(needs)}."
             for path, name, needs in too_new(folder, target, sources, OUTPUT / "packages", newer, oldest)
         ]
         if found:
@@ -157,10 +157,10 @@ def check_blocks(system, blocks):
     return len(wanted)
 
 
-def check_mistakes(system, newer):
+def check_mistakes(system, newer, folder=MISTAKES):
     """Demands that the compiler finds the marked lines of AppleStubs/Mistakes, and no others."""
     count = 0
-    for path in swift_files(MISTAKES):
+    for path in swift_files(folder):
         text, branches = resolve(path, path.read_text(), system)
         absent = {each.line + 1 + at for each in branches if not each.is_compiled for at in range(len(each.code))}
         marks = {
@@ -178,8 +178,9 @@ def check_mistakes(system, newer):
             sys.exit(f"{output}error: {shown(path)}: there are mistakes without a mark for {system}.")
         count += len(marks)
         if not output:
-            marked = set(re.findall(r"// too new: (.*)", text))
-            judged = too_new(OUTPUT / system, "Mistakes", sources, OUTPUT / "packages", newer)
+            marked = set(re.findall(rf"// too new(?: on {system})?: (.*)", text))
+            oldest = OLDER if "// older systems" in text else OLDEST
+            judged = too_new(OUTPUT / system, "Mistakes", sources, OUTPUT / "packages", newer, oldest)
             if unseen := marked - {name for _, name, _ in judged}:
                 sys.exit(f"error: {shown(path)}: the check misses what is too new: {', '.join(unseen)}.")
             count += len(marked)
@@ -221,6 +222,7 @@ def main():
     if sys.platform == "darwin":
         return print("On a Mac, swift build compiles this code with Apple's own declarations: nothing to check.")
     check_citations()
+    check_availability()
     check_imports()
     counts = count_apple_files()
     prepare()
@@ -228,10 +230,11 @@ def main():
     blocks = [chain for chain in chains(all_blocks()) if chain[0].mode == "apple"]
     mistakes = 0
     for system in APPLE:
-        newer = newer_everywhere | newer_symbols(build_stubs(system), OUTPUT / system)
+        newer = newer_everywhere | newer_symbols(build_stubs(system), OUTPUT / system, system)
         check(system, newer)
         print(f"{system}: {', '.join(on(system, TARGETS))} compile.", flush=True)
         if system not in PROVEN:
+            mistakes += check_mistakes(system, newer, MISTAKES / "Platforms")
             continue
         own = [chain for chain in blocks if system == "iOS" or "import UIKit" not in chain[0].code]
         mistakes += check_mistakes(system, newer) + check_planted(system) + check_blocks(system, own)

@@ -1,9 +1,11 @@
 // https://developer.apple.com/documentation/combine/cancellable
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public protocol Cancellable {
     func cancel()
 }
 
 // https://developer.apple.com/documentation/combine/anycancellable
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public final class AnyCancellable: Cancellable, Hashable {
     public init(_ cancel: @escaping () -> Void) { fatalError() }
     public init<C: Cancellable>(_ canceller: C) { fatalError() }
@@ -13,6 +15,7 @@ public final class AnyCancellable: Cancellable, Hashable {
 }
 
 // https://developer.apple.com/documentation/combine/anycancellable/store(in:)-3hyxs
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension AnyCancellable {
     public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
         fatalError()

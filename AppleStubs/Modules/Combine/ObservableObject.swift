@@ -1,15 +1,18 @@
 // https://developer.apple.com/documentation/combine/observableobject
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public protocol ObservableObject: AnyObject {
     associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher where ObjectWillChangePublisher.Failure == Never
     var objectWillChange: ObjectWillChangePublisher { get }
 }
 
 // https://developer.apple.com/documentation/combine/observableobject/objectwillchange-5kdax
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
     public var objectWillChange: ObservableObjectPublisher { fatalError() }
 }
 
 // https://developer.apple.com/documentation/combine/observableobjectpublisher
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public final class ObservableObjectPublisher: Publisher {
     public typealias Output = Void
     public typealias Failure = Never
@@ -19,6 +22,7 @@ public final class ObservableObjectPublisher: Publisher {
 }
 
 // https://developer.apple.com/documentation/combine/published
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 @propertyWrapper public struct Published<Value> {
     public init(wrappedValue: Value) { fatalError() }
     public init(initialValue: Value) { fatalError() }

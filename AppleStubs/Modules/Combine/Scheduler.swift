@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/combine/scheduler
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public protocol Scheduler<SchedulerTimeType> {
     associatedtype SchedulerTimeType: Strideable where SchedulerTimeType.Stride: SchedulerTimeIntervalConvertible
     associatedtype SchedulerOptions
@@ -15,6 +16,7 @@ public protocol Scheduler<SchedulerTimeType> {
 }
 
 // https://developer.apple.com/documentation/combine/schedulertimeintervalconvertible
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public protocol SchedulerTimeIntervalConvertible {
     static func seconds(_ s: Int) -> Self
     static func seconds(_ s: Double) -> Self

@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/combine/subject
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
     func send(_ value: Output)
     func send(completion: Subscribers.Completion<Failure>)
@@ -6,11 +7,13 @@ public protocol Subject<Output, Failure>: AnyObject, Publisher {
 }
 
 // https://developer.apple.com/documentation/combine/subject/send()
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension Subject where Output == Void {
     public func send() { fatalError() }
 }
 
 // https://developer.apple.com/documentation/combine/passthroughsubject
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
     public init() { fatalError() }
     public func send(_ input: Output) { fatalError() }
@@ -20,6 +23,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 }
 
 // https://developer.apple.com/documentation/combine/currentvaluesubject
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     public init(_ value: Output) { fatalError() }
     public var value: Output {

@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/combine/subscriber
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
     associatedtype Input
     associatedtype Failure: Error
@@ -8,29 +9,35 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
 }
 
 // https://developer.apple.com/documentation/combine/subscription
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
     func request(_ demand: Subscribers.Demand)
 }
 
 // https://developer.apple.com/documentation/combine/customcombineidentifierconvertible
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public protocol CustomCombineIdentifierConvertible {
     var combineIdentifier: CombineIdentifier { get }
 }
 
 // https://developer.apple.com/documentation/combine/customcombineidentifierconvertible/combineidentifier-73utu
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension CustomCombineIdentifierConvertible where Self: AnyObject {
     public var combineIdentifier: CombineIdentifier { fatalError() }
 }
 
 // https://developer.apple.com/documentation/combine/combineidentifier
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public struct CombineIdentifier: Hashable {
     public init() { fatalError() }
 }
 
 // https://developer.apple.com/documentation/combine/subscribers
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public enum Subscribers {}
 
 // https://developer.apple.com/documentation/combine/subscribers/demand
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension Subscribers {
     public struct Demand: Hashable, Comparable, Sendable {
         public static let unlimited = Demand()
@@ -47,6 +54,7 @@ extension Subscribers {
 }
 
 // https://developer.apple.com/documentation/combine/subscribers/completion
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension Subscribers {
     @frozen public enum Completion<Failure: Error>: Sendable {
         case finished
@@ -55,6 +63,7 @@ extension Subscribers {
 }
 
 // https://developer.apple.com/documentation/combine/anysubscriber
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public struct AnySubscriber<Input, Failure: Error>: Subscriber {
     public let combineIdentifier: CombineIdentifier
     public init<S: Subscriber>(_ s: S) where Input == S.Input, Failure == S.Failure { fatalError() }

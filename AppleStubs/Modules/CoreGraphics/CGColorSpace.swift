@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/coregraphics/cgcolorspace
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public class CGColorSpace {
     // https://developer.apple.com/documentation/coregraphics/cgcolorspace/init(name:)
     public init?(name: CFString) { fatalError() }
@@ -8,6 +9,7 @@ public class CGColorSpace {
 }
 
 // https://developer.apple.com/documentation/coregraphics/cgcolorrenderingintent
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public enum CGColorRenderingIntent: Int32, Sendable {
     case defaultIntent = 0
     case absoluteColorimetric

@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/coregraphics/cgcontext
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public class CGContext {
     // https://developer.apple.com/documentation/coregraphics/cgcontext/1455939-init
     public init?(
@@ -31,6 +32,7 @@ public class CGContext {
 }
 
 // https://developer.apple.com/documentation/coregraphics/cginterpolationquality
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public enum CGInterpolationQuality: Int32, Sendable {
     case `default` = 0
     case none = 1
@@ -40,6 +42,7 @@ public enum CGInterpolationQuality: Int32, Sendable {
 }
 
 // https://developer.apple.com/documentation/coregraphics/cgblendmode
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public enum CGBlendMode: Int32, Sendable {
     case normal = 0
     case multiply = 1

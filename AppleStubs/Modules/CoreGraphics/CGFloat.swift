@@ -1,17 +1,20 @@
 // https://developer.apple.com/documentation/corefoundation/cgfloat
 // The compiler converts values of this type to and from Double by itself, but not collections or functions of it. Apple
 // declares it in CoreFoundation; the compiler for Linux looks for it in this module.
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public struct CGFloat: Hashable, Sendable {
     public init(_ value: Double) { fatalError() }
     public init(_ value: Int) { fatalError() }
 }
 
 // https://developer.apple.com/documentation/swift/double/init(_:)-6u8r
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 extension Double {
     public init(_ other: CGFloat) { fatalError() }
 }
 
 // https://developer.apple.com/documentation/corefoundation/cgfloat
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 extension CGFloat: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral, Comparable, SignedNumeric, Strideable {
     public init(floatLiteral value: Double) { fatalError() }
     public init(integerLiteral value: Int) { fatalError() }

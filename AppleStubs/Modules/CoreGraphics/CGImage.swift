@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/coregraphics/cgimage
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public class CGImage {
     // https://developer.apple.com/documentation/coregraphics/cgimage/init(width:height:bitspercomponent:bitsperpixel:bytesperrow:space:bitmapinfo:provider:decode:shouldinterpolate:intent:)
     public init?(
@@ -13,12 +14,14 @@ public class CGImage {
 }
 
 // https://developer.apple.com/documentation/coregraphics/cgdataprovider
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public class CGDataProvider {
     // https://developer.apple.com/documentation/coregraphics/cgdataprovider/init(data:)
     public init?(data: CFData) { fatalError() }
 }
 
 // https://developer.apple.com/documentation/coregraphics/cgimagealphainfo
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public enum CGImageAlphaInfo: UInt32, Sendable {
     case none = 0
     case premultipliedLast
@@ -31,6 +34,7 @@ public enum CGImageAlphaInfo: UInt32, Sendable {
 }
 
 // https://developer.apple.com/documentation/coregraphics/cgbitmapinfo
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public struct CGBitmapInfo: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -1,9 +1,11 @@
 // https://developer.apple.com/documentation/dispatch/dispatchobject
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 open class DispatchObject {
     init() {}
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatchqueue
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 open class DispatchQueue: DispatchObject, @unchecked Sendable {
     public struct Attributes: OptionSet, Sendable {
         public let rawValue: UInt64
@@ -33,24 +35,29 @@ open class DispatchQueue: DispatchObject, @unchecked Sendable {
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatch_queue_t
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 public typealias dispatch_queue_t = DispatchQueue
 
 // https://developer.apple.com/documentation/dispatch/dispatchgroup
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 open class DispatchGroup: DispatchObject, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/dispatch/dispatchqos
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 public struct DispatchQoS: Equatable, Sendable {
     public static let unspecified = DispatchQoS()
     public static let userInitiated = DispatchQoS()
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatchworkitemflags
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 public struct DispatchWorkItemFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatchsemaphore
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 open class DispatchSemaphore: DispatchObject, @unchecked Sendable {
     public init(value: Int) { fatalError() }
     @discardableResult public func signal() -> Int { fatalError() }

@@ -1,11 +1,13 @@
 public import Combine
 
 // https://developer.apple.com/documentation/dispatch/dispatchqueue
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension DispatchQueue {
     public class var main: DispatchQueue { fatalError() }
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatchqueue/schedulertimetype
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension DispatchQueue {
     public struct SchedulerTimeType: Strideable {
         public struct Stride: SchedulerTimeIntervalConvertible, Comparable, SignedNumeric {
@@ -31,11 +33,13 @@ extension DispatchQueue {
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatchqueue/scheduleroptions
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension DispatchQueue {
     public struct SchedulerOptions {}
 }
 
 // https://developer.apple.com/documentation/combine/scheduler
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension DispatchQueue: Scheduler {
     public var now: SchedulerTimeType { fatalError() }
     public var minimumTolerance: SchedulerTimeType.Stride { fatalError() }

@@ -1,6 +1,7 @@
 public import ObjectiveC
 
 // https://developer.apple.com/documentation/dispatch/dispatchsource
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 open class DispatchSource: DispatchObject {
     // https://developer.apple.com/documentation/dispatch/dispatchsource/makefilesystemobjectsource(filedescriptor:eventmask:queue:)
     public class func makeFileSystemObjectSource(
@@ -17,6 +18,7 @@ open class DispatchSource: DispatchObject {
 }
 
 // https://developer.apple.com/documentation/dispatch/dispatchsourceprotocol
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 public protocol DispatchSourceProtocol: NSObjectProtocol {
     typealias DispatchSourceHandler = @Sendable () -> Void
     func setEventHandler(qos: DispatchQoS, flags: DispatchWorkItemFlags, handler: DispatchSourceHandler?)
@@ -27,6 +29,7 @@ public protocol DispatchSourceProtocol: NSObjectProtocol {
 
 // https://developer.apple.com/documentation/dispatch/dispatchsourceprotocol/seteventhandler(qos:flags:handler:)
 // https://developer.apple.com/documentation/dispatch/dispatchsourceprotocol/setcancelhandler(qos:flags:handler:)
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 extension DispatchSourceProtocol {
     public func setEventHandler(
         qos: DispatchQoS = .unspecified, flags: DispatchWorkItemFlags = [], handler: DispatchSourceHandler?
@@ -38,4 +41,5 @@ extension DispatchSourceProtocol {
 
 // https://developer.apple.com/documentation/dispatch/dispatchsourcefilesystemobject
 // An SDK after Swift 6.2 added `Sendable`. Code that compiles without it compiles with both.
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 public protocol DispatchSourceFileSystemObject: DispatchSourceProtocol {}

@@ -1,6 +1,7 @@
 public import ObjectiveC
 
 // https://developer.apple.com/documentation/foundation/nsnotification
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 open class NSNotification: NSObject {
     // https://developer.apple.com/documentation/foundation/nsnotification/name-swift.struct
     public struct Name: RawRepresentable, Hashable, Sendable {
@@ -11,12 +12,14 @@ open class NSNotification: NSObject {
 }
 
 // https://developer.apple.com/documentation/foundation/notification
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 public struct Notification {
     public typealias Name = NSNotification.Name
     public var name: Notification.Name { fatalError() }
 }
 
 // https://developer.apple.com/documentation/foundation/notificationcenter
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 open class NotificationCenter: NSObject, @unchecked Sendable {
     open class var `default`: NotificationCenter { fatalError() }
 
@@ -44,9 +47,11 @@ open class NotificationCenter: NSObject, @unchecked Sendable {
 }
 
 // https://developer.apple.com/documentation/foundation/notification
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 @available(*, unavailable)
 extension Notification: Sendable {}
 
 // https://developer.apple.com/documentation/foundation/notificationcenter/notifications
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 @available(*, unavailable)
 extension NotificationCenter.Notifications.Iterator: Sendable {}

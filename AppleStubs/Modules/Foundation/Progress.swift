@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/foundation/progress
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 open class Progress: NSObject, @unchecked Sendable {
     public convenience init(totalUnitCount unitCount: Int64) { fatalError() }
     open var totalUnitCount: Int64 {

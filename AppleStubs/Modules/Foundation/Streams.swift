@@ -1,6 +1,7 @@
 public import ObjectiveC
 
 // https://developer.apple.com/documentation/foundation/stream
+@available(iOS 2, macOS 10.3, tvOS 9, watchOS 2, visionOS 1, *)
 open class Stream: NSObject {
     public enum Status: UInt, Sendable {
         case notOpen = 0
@@ -37,15 +38,18 @@ open class Stream: NSObject {
 }
 
 // https://developer.apple.com/documentation/foundation/inputstream
+@available(iOS 2, macOS 10.3, tvOS 9, watchOS 2, visionOS 1, *)
 open class InputStream: Stream {}
 
 // https://developer.apple.com/documentation/foundation/outputstream
+@available(iOS 2, macOS 10.3, tvOS 9, watchOS 2, visionOS 1, *)
 open class OutputStream: Stream {
     open func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int { fatalError() }
     open var hasSpaceAvailable: Bool { fatalError() }
 }
 
 // https://developer.apple.com/documentation/foundation/streamdelegate
+@available(iOS 2, macOS 10.3, tvOS 9, watchOS 2, visionOS 1, *)
 public protocol StreamDelegate: NSObjectProtocol {
     func stream(_ aStream: Stream, handle eventCode: Stream.Event)
 }

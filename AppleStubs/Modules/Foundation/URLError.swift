@@ -1,6 +1,7 @@
 public import FoundationEssentials
 
 // https://developer.apple.com/documentation/foundation/urlerror
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 public struct URLError: Error {
     public var code: URLError.Code { fatalError() }
     public var downloadTaskResumeData: Data? { fatalError() }

@@ -1,6 +1,7 @@
 public import FoundationEssentials
 
 // https://developer.apple.com/documentation/foundation/nsurlrequest
+@available(iOS 2, macOS 10.2, tvOS 9, watchOS 2, visionOS 1, *)
 open class NSURLRequest: NSObject, @unchecked Sendable {
     public enum CachePolicy: UInt, Sendable {
         case useProtocolCachePolicy = 0
@@ -13,6 +14,7 @@ open class NSURLRequest: NSObject, @unchecked Sendable {
 }
 
 // https://developer.apple.com/documentation/foundation/urlrequest
+@available(iOS 8, macOS 10.10, tvOS 9, watchOS 2, visionOS 1, *)
 public struct URLRequest: Hashable, Sendable {
     public typealias CachePolicy = NSURLRequest.CachePolicy
 
@@ -29,11 +31,13 @@ public struct URLRequest: Hashable, Sendable {
 }
 
 // https://developer.apple.com/documentation/foundation/urlresponse
+@available(iOS 2, macOS 10.2, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLResponse: NSObject, @unchecked Sendable {
     open var url: URL? { fatalError() }
 }
 
 // https://developer.apple.com/documentation/foundation/httpurlresponse
+@available(iOS 2, macOS 10.2, tvOS 9, watchOS 2, visionOS 1, *)
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     open var statusCode: Int { fatalError() }
     open var allHeaderFields: [AnyHashable: Any] { fatalError() }

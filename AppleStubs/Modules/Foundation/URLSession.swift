@@ -1,6 +1,7 @@
 public import FoundationEssentials
 
 // https://developer.apple.com/documentation/foundation/urlsession
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLSession: NSObject, @unchecked Sendable {
     public enum ResponseDisposition: Int, Sendable {
         case cancel = 0
@@ -34,6 +35,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 }
 
 // https://developer.apple.com/documentation/foundation/urlsessiontask
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLSessionTask: NSObject, @unchecked Sendable {
     open var taskIdentifier: Int { fatalError() }
     open var originalRequest: URLRequest? { fatalError() }
@@ -46,15 +48,18 @@ open class URLSessionTask: NSObject, @unchecked Sendable {
 }
 
 // https://developer.apple.com/documentation/foundation/urlsessiondatatask
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/urlsessionuploadtask
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/urlsessiondownloadtask
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/urlsessionconfiguration
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLSessionConfiguration: NSObject, @unchecked Sendable {
     // Not public: the use of Apple's initializer is deprecated.
     override init() { fatalError() }
@@ -77,6 +82,7 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
 }
 
 // https://developer.apple.com/documentation/foundation/httpcookie
+@available(iOS 2, macOS 10.2, tvOS 9, watchOS 2, visionOS 1, *)
 open class HTTPCookie: NSObject, @unchecked Sendable {
     public enum AcceptPolicy: UInt, Sendable {
         case always = 0
@@ -86,10 +92,13 @@ open class HTTPCookie: NSObject, @unchecked Sendable {
 }
 
 // https://developer.apple.com/documentation/foundation/httpcookiestorage
+@available(iOS 2, macOS 10.2, tvOS 9, watchOS 2, visionOS 1, *)
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/urlcredentialstorage
+@available(iOS 2, macOS 10.2, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLCredentialStorage: NSObject, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/urlcache
+@available(iOS 2, macOS 10.2, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLCache: NSObject, @unchecked Sendable {}

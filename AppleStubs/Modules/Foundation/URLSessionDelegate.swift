@@ -5,11 +5,13 @@ public import ObjectiveC
 // required here, so that the compiler reports it.
 
 // https://developer.apple.com/documentation/foundation/urlsessiondelegate
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 }
 
 // https://developer.apple.com/documentation/foundation/urlsessiontaskdelegate
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -30,6 +32,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
 }
 
 // https://developer.apple.com/documentation/foundation/urlsessiondatadelegate
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,

@@ -1,12 +1,14 @@
 public import FoundationEssentials
 
 // https://developer.apple.com/documentation/foundation/urlsessiontaskmetrics
+@available(iOS 10, macOS 10.12, tvOS 10, watchOS 3, visionOS 1, *)
 open class URLSessionTaskMetrics: NSObject, @unchecked Sendable {
     open var transactionMetrics: [URLSessionTaskTransactionMetrics] { [] }
     open var redirectCount: Int { 0 }
 }
 
 // https://developer.apple.com/documentation/foundation/urlsessiontasktransactionmetrics
+@available(iOS 10, macOS 10.12, tvOS 10, watchOS 3, visionOS 1, *)
 open class URLSessionTaskTransactionMetrics: NSObject, @unchecked Sendable {
     open var fetchStartDate: Date? { nil }
     open var domainLookupStartDate: Date? { nil }

@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/foundation/userdefaults
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 open class UserDefaults: NSObject {
     open class var standard: UserDefaults { fatalError() }
     public init?(suiteName suitename: String?) { fatalError() }

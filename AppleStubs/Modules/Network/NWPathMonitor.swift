@@ -1,7 +1,7 @@
 public import Dispatch
 
 // https://developer.apple.com/documentation/network/nwpathmonitor
-@available(iOS 12, macOS 10.14, tvOS 12, watchOS 5, *)
+@available(iOS 12, macOS 10.14, tvOS 12, watchOS 5, visionOS 1, *)
 public final class NWPathMonitor {
     public init() { fatalError() }
     @preconcurrency
@@ -14,7 +14,7 @@ public final class NWPathMonitor {
 }
 
 // https://developer.apple.com/documentation/network/nwpath
-@available(iOS 12, macOS 10.14, tvOS 12, watchOS 5, *)
+@available(iOS 12, macOS 10.14, tvOS 12, watchOS 5, visionOS 1, *)
 public struct NWPath: Equatable, Sendable {
     // https://developer.apple.com/documentation/network/nwpath/status-swift.enum
     public enum Status: Sendable {

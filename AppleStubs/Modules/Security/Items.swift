@@ -2,27 +2,33 @@ public import CoreFoundation
 public import Darwin
 
 // https://developer.apple.com/documentation/security/secitemadd(_:_:)
+@available(iOS 2, macOS 10.6, tvOS 9, watchOS 2, visionOS 1, *)
 public func SecItemAdd(
     _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus { fatalError() }
 
 // https://developer.apple.com/documentation/security/secitemcopymatching(_:_:)
+@available(iOS 2, macOS 10.6, tvOS 9, watchOS 2, visionOS 1, *)
 public func SecItemCopyMatching(
     _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
 ) -> OSStatus { fatalError() }
 
 // https://developer.apple.com/documentation/security/secitemupdate(_:_:)
+@available(iOS 2, macOS 10.6, tvOS 9, watchOS 2, visionOS 1, *)
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus { fatalError() }
 
 // https://developer.apple.com/documentation/security/secitemdelete(_:)
+@available(iOS 2, macOS 10.6, tvOS 9, watchOS 2, visionOS 1, *)
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus { fatalError() }
 
 // https://developer.apple.com/documentation/security/seccopyerrormessagestring(_:_:)
+@available(iOS 11.3, macOS 10.3, tvOS 11.3, watchOS 4.3, visionOS 1, *)
 public func SecCopyErrorMessageString(
     _ status: OSStatus, _ reserved: UnsafeMutableRawPointer?
 ) -> CFString? { fatalError() }
 
 // https://developer.apple.com/documentation/security/security-framework-result-codes
+// Always available.
 public var errSecSuccess: OSStatus { 0 }
 public var errSecAllocate: OSStatus { -108 }
 public var errSecAuthFailed: OSStatus { -25293 }

@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/swiftui/accessibilitytraits
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public struct AccessibilityTraits: SetAlgebra, Sendable {
     public init() { fatalError() }
     public static let isHeader: AccessibilityTraits = { fatalError() }()
@@ -7,6 +8,7 @@ public struct AccessibilityTraits: SetAlgebra, Sendable {
 }
 
 // https://developer.apple.com/documentation/swift/setalgebra
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension AccessibilityTraits {
     public typealias Element = AccessibilityTraits
     public func contains(_ member: AccessibilityTraits) -> Bool { fatalError() }
@@ -25,6 +27,7 @@ extension AccessibilityTraits {
 }
 
 // https://developer.apple.com/documentation/swiftui/accessibilitychildbehavior
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public struct AccessibilityChildBehavior: Hashable, Sendable {
     public static let ignore: AccessibilityChildBehavior = { fatalError() }()
     public static let contain: AccessibilityChildBehavior = { fatalError() }()
@@ -36,6 +39,7 @@ public struct AccessibilityChildBehavior: Hashable, Sendable {
 // https://developer.apple.com/documentation/swiftui/view/accessibilityhint(_:)
 // https://developer.apple.com/documentation/swiftui/view/accessibilityaddtraits(_:)
 // https://developer.apple.com/documentation/swiftui/view/accessibilityelement(children:)
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 extension View {
     public nonisolated func accessibilityLabel(_ label: Text) -> some View { EmptyView() }
     @_disfavoredOverload public nonisolated func accessibilityLabel<S: StringProtocol>(_ label: S) -> some View {

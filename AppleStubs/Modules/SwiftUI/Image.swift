@@ -5,6 +5,7 @@
 #endif
 
 // https://developer.apple.com/documentation/swiftui/image
+@available(iOS 13, macOS 10.15, tvOS 13, watchOS 6, visionOS 1, *)
 public struct Image: View, Equatable, Sendable {
     public nonisolated init(systemName: String) { fatalError() }
     #if os(macOS)

@@ -1,4 +1,6 @@
 // https://developer.apple.com/documentation/uikit/uiaccessibility
+@available(iOS 3, tvOS 9, visionOS 1, *)
+@available(watchOS, unavailable)
 @MainActor public struct UIAccessibility {
     public struct Notification: Hashable, Sendable {
         public static let announcement = Notification()

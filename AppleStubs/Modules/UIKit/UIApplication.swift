@@ -2,9 +2,13 @@
     public import Foundation
 
     // https://developer.apple.com/documentation/uikit/uiresponder
+    @available(iOS 2, tvOS 9, visionOS 1, *)
+    @available(watchOS, unavailable)
     @MainActor open class UIResponder: NSObject {}
 
     // https://developer.apple.com/documentation/uikit/uiapplication
+    @available(iOS 2, tvOS 9, visionOS 1, *)
+    @available(watchOS, unavailable)
     @MainActor open class UIApplication: UIResponder {
         open class var shared: UIApplication { fatalError() }
         open var isProtectedDataAvailable: Bool { fatalError() }

@@ -2,6 +2,7 @@ public import CoreGraphics
 public import Foundation
 
 // https://developer.apple.com/documentation/uikit/uiimage
+@available(iOS 2, tvOS 9, watchOS 2, visionOS 1, *)
 open class UIImage: NSObject, @unchecked Sendable {
     public init?(data: Data) { fatalError() }
     open var cgImage: CGImage? { fatalError() }
@@ -9,6 +10,7 @@ open class UIImage: NSObject, @unchecked Sendable {
 }
 
 // https://developer.apple.com/documentation/uikit/uiimage/orientation
+@available(iOS 2, tvOS 9, watchOS 2, visionOS 1, *)
 extension UIImage {
     public enum Orientation: Int, Sendable {
         case up = 0

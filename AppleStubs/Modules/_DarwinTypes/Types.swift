@@ -2,6 +2,7 @@
 // own module.
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man5/types.5.html
+// Always available.
 public typealias mode_t = UInt16
 public typealias off_t = Int64
 public typealias ino_t = UInt64
@@ -13,6 +14,7 @@ public typealias pid_t = Int32
 public typealias time_t = Int
 
 // https://developer.apple.com/documentation/kernel/timespec
+// Always available.
 public struct timespec: Sendable {
     public var tv_sec: time_t = 0
     public var tv_nsec: Int = 0
@@ -20,6 +22,7 @@ public struct timespec: Sendable {
 }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/stat.2.html
+// Always available.
 public struct stat: Sendable {
     public var st_dev: dev_t = 0
     public var st_mode: mode_t = 0

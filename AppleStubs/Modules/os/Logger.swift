@@ -1,4 +1,5 @@
 // https://developer.apple.com/documentation/os/logger
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, visionOS 1, *)
 public struct Logger: Sendable {
     // https://developer.apple.com/documentation/os/logger/init(subsystem:category:)
     public init(subsystem: String, category: String) { fatalError() }
@@ -8,6 +9,7 @@ public struct Logger: Sendable {
 }
 
 // https://developer.apple.com/documentation/os/oslogtype
+@available(iOS 10, macOS 10.12, tvOS 10, watchOS 3, visionOS 1, *)
 public struct OSLogType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { fatalError() }

@@ -1,10 +1,12 @@
 // https://developer.apple.com/documentation/os/oslogmessage
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, visionOS 1, *)
 public struct OSLogMessage: ExpressibleByStringInterpolation {
     public init(stringInterpolation: OSLogInterpolation) { fatalError() }
     public init(stringLiteral value: String) { fatalError() }
 }
 
 // https://developer.apple.com/documentation/os/osloginterpolation
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, visionOS 1, *)
 public struct OSLogInterpolation: StringInterpolationProtocol {
     public init(literalCapacity: Int, interpolationCount: Int) { fatalError() }
     public mutating func appendLiteral(_ literal: String) { fatalError() }
@@ -17,12 +19,14 @@ public struct OSLogInterpolation: StringInterpolationProtocol {
 }
 
 // https://developer.apple.com/documentation/os/oslogstringalignment
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, visionOS 1, *)
 public struct OSLogStringAlignment {
     // https://developer.apple.com/documentation/os/oslogstringalignment/none
     public static var none: OSLogStringAlignment { fatalError() }
 }
 
 // https://developer.apple.com/documentation/os/oslogprivacy
+@available(iOS 14, macOS 11, tvOS 14, watchOS 7, visionOS 1, *)
 public struct OSLogPrivacy {
     // https://developer.apple.com/documentation/os/oslogprivacy/mask
     public enum Mask: Equatable, Hashable {

@@ -1,0 +1,5 @@
+// Modules that only some of Apple's platforms have.
+
+#if os(tvOS)
+    internal import PhotosUI  // mistake on tvOS: no such module
+#endif

@@ -1,0 +1,9 @@
+// Types that only some of Apple's platforms have.
+
+#if canImport(UIKit)
+    internal import UIKit
+
+    @MainActor func windows() -> UIWindow? {  // mistake on watchOS: cannot find type
+        nil
+    }
+#endif
