@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOHTTP1
 import NIOSSL
 import ReferenceBackend
 import Testing
@@ -50,6 +51,32 @@ struct TransportTests {
             #expect(chunked.bytes == expected)
             #expect(chunked.header("Content-Length") == nil)
             #expect(try await client.get("/_control/drip?count=3&size=2&intervalMs=1").text == "......")
+        }
+    }
+
+    @Test("A response falls quiet after its head or some bytes, until it is released", arguments: [0, 511])
+    func quiet(count: Int) async throws {
+        try await withBackend { backend, client in
+            let url = "\(backend.baseURL)/_control/quiet?count=\(count)&contentType=text/plain"
+            let response = try await client.client.execute(HTTPClientRequest(url: url), timeout: .seconds(30))
+            #expect(response.headers.first(name: "Content-Type") == "text/plain")
+            #expect(response.headers.first(name: "Content-Length") == nil)
+            try await backend.controls.waitUntilHanging(1)
+            backend.controls.releaseHangs()
+            let body = try await response.body.collect(upTo: 1024)
+            #expect(Array(body.readableBytesView) == Array(repeating: UInt8(ascii: "."), count: count))
+        }
+    }
+
+    @Test("A body is sent as a frame of Zstandard")
+    func zstandard() async throws {
+        try await withBackend { _, client in
+            let response = try await client.get("/_control/zstd?body=martlet")
+            #expect(response.header("Content-Encoding") == "zstd")
+            let head: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 7, 7 << 3 | 1, 0, 0]
+            #expect(response.bytes == head + Array("martlet".utf8))
+            let tooLong = String(repeating: "a", count: 256)
+            #expect(try await client.get("/_control/zstd?body=\(tooLong)").status == 400)
         }
     }
 

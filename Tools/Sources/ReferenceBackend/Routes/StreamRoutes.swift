@@ -6,6 +6,8 @@ extension BackendCore {
     func addStreamRoutes(to table: inout RouteTable) {
         table.add("*", "/_control/bytes", kind: .transport, streamBytes)
         table.add("*", "/_control/drip", kind: .transport, drip)
+        table.add("*", "/_control/quiet", kind: .transport, fallQuiet)
+        table.add("*", "/_control/zstd", kind: .transport, sendZstandard)
     }
 
     /// Sends `count` bytes in pieces of `chunk`; byte n is n modulo 251. `length=false` omits `Content-Length`.
@@ -41,5 +43,30 @@ extension BackendCore {
             try await writer.finish(nil)
         }
         return Reply(status: 200, headers: [.contentType: "application/octet-stream"], body: body)
+    }
+
+    /// Sends the head and `count` bytes, and then nothing: until the client leaves, the hangs are released or the backend
+    /// stops, which ends the body. `contentType` is that of the response.
+    private func fallQuiet(_ scope: RequestScope) -> Reply {
+        let count = min(max(0, scope.query.integer("count") ?? 0), 1_000_000)
+        let body = ResponseBody { writer in
+            if count > 0 { try await writer.write(ByteBuffer(repeating: UInt8(ascii: "."), count: count)) }
+            let clientLeft = await ClientPresence.signal(of: scope.channel)
+            await controls.hangs.wait(until: clientLeft)
+            try await writer.finish(nil)
+        }
+        return Reply(
+            status: 200, headers: [.contentType: scope.query["contentType"] ?? "text/event-stream"], body: body)
+    }
+
+    /// Sends `body`, at most 255 bytes, in a frame of Zstandard with one block that is not compressed (RFC 8878,
+    /// section 3.1.1).
+    private func sendZstandard(_ scope: RequestScope) throws -> Reply {
+        let content = Array((scope.query["body"] ?? "").utf8)
+        guard let size = UInt8(exactly: content.count) else { throw APIError.malformed("At most 255 bytes.") }
+        // The magic number; one segment whose size has one byte; the last block, raw, with its size from bit 3 on.
+        let block = UInt32(size) << 3 | 1
+        let head: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, size, UInt8(block & 0xFF), UInt8(block >> 8), 0]
+        return Reply.bytes(ByteBuffer(bytes: head + content), contentType: "text/plain").with(.contentEncoding, "zstd")
     }
 }
