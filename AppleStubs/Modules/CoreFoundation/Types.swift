@@ -6,9 +6,11 @@
 public typealias CFTypeRef = AnyObject
 
 // https://developer.apple.com/documentation/corefoundation/cftypeid
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public typealias CFTypeID = UInt
 
 // https://developer.apple.com/documentation/corefoundation/cfgettypeid(_:)
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID { fatalError() }
 
 // https://developer.apple.com/documentation/corefoundation/cfstring

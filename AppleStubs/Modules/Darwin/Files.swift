@@ -97,6 +97,7 @@ public var W_OK: Int32 { fatalError() }
 @discardableResult public func link(_: UnsafePointer<CChar>!, _: UnsafePointer<CChar>!) -> Int32 { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/readlink.2.html
+// Always available.
 @discardableResult public func readlink(
     _: UnsafePointer<CChar>!, _: UnsafeMutablePointer<CChar>!, _: Int
 ) -> Int { fatalError() }

@@ -39,11 +39,13 @@ public var EXDEV: Int32 { fatalError() }
 @discardableResult public func geteuid() -> uid_t { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man3/getpwuid_r.3.html
+// Always available.
 public struct passwd {
     public var pw_uid: uid_t = 0
     public var pw_dir: UnsafeMutablePointer<CChar>!
     public init() {}
 }
+// Always available.
 @discardableResult public func getpwuid_r(
     _: uid_t, _: UnsafeMutablePointer<passwd>!, _: UnsafeMutablePointer<CChar>!, _: Int,
     _: UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>!

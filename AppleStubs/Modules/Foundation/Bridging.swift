@@ -48,6 +48,7 @@ extension URL {
 }
 
 // https://developer.apple.com/documentation/swift/array
+@available(iOS 2, macOS 10.0, tvOS 9, watchOS 2, visionOS 1, *)
 extension Array {
     public func _bridged(to type: CFArray.Type) -> CFArray { fatalError() }
 }

@@ -56,6 +56,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/urlsessiondownloadtask
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
 
 // https://developer.apple.com/documentation/foundation/urlsessionconfiguration

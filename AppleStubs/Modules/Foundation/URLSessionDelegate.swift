@@ -42,6 +42,7 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 }
 
 // https://developer.apple.com/documentation/foundation/urlsessiondownloaddelegate
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
@@ -50,6 +51,7 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
 
 // https://developer.apple.com/documentation/foundation/urlsessiontaskdelegate
 // The delegate of a session in the background does not need these methods.
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 extension URLSessionDataDelegate where Self: URLSessionDownloadDelegate {
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -70,6 +72,7 @@ extension URLSessionDataDelegate where Self: URLSessionDownloadDelegate {
 
 // https://developer.apple.com/documentation/foundation/urlsessiondelegate
 // Only a session in the background calls this method. A misspelled one is reported as a near miss.
+@available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 extension URLSessionDataDelegate {
     public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 }

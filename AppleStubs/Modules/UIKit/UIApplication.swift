@@ -4,10 +4,12 @@
     // https://developer.apple.com/documentation/uikit/uiresponder
     @available(iOS 2, tvOS 9, visionOS 1, *)
     @available(watchOS, unavailable)
+    @available(watchOS, unavailable)
     @MainActor open class UIResponder: NSObject {}
 
     // https://developer.apple.com/documentation/uikit/uiapplication
     @available(iOS 2, tvOS 9, visionOS 1, *)
+    @available(watchOS, unavailable)
     @available(watchOS, unavailable)
     @MainActor open class UIApplication: UIResponder {
         open class var shared: UIApplication { fatalError() }
@@ -17,6 +19,8 @@
     }
 
     // https://developer.apple.com/documentation/uikit/uiapplicationdelegate
+    @available(iOS 2, tvOS 9, visionOS 1, *)
+    @available(watchOS, unavailable)
     @MainActor public protocol UIApplicationDelegate: NSObjectProtocol {
         func application(
             _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,

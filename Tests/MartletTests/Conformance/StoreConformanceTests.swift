@@ -93,7 +93,10 @@ import Testing
         let shared = SharedStubStore()
         if hasEarlierRecord { try await shared.write(StoredSession(id: SessionID(), bundle: .fresh(9))) }
         let full = FailingTokenStore(shared)
-        let first = App(store: full)
+        // Longer than the clock below can advance while the store works.
+        var policy = SessionPolicy()
+        policy.storeTimeout = .seconds(1_000_000)
+        let first = App(store: full, policy: policy)
         full.fail(.write)
         let unsaved = try await first.tokens.signIn(with: first.backend.issue())
         #expect(!unsaved.isSaved)
@@ -102,9 +105,9 @@ import Testing
         let second = App(store: shared)
         let saved = try await second.tokens.signIn(with: second.backend.issue())
         full.recover()
-        // The retry waits for its time. A time limit of the store may still be among the sleepers.
+        // The retry waits for its time.
         while first.tokens.state != .signedIn(saved) {
-            first.time.advanceToNextSleeper()
+            first.time.advance(by: .milliseconds(1))
             await Task.yield()
         }
         #expect(await events.first { if case .adopted = $0 { true } else { false } } != nil)

@@ -132,13 +132,4 @@
             self.init(name: Name(task.taskDescription), resume: { task.resume() }, cancel: { task.cancel() })
         }
     }
-
-    extension HTTPResponse {
-        fileprivate init(_ response: HTTPURLResponse) {
-            self.init(status: .init(code: response.statusCode))
-            for case (let name as String, let value as String) in response.allHeaderFields {
-                if let name = HTTPField.Name(name) { headerFields.append(HTTPField(name: name, value: value)) }
-            }
-        }
-    }
 #endif
