@@ -28,8 +28,8 @@ extension AnyTokenStore {
     ///   - service: The service of the item (`kSecAttrService`).
     ///   - account: The account of the item (`kSecAttrAccount`).
     ///   - accessGroup: The access group of the item (`kSecAttrAccessGroup`); `nil` for any.
-    ///   - deletesItem: Whether to delete the item afterwards. The other library then finds nothing. If iCloud Keychain
-    ///     synchronizes the item, it is deleted on all devices of the user.
+    ///   - deletesItem: Whether to delete the item afterwards. The other library then finds nothing. An item that iCloud
+    ///     Keychain synchronizes stays, because the user's other devices would lose it, too.
     ///   - decode: Converts the data of the item to tokens. Set ``TokenBundle/expiresAt`` if it is known; otherwise the
     ///     access token is used until the server rejects it.
     /// - Returns: Whether tokens were adopted.
@@ -110,7 +110,7 @@ extension KeychainStorage {
 
     fileprivate func delete(_ item: KeychainItem) async throws(StorageError) {
         try await perform("delete \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
-            try keychain.delete(item.anyIdentity)
+            try keychain.delete(item.identity)
         }
     }
 
