@@ -57,7 +57,7 @@
                 func alpha(_ x: Int, _ y: Int) -> UInt8 {
                     bitmap.pixels[((y / scale) * bitmap.size.width + x / scale) * bitmap.layout.channels + 3]
                 }
-                #expect(bitmap.layout == .rgba)
+                try #require(bitmap.layout == .rgba)
                 #expect([alpha(0, 0), alpha(28, 32), alpha(84, 32), alpha(56, 12), alpha(56, 52)] == [0, 0, 0, 0, 0])
                 #expect([alpha(34, 18), alpha(56, 32), alpha(77, 45)] == [255, 255, 255])
             }
