@@ -91,15 +91,9 @@
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            switch challenge.protectionSpace.authenticationMethod {
-            case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
-                NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodHTMLForm,
-                NSURLAuthenticationMethodDefault:
-                guard !challenge.protectionSpace.isProxy() else { fallthrough }
-                // The task ends with the 401.
-                completionHandler(.rejectProtectionSpace, nil)
-            default: completionHandler(.performDefaultHandling, nil)
-            }
+            // The task ends with the 401.
+            let isEnd = challenge.protectionSpace.isOfServerResponse
+            completionHandler(isEnd ? .rejectProtectionSpace : .performDefaultHandling, nil)
         }
 
         func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {

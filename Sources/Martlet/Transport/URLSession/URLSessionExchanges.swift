@@ -49,18 +49,13 @@
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            switch challenge.protectionSpace.authenticationMethod {
-            case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
-                NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodHTMLForm,
-                NSURLAuthenticationMethodDefault:
-                guard !challenge.protectionSpace.isProxy() else { fallthrough }
+            if challenge.protectionSpace.isOfServerResponse {
                 if URLSessionUpload.challengeEndsResponse { exchange(for: task)?.finish() }
-                completionHandler(.rejectProtectionSpace, nil)
-            default:
-                // Without settings, the system handles server certificates, client certificates and proxies.
-                guard let trust else { return completionHandler(.performDefaultHandling, nil) }
-                trust.respond(to: challenge, for: exchange(for: task), completionHandler)
+                return completionHandler(.rejectProtectionSpace, nil)
             }
+            // Without settings, the system handles server certificates, client certificates and proxies.
+            guard let trust else { return completionHandler(.performDefaultHandling, nil) }
+            trust.respond(to: challenge, for: exchange(for: task), completionHandler)
         }
 
         func urlSession(
