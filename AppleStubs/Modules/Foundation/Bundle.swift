@@ -6,7 +6,6 @@ open class Bundle: NSObject, @unchecked Sendable {
     open class var main: Bundle { fatalError() }
     open var preferredLocalizations: [String] { fatalError() }
     open func object(forInfoDictionaryKey key: String) -> Any? { fatalError() }
-    public init?(path: String) { fatalError() }
     open func url(forResource name: String?, withExtension ext: String?) -> URL? { fatalError() }
 }
 
