@@ -4,8 +4,12 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test ci smoke apple-check apple-test conformance torture kills tsan tsan-short bench bench-once \
-	interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs docs-preview clean
+.PHONY: help demo serve test ci smoke consumers api apple-check apple-test conformance torture kills tsan tsan-short bench \
+	bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs \
+	docs-preview clean
+
+# Warnings are errors (see Package.swift). `make demo MARTLET_STRICT=` tolerates those of a newer compiler.
+export MARTLET_STRICT ?= 1
 
 # The picture of the demo's guest, for example `make demo IMAGE=me.jpg`.
 IMAGE ?=
@@ -37,6 +41,8 @@ DOCUMENTS ?= 1000000
 COUNT ?= 30
 FOLDERS ?=
 ONLY ?=
+# A part of the matrix of make consumers, such as "native debug none".
+CELLS ?=
 # Options for every build.
 BUILD_OPTIONS ?=
 
@@ -91,6 +97,19 @@ smoke: ## Runs the demo, the search, the fuzzers and the torture, a few seconds 
 	@$(MAKE) fuzz-json DOCUMENTS=20000 FIRST=1
 	@$(MAKE) torture ROUNDS=50 SEED=1 LEASE=3000
 
+# Each cell builds six programs. Not part of make test, which has one of them.
+consumers: ## Builds apps that add Martlet by its URL: both build systems, traits, debug and release (CELLS="native debug").
+	@scripts/consume.py --matrix --only "$(CELLS)"
+
+# The newest tag by its version, because a fix of an old version may have been tagged later. The release may have warnings.
+api: ## Compares the public API with the last release, and fails if a change breaks it.
+	@tag=$$(git tag --list '[0-9]*.[0-9]*.[0-9]*' --sort=-version:refname | sed -n 1p); \
+	if [[ -n $$tag ]]; then \
+		MARTLET_STRICT= swift package diagnose-api-breaking-changes "$$tag"; \
+	else \
+		echo "There is no release yet to compare the API with: no tag has the form 1.2.3."; \
+	fi
+
 apple-check: ## Typechecks on Linux the code that only Apple's platforms compile, against declarations of their API.
 	@scripts/apple_check.py
 	@AppleStubs/Record/compare.py
@@ -100,7 +119,7 @@ apple-test: ## Runs on a Mac with Xcode the tests that need the Keychain, Image 
 	@if [[ $$(uname) == Darwin ]]; then scripts/install-dependencies.sh tools && $(BUILD_COMMAND); fi
 	@AppleTests/run.sh "$(COMMAND)"
 
-conformance: ## Runs the conformance cases C01 to C82 and prints a table of them (MARKDOWN=file writes it there too).
+conformance: ## Runs the conformance cases and prints a table of them (MARKDOWN=file writes it there too).
 	@scripts/install-dependencies.sh
 	@scripts/conformance.py $(if $(MARKDOWN),--markdown "$(MARKDOWN)")
 

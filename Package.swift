@@ -18,12 +18,18 @@ import PackageDescription
     let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
 #endif
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .treatAllWarnings(as: .error),
-]
+// The Makefile and CI turn warnings into errors. A package must not: Xcode and SwiftPM's build system "swiftbuild" pass
+// -suppress-warnings to dependencies, and the compiler rejects both together.
+let isStrict = Context.environment["MARTLET_STRICT"] == "1"
+let strictness: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
+let strictnessOfC: [CSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + strictness
 
 let asyncHTTPClient: TargetDependencyCondition? = .when(traits: ["AsyncHTTPClient"])
 let encryption: TargetDependencyCondition? = .when(traits: ["Encryption"])
@@ -101,7 +107,7 @@ let package = Package(
         ),
         .target(
             name: "CMartletImages",
-            cSettings: [.define("MARTLET_IMAGE_CODECS", imageCodecs)],
+            cSettings: [.define("MARTLET_IMAGE_CODECS", imageCodecs)] + strictnessOfC,
             linkerSettings: ["jpeg", "png", "webp", "lcms2"].map { .linkedLibrary($0, imageCodecs) }
         ),
         .target(

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ $(uname) != Darwin ]] || ! command -v xcodebuild >/dev/null; then
-    echo "make apple-test needs a Mac with Xcode 26, where it runs the Keychain, Image I/O and URLSession tests of" \
+    echo "make apple-test needs a Mac with Xcode 26.4, where it runs the Keychain, Image I/O and URLSession tests of" \
         "AppleTests on a simulator of iOS and on macOS; here, make apple-check typechecks them." >&2
     exit 1
 fi
@@ -32,21 +32,21 @@ export TEST_RUNNER_MARTLET_BACKEND=${address/127.0.0.1/localhost}
 # A full pipe would stop the backend.
 cat <&3 >/dev/null &
 
-device=$(xcrun simctl list devices available | sed -nE 's/^ +iPhone.*\(([0-9A-F-]{36})\) \(.*/\1/p' | tail -n 1)
-if [[ -z $device ]]; then
-    echo "Xcode has no iPhone simulator: install one in its settings, under Components." >&2
-    exit 1
-fi
+sdk=$(xcrun --sdk iphonesimulator --show-sdk-version)
+simulator=$(xcrun simctl list --json | AppleTests/simulator.py "$sdk")
+read -r device name <<<"$simulator"
 
-# run TITLE DESTINATION SETTING: runs all tests, and goes on with the next run if one fails.
+# run FOLDER TITLE DESTINATION SETTING: runs all tests, and goes on with the next run if one fails. Runs share no products:
+# each is signed otherwise.
 failed=0
 run() {
-    printf '── %s\n' "$1"
-    xcodebuild test -project AppleTests/AppleTests.xcodeproj -scheme AppleTests -destination "$2" \
-        -derivedDataPath .build/apple-test -skipMacroValidation "$3" || failed=1
+    printf '── %s\n' "$2"
+    rm -rf ".build/apple-test/$1"
+    xcodebuild test -project AppleTests/AppleTests.xcodeproj -scheme AppleTests -destination "$3" \
+        -derivedDataPath ".build/apple-test/$1" -skipMacroValidation "$4" || failed=1
 }
 
-run "simulator of iOS" "id=$device" CODE_SIGN_IDENTITY=-
-run "macOS, signed ad hoc" "platform=macOS" CODE_SIGN_IDENTITY=-
-run "macOS, not signed by Xcode" "platform=macOS" CODE_SIGNING_ALLOWED=NO
+run simulator "simulator of iOS ($name)" "id=$device" CODE_SIGN_IDENTITY=-
+run ad-hoc "macOS, signed ad hoc" "platform=macOS" CODE_SIGN_IDENTITY=-
+run unsigned "macOS, not signed by Xcode" "platform=macOS" CODE_SIGNING_ALLOWED=NO
 exit "$failed"

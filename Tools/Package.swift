@@ -2,12 +2,15 @@
 
 import PackageDescription
 
-let strictSettings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .treatAllWarnings(as: .error),
-]
+// For the Makefile and CI only, as in the manifest of the library.
+let strictness: [SwiftSetting] = Context.environment["MARTLET_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+    ] + strictness
 
 let package = Package(
     name: "martlet-tools",
@@ -56,7 +59,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: strictSettings
+            swiftSettings: settings
         ),
         // On file systems that ignore case a module "martlet" would overwrite the library's.
         .executableTarget(
@@ -69,7 +72,7 @@ let package = Package(
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
             ],
             path: "Sources/martlet",
-            swiftSettings: strictSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "MartletCommandTests",
@@ -78,7 +81,7 @@ let package = Package(
                 .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strictSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "TransportContractTests",
@@ -93,7 +96,7 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],
-            swiftSettings: strictSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "EndToEndTests",
@@ -109,7 +112,7 @@ let package = Package(
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
-            swiftSettings: strictSettings
+            swiftSettings: settings
         ),
         .testTarget(
             name: "ReferenceBackendTests",
@@ -126,7 +129,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: strictSettings
+            swiftSettings: settings
         ),
     ]
 )

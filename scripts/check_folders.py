@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the layout of the sources: folders depend in one direction, and folders, files and the public API stay small.
+"""Checks the layout of the sources: folders depend in one direction, and the public API stays small.
 
 A file may use only its own folder and the folders listed earlier, in ORDER.
 """
@@ -18,13 +18,11 @@ ORDER = """
     Transfers/Multipart Interceptors Client/Decoding Client Transfers/Downloads Transfers/Events
     Transfers/Background Guests Observation/Combine
 """.split()
-MAX_FILES, MAX_LINES = 15, 300
 # The public API of module Martlet.
-MAX_TYPES, MAX_DECLARATIONS = 131, 771
+MAX_TYPES, MAX_DECLARATIONS = 132, 776
 # Terms of the field, which files that import Alamofire or Moya qualify. Path is a member of Endpoint, so it wins there.
 SHARED_NAMES = {"RequestInterceptor", "RetryPolicy", "Endpoint", "Path"}
 
-CHECKED = ("AppleTests", "Sources", "Tests", "Tools/Sources", "Tools/Tests", "Benchmarks/Sources", "Fuzzing/Sources")
 MODULE = ROOT / "Sources" / "Martlet"
 PUBLIC = re.compile(r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s+(?!import\b)(.*)", re.MULTILINE)
 TYPE = re.compile(r"(?:(?:final|indirect|nonisolated)\s+)*(?:struct|class|enum|protocol|actor|typealias)\s+([A-Z]\w*)")
@@ -54,17 +52,6 @@ def wrong_direction(sources):
                     yield f"{shown(path)}:{number}: {ORDER[level[path]]} uses {word}, which {shown(target)} declares"
 
 
-def too_large():
-    """Yields a line for each file with too many lines and each folder with too many files."""
-    files = [path for folder in CHECKED for path in swift_files(ROOT / folder)]
-    for folder, count in collections.Counter(path.parent for path in files).items():
-        if count > MAX_FILES:
-            yield f"{shown(folder)}: {count} Swift files, and {MAX_FILES} are allowed: split the folder by feature"
-    for path in files:
-        if (count := len(path.read_text().splitlines())) > MAX_LINES:
-            yield f"{shown(path)}: {count} lines, and {MAX_LINES} are allowed: split the file"
-
-
 def clashes(types):
     """Yields a line for each public type whose name is also declared in a module that apps import with Martlet."""
     for line in (ROOT / "AppleStubs/type-names.txt").read_text().splitlines():
@@ -77,7 +64,7 @@ def main():
     sources = {path: code_of(path.read_text()) for path in swift_files(MODULE)}
     public = [match for code in sources.values() for match in PUBLIC.findall(code)]
     types = [match.group(1) for each in public if (match := TYPE.match(each))]
-    violations = [*dict.fromkeys(wrong_direction(sources)), *too_large(), *clashes({*types})]
+    violations = [*dict.fromkeys(wrong_direction(sources)), *clashes({*types})]
     if len(types) > MAX_TYPES or len(public) > MAX_DECLARATIONS:
         violations.append(
             f"Martlet has {len(types)} public types ({MAX_TYPES} are allowed) and {len(public)} public declarations "

@@ -2,7 +2,8 @@
 """Runs the tests named after conformance cases (`C01: …`) and prints a table of the cases.
 
 A case passes if all of its tests pass, in the library's package and in Tools. Its time is the sum of their times. With
---events, no test runs: the script reads what `swift test --event-stream-output-path FILE` wrote for both packages.
+--events, no test runs: the script reads what `swift test --event-stream-output-path FILE` wrote for both packages. A
+script that proves a case writes such a file, too.
 A document has the table between the marks `<!-- conformance:begin -->` and `<!-- conformance:end -->`.
 """
 
@@ -17,11 +18,13 @@ from pathlib import Path
 
 from swift_source import ROOT, shown, swift_files
 
-LAST_CASE = 82
+CASES = {*range(1, 93), *range(100, 103)}
 TIME_LIMIT = "1800"
 PACKAGES = {".": ["--enable-all-traits"], "Tools": ["--package-path", "Tools"]}
-NAMED = re.compile(r"^(C\d\d(?:, C\d\d)*)(?:_|: *)(.*)", re.DOTALL)
-TEST = re.compile(r'@Test\(\s*"C\d\d(?:, C\d\d)*:.*?\bfunc\s+`?(\w+)|\bfunc\s+`?(C\d\d_\w+)', re.DOTALL)
+# The scripts that prove a case.
+SCRIPTS = ["scripts/consume.py"]
+NAMED = re.compile(r"^(C\d+(?:, C\d+)*)(_|: *)(.*)", re.DOTALL)
+TEST = re.compile(r'@Test\(\s*"C\d+(?:, C\d+)*:.*?\bfunc\s+`?(\w+)|\bfunc\s+`?(C\d+_\w+)', re.DOTALL)
 PASSED, FAILED, SKIPPED = "passed", "FAILED", "skipped"
 BEGIN, END = "<!-- conformance:begin -->\n", "\n<!-- conformance:end -->"
 
@@ -45,6 +48,17 @@ def run(folder, options):
             print("\n".join(errors[-40:] or lines[-20:]), file=sys.stderr)
         if not stream.exists():
             sys.exit(f"conformance: the tests of {folder} did not run")
+        return read(stream)
+
+
+def run_script(script):
+    """Runs a script that proves a case, and returns its event stream."""
+    with tempfile.TemporaryDirectory() as temporary:
+        stream = Path(temporary) / "events"
+        print(f"Running {script}.", flush=True)
+        subprocess.run([ROOT / script, "--event-stream-output-path", stream], stdin=subprocess.DEVNULL)
+        if not stream.exists():
+            sys.exit(f"conformance: {script} did not run")
         return read(stream)
 
 
@@ -72,7 +86,7 @@ def results(events):
             continue
         # A test that started but did not end has crashed the process.
         outcome, end = ended.get(identifier, (FAILED, 0))
-        sentence = match[2].removesuffix("()").replace("_", " ") if "_" in name[:4] else match[2]
+        sentence = match[3].removesuffix("()").replace("_", " ") if match[2] == "_" else match[3]
         for case in match[1].split(", "):
             yield case, " ".join(sentence.split()), outcome, max(end - started.get(identifier, end), 0)
 
@@ -83,7 +97,7 @@ def rows_of(runs):
     for events in runs:
         for case, *result in results(events):
             cases.setdefault(case, []).append(result)
-    for case, tests in sorted(cases.items()):
+    for case, tests in sorted(cases.items(), key=lambda item: int(item[0][1:])):
         outcomes = {outcome for _, outcome, _ in tests}
         outcome = FAILED if FAILED in outcomes else PASSED if PASSED in outcomes else SKIPPED
         yield case, outcome, sum(seconds for *_, seconds in tests), sorted({test[0] for test in tests})
@@ -92,9 +106,14 @@ def rows_of(runs):
 def summary(rows):
     counts = {outcome: sum(row[1] == outcome for row in rows) for outcome in (PASSED, FAILED, SKIPPED)}
     counted = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
-    missing = sorted({f"C{number:02}" for number in range(1, LAST_CASE + 1)} - {row[0] for row in rows})
+    missing = missing_cases(rows)
     tail = f" No test yet for {', '.join(missing)}." if missing else ""
-    return f"{len(rows)} of {LAST_CASE} cases have tests: {counted or 'none'}.{tail}"
+    return f"{len(rows)} of {len(CASES)} cases have tests: {counted or 'none'}.{tail}"
+
+
+def missing_cases(rows):
+    """The cases without a test."""
+    return [name for number in sorted(CASES) if (name := f"C{number:02}") not in {row[0] for row in rows}]
 
 
 def markdown(rows):
@@ -123,9 +142,9 @@ def main():
     if options.events:
         rows = list(rows_of(map(read, options.events)))
     else:
-        rows = list(rows_of(run(*package) for package in PACKAGES.items()))
+        rows = list(rows_of([*(run(*package) for package in PACKAGES.items()), *map(run_script, SCRIPTS)]))
         for case, outcome, seconds, sentences in rows:
-            print(f"{case}  {outcome:<8}{seconds * 1000:7.0f} ms  " + ("\n" + " " * 25).join(sentences))
+            print(f"{case:<5}{outcome:<8}{seconds * 1000:7.0f} ms  " + ("\n" + " " * 25).join(sentences))
     print(summary(rows))
     if options.markdown:
         options.markdown.write_text(markdown(rows) + "\n")
@@ -137,7 +156,7 @@ def main():
     elif options.check and (stale or not found):
         names = " and ".join(stale) or "no document with the marks"
         sys.exit(f"conformance: the table is not up to date in {names}: run scripts/conformance.py --update")
-    return 1 if not rows or any(row[1] == FAILED for row in rows) else 0
+    return 1 if missing_cases(rows) or any(row[1] == FAILED for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 warn() { printf 'install-dependencies: %s\n' "$@" >&2; }
 fail() { warn "$@" && exit 1; }
 
-command -v swift >/dev/null || fail "Swift is missing. Install Swift 6.2 or newer: https://www.swift.org/install"
+command -v swift >/dev/null || fail "Swift is missing. Install Swift 6.3 or newer: https://www.swift.org/install"
 [[ "$(uname -s)" == Linux ]] || exit 0
 
 as_root() {

@@ -54,18 +54,13 @@ within() {
     fi
 }
 
-only_http_types() {
-    list=$(swift package --disable-default-traits --scratch-path "$core" show-dependencies --format flatlist)
-    echo "$list" && [[ "$list" == swift-http-types ]]
-    echo "Without traits, SwiftPM resolves swift-http-types and nothing else."
-}
-
 step "format" make lint
 step "layout" scripts/check_folders.py
 step "links" scripts/check_links.py
 step "example app's project" scripts/check_guest_app.py
+step "choice of a simulator" AppleTests/simulator.py --check
+step "warnings are errors" scripts/check_strict.py
 
-step "dependencies without traits" only_http_types
 step "library without traits, build" \
     swift build "${options[@]}" --disable-default-traits --scratch-path "$core" --build-tests
 step "apple-check" make apple-check
@@ -75,9 +70,10 @@ step "example app's model" within 900 \
     swift test "${options[@]}" --package-path Examples/GuestApp/GuestKit --scratch-path "$core"
 step "example session for gRPC" swift test "${options[@]}" --package-path Examples/GRPCSession --scratch-path "$core"
 step "tools, build" swift build "${options[@]}" --package-path Tools --scratch-path "$tools" --build-tests
-step "library with default traits, build" swift build "${options[@]}"
-# While .build has the dependencies for the default traits, which a newcomer's package needs.
-step "newcomer" within 900 scripts/newcomer.py
+step "app that adds the package by its URL" within 900 \
+    scripts/consume.py --event-stream-output-path "$logs/consumer.events"
+# Builds the product Martlet with the default traits. The other products have no code for them.
+step "newcomer, with default traits" within 900 scripts/newcomer.py
 step "library with all traits, build" swift build "${options[@]}" --enable-all-traits --build-tests
 step "library with all traits, tests" within 900 \
     swift test "${options[@]}" --enable-all-traits --skip-build \
@@ -88,7 +84,7 @@ step "tools, tests" within 900 \
     swift test "${options[@]}" --package-path Tools --scratch-path "$tools" --skip-build \
     --event-stream-output-path "$logs/tools.events"
 step "conformance" scripts/conformance.py --check --markdown "$logs/conformance.md" \
-    --events "$logs/library.events" "$logs/tools.events"
+    --events "$logs/library.events" "$logs/tools.events" "$logs/consumer.events"
 step "kill -9 while a store writes" within 300 "$tools/debug/martlet" kills --rounds 1000
 step "benchmarks, one iteration" make bench-once
 

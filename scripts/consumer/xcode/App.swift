@@ -1,0 +1,26 @@
+// The code of an app that adds every product by Martlet's URL. scripts/consume-xcode.sh builds it with Xcode.
+import Foundation
+import Martlet
+import MartletImages
+import MartletJSON
+import MartletTesting
+import MartletUI
+
+struct User: Decodable, Sendable { var name: String }
+
+func name() async throws -> String {
+    let transport = StubTransport()
+    let call = Call<User>.get("/me", authentication: .required)
+    transport.when(call).respond(.json(["name": "Ada"]))
+    var config = NetworkConfig()
+    config.decoder = MartletJSONDecoder()
+    let tokens = TokenManager(
+        baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+        transport: transport)
+    try await tokens.signIn(with: TokenBundle(accessToken: "A", lifetime: .seconds(3600)))
+    return try await NetworkClient(tokens: tokens, config: config).send(call).name
+}
+
+func processor() -> ImageProcessor { ImageProcessor() }
+
+func login() -> GuestLoginState { GuestLoginState() }
