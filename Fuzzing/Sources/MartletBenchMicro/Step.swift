@@ -22,17 +22,18 @@ struct Step: Sendable {
         let fastClient = NetworkClient(tokens: tokens, config: config)
         let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/items")
         let machine = tokens.core.withLock { $0.machine }
+        let owner = tokens.currentOwner
         let now = tokens.time.uptime
         return [
             Step(name: "fresh token") { repetitions in
                 for _ in 0..<repetitions {
-                    guard tokens.freshCredential() != nil else { throw UnexpectedResultError() }
+                    guard tokens.beginCall().credential != nil else { throw UnexpectedResultError() }
                 }
             },
             Step(name: "state-machine step") { repetitions in
                 var machine = machine
                 for waiter in 0..<repetitions {
-                    guard case .token = machine.tokenRequested(by: waiter, at: now) else {
+                    guard case .token = machine.tokenRequested(for: owner, by: waiter, at: now) else {
                         throw UnexpectedResultError()
                     }
                 }

@@ -94,6 +94,7 @@ struct Transcript {
         switch reading {
         case .found(let session): text(session)
         case .empty: "nothing"
+        case .ended(let mark): "nothing, and a mark (\(mark.expiry.map { "\($0)" } ?? "signed out"))"
         case .unavailable(let failure): "an error (\(failure.description))"
         }
     }
@@ -101,7 +102,8 @@ struct Transcript {
     private func text(_ update: StoreUpdate?) -> String {
         switch update {
         case .write(let session): "write \(text(session))"
-        case .delete: "delete the record"
+        case .delete, .end: "delete the record"
+        case .mark: "raise the mark"
         case .keep: "keep the record"
         case nil: "perform the operation"
         }

@@ -30,11 +30,6 @@ struct Workshop {
             let original = source.appending(path: name)
             guard files.fileExists(atPath: original.path, isDirectory: &isFolder), !isFolder.boolValue else { continue }
             var content = try Data(contentsOf: original)
-            if name == "Package.swift" {
-                // A fault may leave a variable unused.
-                content = Data(
-                    String(decoding: content, as: UTF8.self).replacing(/.*treatAllWarnings.*\n/, with: "").utf8)
-            }
             for (number, fault) in (planted[name] ?? []).sorted(by: {
                 $0.fault.range.lowerBound > $1.fault.range.lowerBound
             }) {
@@ -77,7 +72,9 @@ struct Workshop {
         build.arguments = arguments
         build.currentDirectoryURL = folder
         let mark = UUID().uuidString
-        build.environment = ProcessInfo.processInfo.environment.merging(["MARTLET_MUTANTS": mark]) { $1 }
+        // A fault may leave a variable unused.
+        let own = ["MARTLET_MUTANTS": mark, "MARTLET_STRICT": ""]
+        build.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
         try Data().write(to: log)
         let output = try FileHandle(forWritingTo: log)
         build.standardOutput = output

@@ -71,7 +71,8 @@ public final class NetworkClient: APIClient {
     public func response<Value: Decodable & Sendable>(
         for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value> {
-        let raw = try await perform(endpoint, accept: "application/json", monitor: monitor)
+        let raw = try await perform(
+            endpoint, accept: "application/json", start: pipeline.begin(endpoint.authentication), monitor: monitor)
         var response = raw.with(try pipeline.decoding.decode(type, from: raw))
         response.reading = pipeline.decoding.reading(of: raw.value.response)
         return response
@@ -81,21 +82,20 @@ public final class NetworkClient: APIClient {
     public func data(
         for endpoint: any Endpoint, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Data> {
-        let raw = try await perform(endpoint, accept: nil, monitor: monitor)
+        let raw = try await perform(
+            endpoint, accept: nil, start: pipeline.begin(endpoint.authentication), monitor: monitor)
         return raw.with(raw.value.response.body)
     }
 
     func perform(
-        _ endpoint: any Endpoint, accept: String?, owner: CallOwner? = nil, monitor: TransferMonitor?,
+        _ endpoint: any Endpoint, accept: String?, start: CallStart, monitor: TransferMonitor?,
         receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
-        var owner = owner
-        if let gate, let tokens, endpoint.authentication == .required {
-            let callOwner = owner ?? tokens.beginCall().owner
-            // A call that was made without a session belongs to the one that the gate starts.
-            owner = callOwner.session == nil ? nil : callOwner
+        var start = start
+        if gate != nil, start.owner.session == nil {
             do throws(NetworkError) {
-                if owner == nil { try await gate.pass(original ?? self, for: endpoint) }
+                let owner = try await admit(start.owner, for: endpoint)
+                if owner != start.owner { start = pipeline.begin(start.requirement, as: owner) }
             } catch {
                 monitor?.finish()
                 throw error
@@ -103,13 +103,19 @@ public final class NetworkClient: APIClient {
         }
         if let joined = pipeline.joined {
             return try await performJoined(
-                endpoint, accept: accept, owner: owner, monitor: monitor, receiver: receiver, in: joined)
+                endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver, in: joined)
         }
-        var start = owner == nil ? pipeline.begin(endpoint.authentication) : nil
-        if let begun = start, begun.credential == nil, monitor == nil, receiver == nil {
-            start = try await pipeline.waitForToken(of: begun, for: endpoint, accept: accept)
+        if start.credential == nil, start.owner.isBound, monitor == nil, receiver == nil {
+            start = try await pipeline.waitForToken(of: start, for: endpoint, accept: accept)
         }
         return try await pipeline.perform(
-            endpoint, accept: accept, owner: owner, start: start, monitor: monitor, receiver: receiver)
+            endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
+    }
+
+    /// Holds a call that requires a session back until there is one, if the client signs in by itself.
+    /// - Returns: The owner with which the call continues.
+    func admit(_ owner: CallOwner, for endpoint: any Endpoint) async throws(NetworkError) -> CallOwner {
+        guard let gate, endpoint.authentication == .required else { return owner }
+        return try await gate.pass(original ?? self, owner, for: endpoint)
     }
 }

@@ -31,7 +31,8 @@ extension NetworkClient {
         // The token of the previous user must not go with a sign-in, unless the endpoint requires it.
         let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
         return try await signIn(
-            endpoint, authentication: authentication, since: tokens?.epoch, monitor: monitor, account: account
+            endpoint, authentication: authentication, as: tokens?.currentOwner ?? .unbound, monitor: monitor,
+            account: account
         ) { [pipeline] raw throws(NetworkError) in
             try pipeline.decoding.decode(type, from: raw)
         }
@@ -39,12 +40,12 @@ extension NetworkClient {
 
     /// Sends a sign-in and starts a session, for the public methods and for ``GuestAuthService``.
     /// - Parameters:
-    ///   - epoch: The sign-in is discarded if another sign-in or a sign-out has happened since.
-    ///   - session: The only session that may authorize the request; any session if `nil`.
+    ///   - owner: The sign-in state when the sign-in began. The sign-in is discarded if it has changed since, and no other
+    ///     session may authorize the request.
     ///   - decode: Reads the result from the response; if it throws, no session is started.
     func signIn<Value: Sendable>(
-        _ endpoint: any Endpoint, authentication: AuthenticationRequirement, since epoch: Int?,
-        session: SessionID? = nil, monitor: TransferMonitor? = nil, account: @Sendable (Value) -> SessionAccount,
+        _ endpoint: any Endpoint, authentication: AuthenticationRequirement, as owner: CallOwner,
+        monitor: TransferMonitor? = nil, account: @Sendable (Value) -> SessionAccount,
         decode: @Sendable (NetworkResponse<RawResponse>) throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         // Checked before the request is sent, so that the server does not create a session that no client uses.
@@ -55,7 +56,7 @@ extension NetworkClient {
                 reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
         }
         let raw = try await pipeline.perform(
-            endpoint, accept: "application/json", authentication: authentication, session: session, isSignIn: true,
+            endpoint, accept: "application/json", start: pipeline.begin(authentication, as: owner), isSignIn: true,
             monitor: monitor)
         let response = raw.value.response
         let value = try decode(raw)
@@ -70,7 +71,7 @@ extension NetworkClient {
         }
         do {
             bundle.serverDate = bundle.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
-            try await tokens.signIn(with: bundle, account: account(value), since: epoch)
+            try await tokens.signIn(with: bundle, account: account(value), since: owner.epoch)
         } catch {
             throw NetworkError(error, for: raw.value.call)
         }

@@ -1,4 +1,9 @@
 /// Holds back the calls that require a session until ``NetworkConfig/automaticSignIn`` has started one.
+///
+/// Only a call that was made while no user was signed in is held: it belongs to no session yet. It gets the session that is
+/// current when the sign-in ends, and keeps it. That is the session that ``NetworkConfig/automaticSignIn`` has started, or
+/// that of a user who has signed in by another way while it ran. A call that belongs to a session, also one that the store
+/// contained before it was read, never gets another: it fails with ``NetworkError/sessionChanged(_:)``.
 struct SignInGate: Sendable {
     private let signIn: @Sendable (NetworkClient) async throws -> Void
     private let tokens: TokenManager
@@ -8,7 +13,7 @@ struct SignInGate: Sendable {
     /// The sign-in under way. It continues if the calls that asked for it are cancelled: the next calls need the same
     /// session, and the server may have created it already.
     private struct Flight: Sendable {
-        let flight: SingleFlight<Result<Void, NetworkError>>
+        let flight: SingleFlight<Result<CallOwner, NetworkError>>
     }
 
     init(_ signIn: @escaping @Sendable (NetworkClient) async throws -> Void, tokens: TokenManager) {
@@ -16,27 +21,42 @@ struct SignInGate: Sendable {
         self.tokens = tokens
     }
 
-    /// Returns if the user is signed in, or if the session is in another state that the pipeline will report.
-    func pass(_ client: NetworkClient, for endpoint: any Endpoint) async throws(NetworkError) {
-        guard !Self.entered.contains(ObjectIdentifier(tokens)), await isSignedOut else { return }
+    /// Returns when the call may continue.
+    /// - Parameter owner: The owner of the call.
+    /// - Returns: The owner with which the call continues. If it is in another state than signed in, the pipeline reports
+    ///   that.
+    func pass(
+        _ client: NetworkClient, _ owner: CallOwner, for endpoint: any Endpoint
+    ) async throws(NetworkError) -> CallOwner {
+        guard !Self.entered.contains(ObjectIdentifier(tokens)), !tokens.isRefreshingHere else { return owner }
+        let owner = await tokens.resolved(owner)
+        guard owner.situation == .signedOut else { return owner }
         // Shared by all clients of the manager, so that they sign in once.
         let shared = tokens.attachments.value {
             Flight(flight: SingleFlight(time: tokens.time, outlivesCallers: true))
         }
         let outcome = await shared.flight.run {
-            // Another sign-in may have finished since the check above.
-            guard await isSignedOut else { return .success(()) }
+            // Another sign-in may have finished since the call was made.
+            let current = tokens.currentOwner
+            guard current.situation == .signedOut else { return .success(current) }
             return await Self.entering(for: tokens) {
                 do {
-                    return .success(try await signIn(client))
+                    try await signIn(client)
+                    return .success(tokens.currentOwner)
                 } catch {
                     return .failure(AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint)))
                 }
             }
         }
         guard let outcome else { throw .cancelled(CallDescription(unsent: endpoint)) }
-        // If the user has signed in meanwhile, the failure does not matter.
-        if case .failure(let error) = outcome, await isSignedOut { throw error }
+        switch outcome {
+        case .success(let owner): return owner
+        case .failure(let error):
+            // If the user has signed in meanwhile, the failure does not matter.
+            let current = tokens.currentOwner
+            if current.situation == .signedOut { throw error }
+            return current
+        }
     }
 
     /// Runs a sign-in whose own calls do not wait at the gate.
@@ -49,12 +69,4 @@ struct SignInGate: Sendable {
 
     /// Whether the current task is part of a sign-in for which calls may wait.
     static var isSigningIn: Bool { !entered.isEmpty }
-
-    private var isSignedOut: Bool {
-        get async {
-            guard tokens.freshCredential() == nil, !tokens.isRefreshingHere else { return false }
-            if case .failure(.signedOut) = await tokens.credential() { return true }
-            return false
-        }
-    }
 }

@@ -94,7 +94,8 @@ public final class GuestAuthService: Sendable {
                     }
                     let registration = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
                     let guest = try await client.signIn(
-                        registration, authentication: .none, since: client.tokens?.epoch, monitor: monitor
+                        registration, authentication: .none, as: client.tokens?.currentOwner ?? .unbound,
+                        monitor: monitor
                     ) { (guest: Guest) in
                         SessionAccount(userID: guest.id, isGuest: true)
                     } decode: { raw throws(NetworkError) in
@@ -144,15 +145,15 @@ public final class GuestAuthService: Sendable {
         as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Value {
-        // Read before the state, so that a sign-in from here on invalidates the upgrade.
-        let epoch = client.tokens?.epoch
+        // Taken before the state, so that a sign-in from here on invalidates the upgrade.
+        let begun = client.tokens?.currentOwner ?? .unbound
         guard case .signedIn(let session) = await client.tokens?.loadedState, session.account.isGuest else {
             let upgrade = endpoint(nil)
             throw .signInRequired(CallDescription(unsent: upgrade))
         }
+        let owner = CallOwner(epoch: begun.epoch, situation: .session(session.id))
         return try await client.signIn(
-            endpoint(session.account.userID), authentication: .required, since: epoch, session: session.id,
-            account: account
+            endpoint(session.account.userID), authentication: .required, as: owner, account: account
         ) { [client] raw throws(NetworkError) in
             try client.pipeline.decoding.decode(type, from: raw)
         }

@@ -43,11 +43,13 @@ extension SessionEvent {
         case .signedOutElsewhere(let id): (.info, "\(id) signed out by another process", "")
         case .refreshBudgetExceeded(let stamp): (.notice, "\(stamp) not refreshed, the refresh budget is used up", "")
         case .refreshDiscarded(let stamp): (.info, "\(stamp) discarded the result of a refresh", "")
+        case .tokenProbed(let stamp): (.info, "\(stamp) used once more, another endpoint has rejected it", "")
         case .expired(let id, let reason): (.error, "\(id) ended", reason.description)
         case .storeReadFailed(let failure): (.notice, "the store failed to read", failure.description)
         case .storeWriteFailed(let failure): (.notice, "the store failed to write", failure.description)
         case .storeDeleteFailed(let failure): (.notice, "the store failed to delete", failure.description)
         case .storeLockFailed(let failure): (.notice, "the store failed to lock", failure.description)
+        case .storeWatchFailed(let failure): (.notice, "the store cannot be watched", failure.description)
         case .replacedUnreadableRecord(let error):
             (.notice, "the sign-in replaced a record that could not be read", error.description)
         case .storeRecovered: (.info, "the store is up to date again", "")

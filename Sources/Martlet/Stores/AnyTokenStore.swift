@@ -59,5 +59,10 @@ public final class AnyTokenStore: TokenStore {
         systemStorage?.forgetAuthentication()
     }
 
+    /// The file that changes with the session, if the store has one.
+    var watchedFile: FileChanges? { (base as? any FileWatching)?.watchedFile }
+
     private var systemStorage: (any SystemStorage)? { (base as? SecureTokenStore)?.storage as? any SystemStorage }
 }
+
+extension AnyTokenStore: FileWatching {}

@@ -4,12 +4,14 @@
     internal import Foundation
 #endif
 
-/// The files by which processes coordinate their use of a record that is not a file itself: two lock files, and one
-/// file that a process replaces to report a change. They hold no secrets.
+/// The files by which processes coordinate their use of a record that is not a file itself: two lock files, the
+/// mark of the last ending, and one file that a process replaces to report a change. They hold no secrets.
 struct CoordinationFiles: Sendable {
     let updateLock: ProcessLock
     let refreshLock: ProcessLock
-    private let changeMarker: FileChanges
+    /// The mark of the last ending.
+    let markFile: PrivateFile
+    let changeMarker: FileChanges
 
     /// A change takes milliseconds, or the timeout of a service that does not respond. A process that holds the lock
     /// for longer is suspended.
@@ -25,6 +27,7 @@ struct CoordinationFiles: Sendable {
         let path = folder + "/" + EscapedName.path(of: key)
         updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
         refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
+        markFile = PrivateFile(path: path + ".ended", steps: steps, protectionClass: .none)
         changeMarker = FileChanges(
             of: PrivateFile(path: path + ".changed", steps: steps, protectionClass: .none),
             on: BlockingQueue("martlet.coordination-files"))
@@ -33,6 +36,8 @@ struct CoordinationFiles: Sendable {
     /// Reports a change to all processes. If that fails, they notice the change at their next refresh.
     func reportChange() async {
         await changeMarker.queue.run { [file = changeMarker.file] in
+            // The lock of the update is held, so the temporary files are those of killed processes.
+            file.removeLeftovers(olderThan: 0)
             _ = try? file.replace(with: Data(), if: { true })
         }
     }

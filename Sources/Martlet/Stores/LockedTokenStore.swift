@@ -4,15 +4,17 @@
     internal import Foundation
 #endif
 
-/// A token store whose updates hold a lock between processes.
+/// A token store whose updates hold a lock between processes, and which keeps the mark of the last ending beside it.
 ///
-/// A conforming type reads, replaces and deletes the record's bytes. The extension adds the encoding, the lock and the
-/// retry after a lost lock.
+/// A conforming type reads, replaces and deletes the record's bytes. The extension adds the encoding, the lock, the mark
+/// and the retry after a lost lock.
 protocol LockedTokenStore: TokenStore {
     /// Held during one change of the record. `nil` if no other process can reach the record.
     var updateLock: ProcessLock? { get }
     /// How long a process may hold ``updateLock`` before another one takes it away.
     var updateLease: Duration { get }
+    /// The file of the mark. `nil` if no other process can reach the record.
+    var markFile: PrivateFile? { get }
     /// Runs the decisions about the record. They may check a lock, which reads the disk.
     var queue: BlockingQueue { get }
 
@@ -27,16 +29,24 @@ protocol LockedTokenStore: TokenStore {
     /// - Parameter isHeld: See ``replace(with:while:)``.
     /// - Returns: `false` if the lock was lost and nothing has changed.
     func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool
+    /// Tells the other processes that the mark has changed and the record has not.
+    func reportMark() async
+}
+
+/// The content of a store: the record that counts, and what an ending has left.
+private struct StoreContent {
+    var reading: StoreReading
+    var mark: EndMark?
+    /// Whether there is a record that has ended: a process was killed between the two steps of an ending, or could not
+    /// read the record then.
+    var hasEndedRecord = false
 }
 
 extension LockedTokenStore {
     func read() async -> StoreReading {
-        do throws(StorageError) {
-            guard let bytes = try await readBytes() else { return .empty }
-            return .found(try StoredSession(encoded: bytes))
-        } catch {
-            return .unavailable(error)
-        }
+        let content = await content()
+        if content.hasEndedRecord { _ = try? await lockedUpdate { _ in .keep } }
+        return content.reading
     }
 
     func write(_ session: StoredSession) async throws {
@@ -65,10 +75,7 @@ extension LockedTokenStore {
             do {
                 held = try await updateLock.acquireHeld(lease: updateLease)
             } catch let error as StorageError {
-                // Without a lock nothing can be written, but the decision may be to keep the record.
-                let reading = await read()
-                guard case .keep = await queue.run({ decide(reading) }) else { throw error }
-                return reading
+                return try await updateWithoutLock(because: error, decide)
             }
             let reading: StoreReading?
             do {
@@ -82,25 +89,131 @@ extension LockedTokenStore {
         }
     }
 
+    /// Without a lock nothing can be written. But the decision may be to keep the record, and tokens must not outlive a
+    /// sign-out because a lock file cannot be created.
+    private func updateWithoutLock(
+        because failure: StorageError, _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate
+    ) async throws -> StoreReading {
+        let reading = await content().reading
+        switch await queue.run({ decide(reading) }) {
+        case .keep: return reading
+        case .write, .mark: throw failure
+        case .delete, .end:
+            // A locked device is unlocked later, and then the deletion is repeated.
+            if !reading.isForeign, failure.kind != .locked { _ = try await remove(while: { true }) }
+            throw failure
+        }
+    }
+
     /// - Returns: The record before the change; `nil` if the lock was lost and nothing has changed.
     private func change(
         while isHeld: @escaping @Sendable () -> Bool, _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate
     ) async throws -> StoreReading? {
-        let reading = await read()
+        let content = await content()
+        let reading = content.reading
         let update = await queue.run { decide(reading) }
-        if case .unavailable(let failure) = reading, failure.kind == .foreign {
+        if case .unavailable(let failure) = reading, reading.isForeign {
             // Never replace or delete what another program has written. There is no record to delete, either.
             if case .write = update { throw failure }
             return reading
         }
+        let isDone: Bool
         switch update {
         case .keep:
-            return reading
+            isDone = content.hasEndedRecord ? try await remove(while: isHeld) : true
         case .write(let session):
-            let bytes = try session.encoded()
-            return try await replace(with: bytes, while: isHeld) ? reading : nil
+            isDone = try await write(session, over: content, while: isHeld)
         case .delete:
-            return try await remove(while: isHeld) ? reading : nil
+            isDone = try await remove(while: isHeld)
+        case .end(let mark):
+            isDone = try await end(mark, over: content, while: isHeld)
+        case .mark(let mark):
+            isDone = try await raise(mark, over: content, while: isHeld)
+            if isDone { await reportMark() }
         }
+        return isDone ? reading : nil
+    }
+
+    private func write(
+        _ session: StoredSession, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
+    ) async throws -> Bool {
+        let bytes = try session.encoded()
+        // What is written counts. Only a sign-in that could not read the store may be below the mark.
+        let isBelowMark = content.mark?.covers(session) ?? !content.reading.wasReadable
+        if isBelowMark, let markFile {
+            let isDone = try await queue.run { () throws(StorageError) in try markFile.delete(if: isHeld) }
+            guard isDone else { return false }
+        }
+        return try await replace(with: bytes, while: isHeld)
+    }
+
+    /// The mark first: if the process is killed between the two steps, the next one that finds the record deletes it.
+    private func end(
+        _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
+    ) async throws -> Bool {
+        var failure: StorageError?
+        do {
+            guard try await raise(mark, over: content, while: isHeld) else { return false }
+        } catch let error as StorageError {
+            failure = error
+        }
+        guard try await remove(while: isHeld) else { return false }
+        if let failure { throw failure }
+        return true
+    }
+
+    private func raise(
+        _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
+    ) async throws -> Bool {
+        guard let markFile else { return true }
+        if let current = content.mark, current.order >= mark.order { return true }
+        let bytes = try mark.encoded()
+        return try await queue.run { () throws(StorageError) in
+            try markFile.makeFolder()
+            guard isHeld() else { return false }
+            markFile.removeLeftovers(olderThan: 0)
+            return try markFile.replace(with: bytes, if: isHeld)
+        }
+    }
+
+    private func content() async -> StoreContent {
+        do throws(StorageError) {
+            let bytes = try await readBytes()
+            // After the record: if another process ends the session in between, the mark says so.
+            let mark = try await readMark()
+            guard let bytes else {
+                return StoreContent(reading: mark.map { .ended($0) } ?? .empty, mark: mark)
+            }
+            do throws(StorageError) {
+                let session = try StoredSession(encoded: bytes)
+                if let mark, mark.covers(session) {
+                    return StoreContent(reading: .ended(mark), mark: mark, hasEndedRecord: true)
+                }
+                return StoreContent(reading: .found(session), mark: mark)
+            } catch {
+                return StoreContent(reading: .unavailable(error), mark: mark)
+            }
+        } catch {
+            return StoreContent(reading: .unavailable(error))
+        }
+    }
+
+    private func readMark() async throws(StorageError) -> EndMark? {
+        guard let markFile else { return nil }
+        do throws(StorageError) {
+            let bytes = try await queue.run { () throws(StorageError) in try markFile.read() }
+            return try bytes.map { bytes throws(StorageError) in try EndMark(encoded: bytes) }
+        } catch {
+            // A mark that waiting cannot make readable says nothing. The next ending replaces it.
+            if error.kind.isTransient { throw error }
+            return nil
+        }
+    }
+}
+
+extension StoreReading {
+    /// Whether another program has written what is there.
+    fileprivate var isForeign: Bool {
+        if case .unavailable(let failure) = self { failure.kind == .foreign } else { false }
     }
 }

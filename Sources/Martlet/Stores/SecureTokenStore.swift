@@ -5,7 +5,7 @@
 #endif
 
 /// Keeps the session in a secure storage, as one value under one key.
-final class SecureTokenStore: LockedTokenStore {
+final class SecureTokenStore: LockedTokenStore, FileWatching {
     let storage: any SecureStorage
     private let key: String
     /// The lock files; `nil` if no other process can reach the value.
@@ -15,6 +15,7 @@ final class SecureTokenStore: LockedTokenStore {
     let updateLease = CoordinationFiles.updateLease
     var updateLock: ProcessLock? { files?.updateLock }
     var lock: (any StoreLock)? { files?.refreshLock }
+    var markFile: PrivateFile? { files?.markFile }
 
     convenience init(storage: any SecureStorage, key: String, folder: String?) {
         self.init(
@@ -46,7 +47,13 @@ final class SecureTokenStore: LockedTokenStore {
         return true
     }
 
+    func reportMark() async {
+        await files?.reportChange()
+    }
+
     var readingPromptsUser: Bool { storage.readingPromptsUser }
+
+    var watchedFile: FileChanges? { files?.changeMarker }
 
     func changes() -> AsyncStream<Void>? {
         guard !storage.readingPromptsUser else { return nil }

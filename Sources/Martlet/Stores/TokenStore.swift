@@ -56,6 +56,9 @@
 ///   its result; without the lock two processes may use the same refresh token, and the server may revoke both
 ///   sessions.
 /// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
+/// - the mark of ``StoreUpdate/end(_:)``: keep it in the row in place of the record (``EndMark/encoded()``), and return
+///   ``StoreReading/ended(_:)`` for it. With it, a session that has ended stays ended, even if another process, which
+///   could not write for a while, writes it again. Without it, only the order in which the processes write counts.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading
@@ -98,7 +101,8 @@ extension TokenStore {
         switch lock == nil ? decide(reading) : await BlockingQueue.run({ decide(reading) }) {
         case .keep: break
         case .write(let session): try await write(session)
-        case .delete: try await delete()
+        case .delete, .end: try await delete()
+        case .mark: break
         }
         return reading
     }
@@ -117,10 +121,17 @@ extension TokenStore {
 public enum StoreUpdate: Sendable, Hashable {
     /// Leaves the record as it is.
     case keep
-    /// Replaces the record.
+    /// Replaces the record. If the store keeps a mark at or above the record, the mark goes: what is written counts.
     case write(StoredSession)
-    /// Deletes the record.
+    /// Deletes the record, and keeps the mark that was there.
     case delete
+    /// Keeps a mark, unless the store has one that reaches further, and then deletes the record. If only one process uses
+    /// the record, the mark is not needed. If the mark cannot be kept, the record is deleted all the same, and the update
+    /// throws after that.
+    case end(EndMark)
+    /// Keeps a mark, unless the store has one that reaches further, and leaves the record: it cannot be read now, and
+    /// may belong to a later session. A record that turns out to be at or below the mark is deleted when it is read.
+    case mark(EndMark)
 }
 
 /// The result of reading a store.
@@ -129,6 +140,9 @@ public enum StoreReading: Sendable, Hashable {
     case found(StoredSession)
     /// There is certainly no record.
     case empty
+    /// There is certainly no record that counts: the mark says which sessions have ended, and why. Only a store that
+    /// processes share keeps one.
+    case ended(EndMark)
     /// The record cannot be read now. It may or may not exist.
     case unavailable(StorageError)
 

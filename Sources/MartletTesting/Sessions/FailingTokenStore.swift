@@ -128,7 +128,8 @@ public final class FailingTokenStore: TokenStore {
             switch decide(reading) {
             case .keep: break
             case .write(let session): try await write(session)
-            case .delete: try await delete()
+            case .delete, .end: try await delete()
+            case .mark: break
             }
             return reading
         }
@@ -140,7 +141,7 @@ public final class FailingTokenStore: TokenStore {
             let readFailure = self.failure(of: .read)
             unread.withLock { $0 = readFailure }
             let update = decide(readFailure.map { .unavailable($0) } ?? reading)
-            guard let operation = update.operation else { return .keep }
+            guard let operation = update.operation else { return update }
             log(operation)
             guard let failure = self.failure(of: operation) else { return update }
             failed.withLock { $0 = failure }
@@ -184,9 +185,9 @@ public final class FailingTokenStore: TokenStore {
 extension StoreUpdate {
     fileprivate var operation: FailingTokenStore.Operation? {
         switch self {
-        case .keep: nil
+        case .keep, .mark: nil
         case .write: .write
-        case .delete: .delete
+        case .delete, .end: .delete
         }
     }
 }

@@ -83,8 +83,15 @@ public final class SimulatedDisk: Sendable {
     /// The record, and the processes that observe its changes.
     struct State {
         var record: StoredSession?
+        /// How far the sessions have ended, for processes that share the record.
+        var mark: EndMark?
         var listeners: [(process: String, id: Int, stream: AsyncStream<Void>.Continuation)] = []
         var lastID = 0
+
+        func reading(isShared: Bool) -> StoreReading {
+            if let record { return .found(record) }
+            return isShared ? mark.map { .ended($0) } ?? .empty : .empty
+        }
     }
 
     /// The holder of the store lock, and the processes that wait for it. It is separate from ``State``, because a
@@ -127,6 +134,11 @@ public final class SimulatedDisk: Sendable {
 
     /// The stored record.
     public var record: StoredSession? { state.withLock { $0.record } }
+
+    /// What a process that shares the record reads now.
+    func reading(isShared: Bool) -> StoreReading {
+        state.withLock { $0.reading(isShared: isShared) }
+    }
 
     /// Opens the disk for one process.
     /// - Parameters:

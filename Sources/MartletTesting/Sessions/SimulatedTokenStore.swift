@@ -36,7 +36,7 @@ public final class SimulatedTokenStore: TokenStore {
             await end(.read, behavior)
             return .unavailable(failure)
         case .full, .failedAfterCommit, nil:
-            let reading = disk.record.map { StoreReading.found($0) } ?? .empty
+            let reading = disk.reading(isShared: isShared)
             disk.report(process, .read(reading))
             await end(.read, behavior)
             return reading
@@ -62,7 +62,7 @@ public final class SimulatedTokenStore: TokenStore {
             await end(.update, behavior)
             throw failure
         }
-        let done = disk.state.withLock { $0.carryOut(behavior.fault, decide) }
+        let done = disk.state.withLock { $0.carryOut(behavior.fault, isShared: isShared, decide) }
         disk.report(process, done.event)
         if case .wrote(let session) = done.event, session != done.before { disk.notifyListeners() }
         if case .deleted(.some) = done.event { disk.notifyListeners() }
@@ -222,10 +222,10 @@ extension SimulatedDisk.State {
 
     /// Applies an update to the record, unless the fault prevents it.
     fileprivate mutating func carryOut(
-        _ fault: SimulatedDisk.Fault?, _ decide: (StoreReading) -> StoreUpdate
+        _ fault: SimulatedDisk.Fault?, isShared: Bool, _ decide: (StoreReading) -> StoreUpdate
     ) -> Done {
         let before = record
-        var reading = before.map { StoreReading.found($0) } ?? .empty
+        var reading = reading(isShared: isShared)
         if case .unreadable(let failure) = fault { reading = .unavailable(failure) }
         let update = decide(reading)
         let event: SimulatedDisk.Event
@@ -237,13 +237,27 @@ extension SimulatedDisk.State {
                 event = .read(reading)
             case .write(let session):
                 record = session
+                if mark?.covers(session) == true { mark = nil }
                 event = .wrote(session)
             case .delete:
                 record = nil
                 event = .deleted(before)
+            case .end(let new):
+                raise(new)
+                record = nil
+                event = .deleted(before)
+            case .mark(let new):
+                raise(new)
+                // A record that could not be read is deleted when it is read. Here that is now.
+                if isShared, let before, new.covers(before) { record = nil }
+                event = record == before ? .read(reading) : .deleted(before)
             }
         }
         return Done(before: before, reading: reading, update: update, event: event)
+    }
+
+    private mutating func raise(_ new: EndMark) {
+        if mark.map({ $0.order < new.order }) ?? true { mark = new }
     }
 }
 

@@ -52,6 +52,7 @@ public struct TokenStoreContract: Sendable {
         try await updatesDecideOnReading()
         try await keepsUnreadableRecords()
         try await serializesUpdates()
+        try await keepsMark()
         try await reportsChanges()
         try await open().delete()
     }
@@ -139,6 +140,23 @@ public struct TokenStoreContract: Sendable {
         record.rotation = 25
         try await expect(.found(record), from: open(), "after 25 concurrent updates that each count one up")
         try await open().delete()
+    }
+
+    /// A session that has ended in one process has ended for all.
+    private func keepsMark() async throws {
+        guard open().lock != nil else { return }
+        let record = StoredSession(id: SessionID(), generation: 7, bundle: .fresh(1))
+        let mark = EndMark(record.order, expiry: .rotationLost)
+        try await open().write(record)
+        try await expect(.found(record), fromUpdateOf: open(), "that ends the session") { _ in .end(mark) }
+        try await expect(.ended(mark), from: open(), "after the end of its session")
+        let lower = EndMark(SessionOrder(generation: 1, rotation: 0))
+        try await expect(.ended(mark), fromUpdateOf: open(), "with a mark that reaches less far") { _ in .mark(lower) }
+        try await expect(.ended(mark), from: open(), "after a mark that reaches less far")
+        try await open().write(record)
+        try await expect(.found(record), from: open(), "after a write below the mark")
+        try await open().delete()
+        try await expect(.empty, from: open(), "after the deletion of a record that was written below the mark")
     }
 
     private func reportsChanges() async throws {

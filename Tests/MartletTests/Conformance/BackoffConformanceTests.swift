@@ -63,6 +63,56 @@ import Testing
         #expect((19...24).contains(backend.refreshCalls), "\(backend.refreshCalls) refreshes in a minute")
     }
 
+    @Test("C91: an endpoint that always rejects tokens of unknown lifetime costs no more than the budget")
+    func unknownLifetimes() async throws {
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = nil }
+        let app = try await App.signedIn(backend)
+        let refreshes = Locked<[Duration]>([])
+        backend.beforeRefresh { [time = app.time] _ in
+            refreshes.withLock { $0.append(time.uptime) }
+            return nil
+        }
+        backend.beforeCall { $0.path == "/broken" ? .status(401) : nil }
+        for _ in 0..<1_000 {
+            #expect(await app.call().isSuccess)
+            #expect(await !app.call("/broken").isSuccess)
+            app.time.advance(by: .milliseconds(60))
+        }
+        let starts = refreshes.withLock { $0 }
+        for start in starts {
+            let window = start..<(start + SessionPolicy().refreshWindow)
+            #expect(starts.count { window.contains($0) } <= SessionPolicy().refreshBudget)
+        }
+    }
+
+    @Test("C91: opaque tokens that live 3 to 60 s cost no call", arguments: [3, 7, 20, 60])
+    func opaqueTokens(life: Int) async throws {
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = nil }
+        let app = try await App.signedIn(backend)
+        for step in 0..<240 {
+            if step > 0, step % (life * 2) == 0 { backend.invalidateAccessTokens() }
+            #expect(await app.burst(3).allSucceeded, "step \(step)")
+            app.time.advance(by: .milliseconds(500))
+        }
+        #expect(backend.refreshCalls == 239 / (life * 2))
+    }
+
+    @Test(
+        "C91: a Retry-After of zero or in the past leaves the ordinary backoff",
+        arguments: ["0", "-3", "Sun, 06 Nov 1994 08:49:37 GMT"])
+    func emptyRetryAfter(text: String) async throws {
+        let app = try await App.signedIn()
+        app.backend.invalidateAccessTokens()
+        app.backend.beforeRefresh { _ in .status(503, headers: [.retryAfter: text]) }
+        for _ in 0..<10 { #expect(await !app.call().isSuccess) }
+        #expect(app.backend.refreshCalls == 1)
+        app.time.advance(by: .seconds(1))
+        #expect(await !app.call().isSuccess)
+        #expect(app.backend.refreshCalls == 2)
+    }
+
     @Test("C71: no request carries a token after its stated life of 2 s") func shortLife() async throws {
         let backend = SimulatedBackend()
         backend.state.withLock { $0.lifetime = 2 }

@@ -30,7 +30,7 @@ import Testing
             let (backend, one, other) = try await twoProcesses(folder)
             var events = other.tokens.events.makeAsyncIterator()
             try await one.tokens.refresh()
-            let stamp = one.tokens.freshCredential()?.stamp
+            let stamp = one.tokens.beginCall().credential?.stamp
             while let event = await events.next() {
                 if case .adopted(let adopted) = event, adopted == stamp { break }
             }
@@ -78,12 +78,12 @@ import Testing
             let refresh = Task { try await one.tokens.refresh() }
             await gate.waitForArrivals()
             await other.tokens.signOut()
-            #expect(await FileTokenStore(path: folder.path + "/session.json").read() == .empty)
+            #expect(await FileTokenStore(path: folder.path + "/session.json").read().isEmpty)
             gate.open()
             await #expect(throws: SessionError.self) { try await refresh.value }
             #expect(await events.first { $0 == .revoked } != nil)
             #expect(one.tokens.state == .signedOut && other.tokens.state == .signedOut)
-            #expect(await FileTokenStore(path: folder.path + "/session.json").read() == .empty)
+            #expect(await FileTokenStore(path: folder.path + "/session.json").read().isEmpty)
         }
     }
 

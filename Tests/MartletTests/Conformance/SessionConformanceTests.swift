@@ -27,7 +27,7 @@ import Testing
             if event == .revoked { revocations += 1 }
         }
         #expect(app.backend.revoked.contains { $0.contains("refresh-2") })
-        #expect(await store.read() == .empty)
+        #expect(await store.read().isEmpty)
         #expect(app.tokens.state == .signedOut)
     }
 
@@ -155,7 +155,7 @@ import Testing
         var events = tokens.events.makeAsyncIterator()
         await tokens.signOut()
         #expect(tokens.state == .signedOut)
-        #expect(await store.read() == .empty)
+        #expect(await store.read().isEmpty)
         while let event = await events.next() {
             if case .revocationFailed = event { break }
         }

@@ -86,6 +86,68 @@ import Testing
         #expect(last == .high)
     }
 
+    @Test("C78: a caller that joins before the task of the refresh exists lends it its priority")
+    func priorityBeforeTheTask() async throws {
+        let app = try await App.signedIn()
+        let priority = Locked<TaskPriority?>(nil)
+        app.backend.beforeRefresh { _ in
+            priority.withLock { $0 = Task.currentPriority }
+            return nil
+        }
+        let tokens = app.tokens
+        // The manager performs this action in the next step of the caller that has started the refresh.
+        let job = tokens.core.withLock { core in
+            _ = core.machine.refreshForced(by: core.machine.makeID(), at: .zero)
+            core.startingPriority = .background
+            return core.machine.takeRefresh()
+        }
+        let urgent = Task(priority: .high) { try await tokens.refresh() }
+        while tokens.core.withLock({ $0.startingPriority }) != .high { await Task.yield() }
+        let started = try #require(job)
+        await Task(priority: .background) { tokens.startRefresh(started) }.value
+        try await urgent.value
+        #expect(priority.withLock { $0 } == .high)
+    }
+
+    @Test("C78: a refresh that waits for the lock between processes does so at the priority of its most urgent caller")
+    func priorityOfTheLock() async throws {
+        let lock = HeldUpLock()
+        let app = try await App.signedIn(store: LockedStore(lock: lock))
+        var joined = app.tokens.events.compactMap { if case .refreshJoined = $0 { true } else { nil } }
+            .makeAsyncIterator()
+        let starter = Task(priority: .background) { try await app.tokens.refresh() }
+        await lock.gate.waitForArrivals()
+        let urgent = Task(priority: .high) { try await app.tokens.refresh() }
+        _ = await joined.next()
+        while lock.priority.withLock({ $0 }) != .high { await Task.yield() }
+        lock.gate.open()
+        try await urgent.value
+        try await starter.value
+    }
+
+    @Test("a call whose token was rejected fails with sessionChanged after a sign-out, like every other call")
+    func rejectedThenSignedOut() async throws {
+        let app = try await App.signedIn()
+        app.backend.invalidateAccessTokens()
+        let gate = Gate()
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        async let rejected = app.call()
+        await gate.waitForArrivals()
+        async let waiting = app.call()
+        while app.tokens.core.withLock({ $0.waiting.count }) < 2 { await Task.yield() }
+        await app.tokens.signOut()
+        for error in [await rejected.error, await waiting.error] {
+            guard case .sessionChanged = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        gate.open()
+    }
+
     @Test("C81: a network that goes away after the refresh token was sent leaves it in doubt")
     func networkGone() async throws {
         let store = FailingTokenStore()
@@ -103,5 +165,48 @@ import Testing
         await #expect(throws: SessionError.self) { try await second.tokens.refresh() }
         await second.tokens.storePort.flush()
         #expect(await other.record?.journal == nil, "nothing was sent")
+    }
+}
+
+/// A lock between processes that another process holds until the test opens the gate.
+private final class HeldUpLock: StoreLock {
+    let gate = Gate()
+    let priority = Locked<TaskPriority?>(nil)
+
+    func acquire(lease: Duration) async throws -> any HeldStoreLock {
+        let isOpen = Locked(false)
+        Task { [gate] in
+            await gate.pass()
+            isOpen.withLock { $0 = true }
+        }
+        while !isOpen.withLock({ $0 }) {
+            priority.withLock { $0 = Task.currentPriority }
+            await Task.yield()
+        }
+        return Held()
+    }
+
+    private struct Held: HeldStoreLock {
+        var isHeld: Bool { true }
+        func release() {}
+    }
+}
+
+private struct LockedStore: TokenStore {
+    let inner = InMemoryTokenStore()
+    let held: HeldUpLock
+
+    init(lock: HeldUpLock) {
+        held = lock
+    }
+
+    var lock: (any StoreLock)? { held }
+    func read() async -> StoreReading { await inner.read() }
+    func write(_ session: StoredSession) async throws { await inner.write(session) }
+    func delete() async throws { await inner.delete() }
+
+    @discardableResult
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        try await inner.update(decide)
     }
 }

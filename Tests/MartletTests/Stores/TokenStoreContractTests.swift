@@ -86,7 +86,8 @@ final class BrokenTokenStore: TokenStore {
         switch decide(fault == .ignoresDecisions ? .empty : reading) {
         case .keep: break
         case .write(let session): try await write(session)
-        case .delete: try await delete()
+        case .delete, .end: try await delete()
+        case .mark: break
         }
         return reading
     }

@@ -168,7 +168,7 @@ import Testing
             let path = folder.path + "/deep/session.json"
             let store = FileTokenStore(path: path)
             var changes = try #require(store.changes()).makeAsyncIterator()
-            #expect(await store.read() == .empty)
+            #expect(await store.read().isEmpty)
             let other = FileTokenStore(path: path)
             try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
             #expect(await changes.next() != nil)
@@ -178,6 +178,52 @@ import Testing
             #expect(await changes.next() != nil)
             try FileManager.default.moveItem(atPath: path, toPath: folder.path + "/elsewhere.json")
             #expect(await changes.next() != nil)
+        }
+    }
+
+    @Test("a file that cannot be watched is looked at, and an event says why") func exhausted() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            let exhausted = StorageError(.unreachable, "no space left on device")
+            let store = FileTokenStore(
+                path: path, watcher: { (_, _, _) throws(StorageError) -> FolderWatch in throw exhausted })
+            let app = App(store: store)
+            let events = app.tokens.events
+            try await app.tokens.signIn(with: app.backend.issue())
+            #expect(await events.first { $0 == .storeWatchFailed(exhausted) } != nil)
+            let other = App(app.backend, store: FileTokenStore(path: path))
+            try await other.tokens.refresh()
+            let stamp = try #require(other.tokens.freshCredential(for: other.tokens.currentOwner)?.stamp)
+            await store.queue.run { store.watchedFile?.poll() }
+            #expect(await events.first { $0 == .adopted(stamp) } != nil)
+        }
+    }
+
+    @Test("a store that cannot be watched says so once, and again after a watch that began") func failures()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let isExhausted = Locked(true)
+            let exhausted = StorageError(.unreachable, "no space left on device")
+            let store = FileTokenStore(
+                path: folder.path + "/session.json",
+                watcher: { (folder, name, report) throws(StorageError) -> FolderWatch in
+                    if isExhausted.withLock({ $0 }) { throw exhausted }
+                    return try FolderWatch(folder, reportChangesOf: name, to: report)
+                })
+            let seen = Locked<[StorageError]>([])
+            let first = store.changes()
+            _ = await store.read()
+            store.watchedFile?.onFailure { failure in seen.withLock { $0.append(failure) } }
+            _ = await store.read()
+            #expect(seen.withLock { $0 } == [exhausted])
+            isExhausted.withLock { $0 = false }
+            _ = await store.read()
+            isExhausted.withLock { $0 = true }
+            let second = store.changes()
+            _ = await store.read()
+            #expect(seen.withLock { $0 } == [exhausted, exhausted])
+            withExtendedLifetime((first, second)) {}
         }
     }
 

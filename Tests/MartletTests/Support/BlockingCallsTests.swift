@@ -42,7 +42,7 @@ import Testing
                 try await app.client.send(Get("/me"))
                 #expect(app.backend.refreshCalls == 2)
                 await app.tokens.signOut()
-                #expect(await store.read() == .empty)
+                #expect(await store.read().isEmpty)
             }
         }
     }

@@ -11,12 +11,19 @@ extension Invariant {
         return nil
     }
 
-    static let cancelledAtOnce = Invariant(rule: "A cancelled call returns at once.") { facts in
+    static let cancelledAtOnce = Invariant(
+        rule: "A cancelled call returns at once; a sign-in that is in force returns when the store has answered."
+    ) { facts in
         for call in facts.calls {
             guard let cancelled = call.cancelled, let response = call.response?.position, cancelled < response
             else { continue }
             let late = facts.elapsed(from: cancelled, to: response)
-            if late > .zero { return "call \(call.number) returned \(late) after it was cancelled" }
+            let limit: Duration
+            switch call.kind {
+            case .signIn, .login: limit = SessionPolicy().storeTimeout
+            case .token, .renewal, .request, .signOut: limit = .zero
+            }
+            if late > limit { return "call \(call.number) returned \(late) after it was cancelled" }
         }
         return nil
     }
@@ -145,23 +152,30 @@ extension Invariant {
         return nil
     }
 
-    static let oneReplay = Invariant(rule: "A request is sent again at most once because its token was rejected.") {
-        facts in
-        var rejections: [Int: (count: Int, isLast: Bool)] = [:]
+    static let oneReplay = Invariant(
+        rule: "A request is sent again once for a rejected token, and up to thrice if each token is newer."
+    ) { facts in
+        var rejections: [Int: (count: Int, last: TokenName?)] = [:]
         var started: [Int: Duration] = [:]
         for (position, exchange) in facts.requests where !exchange.isElsewhere {
             // Each connection of an event stream is a request of its own.
             guard let call = facts.call(exchange.call), case .request(let plan) = call.kind, plan.kind != .events
             else { continue }
-            var (count, isLast) = rejections[call.number] ?? (0, false)
-            if isLast { count += 1 }
+            var (count, last) = rejections[call.number] ?? (0, nil)
+            if let rejected = last {
+                count += 1
+                let isNewer = exchange.token.map { $0.number > rejected.number } ?? false
+                if count > 3 || count > 1 && !isNewer {
+                    return "request \(call.number) was sent again after \(count) rejections of its token"
+                }
+            }
             started[call.number] = started[call.number] ?? facts.time(position)
-            if count > 1 { return "request \(call.number) was sent again after two rejections of its token" }
             // A response may arrive at the moment when the process stops waiting for it.
             let limit = started[call.number].map { $0 + .seconds(30) }
             if exchange.status != 307 { started[call.number] = nil }
-            isLast = exchange.status == 401 && (exchange.answeredAt ?? .zero) < limit ?? .zero
-            rejections[call.number] = (count, isLast)
+            let isRejected = exchange.status == 401 && (exchange.answeredAt ?? .zero) < limit ?? .zero
+            last = isRejected ? exchange.token : nil
+            rejections[call.number] = (count, last)
         }
         return nil
     }

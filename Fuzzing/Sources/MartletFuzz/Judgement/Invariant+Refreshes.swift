@@ -90,6 +90,11 @@ extension Invariant {
                     $0.life == life && $0.token.family == family && $0.position < position
                 }), let refused = refusal.refused, refused.reason == .spent, let spender = facts.spender(of: refusal)
             else { continue }
+            // The reason is that of the process that has expired the session first, and has left it in the mark.
+            let isAdopted = facts.expiries.contains { other in
+                other.0 < position && other.1 != life && other.2 == family && other.3 == reason
+            }
+            if isAdopted { continue }
             // The journal was not written or not read.
             if facts.hasTrouble(spender.life, from: spender.prepared, to: spender.position)
                 || facts.hasTrouble(life, from: spender.prepared, to: refused.position)

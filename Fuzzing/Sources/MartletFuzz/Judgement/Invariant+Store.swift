@@ -64,7 +64,8 @@ extension Invariant {
                 // No process can know the order of two sign-ins that were both not stored when they returned, or of two
                 // steps that met trouble in the same millisecond.
                 let isLate = facts.isStoredLate(call)
-                if isLate, facts.isStoredLate(other) { return true }
+                // A sign-in that could not be written gives way to one that its process had not read.
+                if isLate, facts.isStoredLate(other) || other.life != call.life { return true }
                 return facts.time(end) == facts.time(call.position)
                     && (isLate || facts.hasTrouble(other.life, from: other.position, to: end))
             }

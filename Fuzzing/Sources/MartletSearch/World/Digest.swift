@@ -18,6 +18,8 @@ struct Digest {
     private var families: [Int: (name: Int, base: Int)] = [:]
     private var order: [Int] = []
     private var rotations: [SessionID: Int] = [:]
+    /// The places that others are compared with.
+    private let orders: [SessionOrder]
 
     /// The engine's IDs start here, so that they differ from all other numbers.
     static let firstID = 1_000_000
@@ -26,7 +28,8 @@ struct Digest {
     /// Instants before now are the same from this distance on, in milliseconds: no window reaches further back.
     private static let past = -95_000
 
-    init(now: Duration, wallClock: Date) {
+    init(now: Duration, wallClock: Date, orders: [SessionOrder]) {
+        self.orders = orders
         self.now = now
         self.wallClock = wallClock
     }
@@ -91,8 +94,19 @@ struct Digest {
         switch reading {
         case .found(let record): add(record)
         case .empty: add(-2)
+        case .ended(let mark): add(mark)
         case .unavailable(let error): add(error)
         }
+    }
+
+    mutating func add(_ mark: EndMark) {
+        add(mark.order)
+        add(mark.expiry.map { "\($0)" } ?? "-")
+    }
+
+    /// Only its place among those of the store and of the session makes a difference.
+    mutating func add(_ order: SessionOrder) {
+        for other in orders { add(order < other ? 1 : order == other ? 2 : 3) }
     }
 
     mutating func add(_ error: StorageError) {
@@ -109,6 +123,12 @@ struct Digest {
                 case .keep: add(2)
                 case .write(let record): add(record)
                 case .delete: add(3)
+                case .end(let mark):
+                    add(4)
+                    add(mark)
+                case .mark(let mark):
+                    add(5)
+                    add(mark)
                 }
             }
         }
@@ -149,8 +169,8 @@ extension Digest {
     /// Adds a value of the engine, whatever its parts are.
     mutating func add(part value: Any, _ label: String? = nil) {
         switch value {
-        // The order of sign-ins, which the numbers of the sessions show, too.
-        case is Int where label == "lastGeneration" || label == "earlier": break
+        case let mark as EndMark: add(mark)
+        case let order as SessionOrder: add(order)
         case let number as Int: add(number, labeled: label)
         case let truth as Bool: add(truth ? 1 : 0)
         case let instant as Duration: add(instant: Self.isDeadline(label) ? max(instant, now) : instant)
@@ -224,8 +244,10 @@ extension TokenManager {
 extension World {
     /// What is visible of the world.
     var digest: Digest {
-        var digest = Digest(now: clock.uptime, wallClock: clock.wallClock)
-        digest.add(part: life.tokens.machine)
+        let machine = life.tokens.machine
+        let orders = [machine.currentRecord?.order, disk.record?.order, disk.mark?.order].compactMap(\.self)
+        var digest = Digest(now: clock.uptime, wallClock: clock.wallClock, orders: orders)
+        digest.add(part: machine)
         digest.add(disk.reading)
         digest.add(disk.record == nil ? 0 : 1)
         switch disk.holder {

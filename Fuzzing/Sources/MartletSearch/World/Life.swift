@@ -153,9 +153,11 @@ struct SearchRefresher: TokenRefresher {
 extension Life {
     func ask(_ ask: Choice.Ask, of family: Int?) {
         switch ask {
-        case .token: call(.token, of: family) { Reply(await $0.credential()) }
+        case .token: call(.token, of: family) { Reply(await $0.credential(for: $0.currentOwner)) }
         case .lastingToken:
-            call(.lastingToken, of: family) { Reply(await $0.credential(lasting: .seconds(3200))) }
+            call(.lastingToken, of: family) {
+                Reply(await $0.credential(lasting: .seconds(3200), for: $0.currentOwner))
+            }
         case .forced:
             call(.forced, of: family) { tokens in
                 do throws(SessionError) {
@@ -174,7 +176,7 @@ extension Life {
     }
 
     func reportRejection() {
-        if let token = held(.newest) { tokens.reportRejection(of: token.stamp) }
+        if let token = held(.newest) { _ = tokens.reportRejection(of: token.stamp) }
     }
 
     func signIn(with bundle: TokenBundle, family: Int) {

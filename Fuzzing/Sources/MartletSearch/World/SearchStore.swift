@@ -1,4 +1,4 @@
-import Martlet
+@testable import Martlet
 
 /// The disk of a world: the stored record, the lock that processes share, and the operations that wait for the search.
 ///
@@ -21,6 +21,8 @@ final class SearchDisk: @unchecked Sendable {
     }
 
     var record: StoredSession?
+    /// How far the sessions have ended; `nil` if the processes share no disk.
+    var mark: EndMark?
     /// Whether the record cannot be read until it is overwritten or deleted.
     var isDamaged = false
     var operations: [Operation] = []
@@ -46,7 +48,8 @@ final class SearchDisk: @unchecked Sendable {
 
     var reading: StoreReading {
         if isDamaged { return .unavailable(Self.damaged) }
-        return record.map { .found($0) } ?? .empty
+        if let record, mark?.covers(record) != true { return .found(record) }
+        return mark.map { .ended($0) } ?? .empty
     }
 
     /// The result of the oldest operation.
@@ -63,6 +66,8 @@ final class SearchDisk: @unchecked Sendable {
     /// Completes the oldest operation.
     func complete(_ outcome: Outcome) {
         guard !operations.isEmpty else { return }
+        // A record that has ended is deleted by the process that finds it.
+        if outcome == .works, !isDamaged, let found = record, mark?.covers(found) == true { record = nil }
         switch operations.removeFirst() {
         case .read(let continuation):
             continuation.resume(returning: outcome == .isUnavailable ? .unavailable(Self.unavailable) : reading)
@@ -80,10 +85,29 @@ final class SearchDisk: @unchecked Sendable {
         willCommit(update)
         switch update {
         case .keep: return
-        case .write(let session): record = session
+        case .write(let session):
+            record = session
+            if mark?.covers(session) == true { mark = nil }
         case .delete: record = nil
+        case .end(let new):
+            raise(new)
+            record = nil
+        case .mark(let new):
+            raise(new)
+            return
         }
         isDamaged = false
+    }
+
+    /// Another process ends a session: the server has refused it for this reason, or the user has signed out.
+    func end(_ record: StoredSession, _ reason: ExpiryReason?) {
+        let rotation = reason == nil ? .max : record.rotation
+        raise(EndMark(SessionOrder(generation: record.generation, rotation: rotation), expiry: reason))
+        self.record = nil
+    }
+
+    private func raise(_ new: EndMark) {
+        if isShared, mark.map({ $0.order < new.order }) ?? true { mark = new }
     }
 
     /// The process dies. Its oldest operation may have changed the record.

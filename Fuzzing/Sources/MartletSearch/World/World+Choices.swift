@@ -182,7 +182,7 @@ extension World {
             guard let record = disk.record, let token = TokenName(record.bundle.accessToken) else { return }
             rules.endElsewhere()
             if server[token.family].end == nil { server[token.family].end = .revoked }
-            changeElsewhere(nil)
+            endElsewhere(record, nil)
         case .anotherProcessSignsIn:
             rules.endElsewhere()
             let token = server.signIn()
@@ -215,8 +215,13 @@ extension World {
             changeElsewhere(record)
         } else {
             rules.endElsewhere()
-            changeElsewhere(nil)
+            endElsewhere(record, record.unresolvedJournal == nil ? .refreshTokenRejected(code: nil) : .rotationLost)
         }
+    }
+
+    private func endElsewhere(_ record: StoredSession, _ reason: ExpiryReason?) {
+        disk.end(record, reason)
+        disk.hasNews = true
     }
 
     private func changeElsewhere(_ record: StoredSession?) {

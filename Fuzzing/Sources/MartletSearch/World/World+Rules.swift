@@ -51,7 +51,8 @@ extension World {
                 }
             }
             rules.learn(record)
-        case .delete:
+        case .mark: tell("    raises the mark")
+        case .delete, .end:
             tell("    deletes \(stored?.text ?? "nothing")")
             guard let stored, !rules[stored.family].isEndedByUser else { return }
             // Of two sign-ins at the same time, either may replace the other.
@@ -148,12 +149,14 @@ extension World {
 
     private func isTrue(_ reason: ExpiryReason, of family: Int) -> Bool {
         let hasTrouble = rules.hasStoreTrouble || rules.hasLockTrouble || rules.hasLateRequest
+        // The mark of another process says why it has ended the session.
+        let isRefused = rules[family].isRefused || rules[family].isEndedElsewhere
         switch reason {
         case .noRefreshToken: return isRejectedForGood(family)
-        case .rotationLost: return rules[family].isRefused && (rules[family].isInDoubt || hasTrouble)
+        case .rotationLost: return isRefused && (rules[family].isInDoubt || hasTrouble)
         // A spent token is refused only if this process could not know that it was spent.
         case .refreshTokenRejected:
-            return rules[family].isRefused && (server[family].end != .reuse || hasTrouble)
+            return isRefused && (server[family].end != .reuse || hasTrouble)
         }
     }
 

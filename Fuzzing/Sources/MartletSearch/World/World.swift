@@ -63,8 +63,10 @@ final class World {
 
     /// A record as a sign-in in another process would write it.
     func record(of token: TokenName) -> StoredSession {
-        StoredSession(
-            id: SessionID(), generation: Int((clock.wallClock.timeIntervalSince1970 * 1000).rounded()),
+        let highest = max(disk.record?.generation ?? 0, disk.mark?.order.generation ?? 0)
+        return StoredSession(
+            id: SessionID(),
+            generation: max(highest + 1, Int((clock.wallClock.timeIntervalSince1970 * 1000).rounded())),
             bundle: server.bundle(token),
             estimatedExpiry: estimatedExpiry(of: token), lifetime: setting.lifetime,
             account: SessionAccount(userID: "\(token.family)"))

@@ -78,11 +78,11 @@ final class CacheTicket: Sendable {
 
     /// Stores the response, now that the call has accepted it, unless its session has ended or the cache was emptied since
     /// the request was sent.
-    func store(_ owner: CallOwner?, of tokens: TokenManager?) {
+    func store(_ owner: CallOwner, of tokens: TokenManager?) {
         let effect = effect.withLock { $0 }
         if case .none = effect { return }
         cache.withStore { store in
-            guard store.removals == removals, owner.flatMap({ tokens?.end(of: $0) }) == nil else { return }
+            guard store.removals == removals, tokens?.end(of: owner) == nil else { return }
             let isReplaced = { [partition, fields] (other: CachedResponse) in
                 other.partition == partition && other.matches(fields)
             }

@@ -20,7 +20,7 @@ extension CallPipeline {
             let isTyped = call.receiver == nil && call.monitor == nil && call.body == nil
             guard isTyped, isReading, !request.isConditional else { return (nil, nil) }
         }
-        cache.follow(call.authorization.owner ?? tokens?.beginCall().owner, of: tokens)
+        cache.follow(keeper(of: call), of: tokens)
         let session = call.context.stamp?.session
         var fields = request.headerFields
         if let cookies = call.cookies { fields = cookies.adding(to: request, at: origin).headerFields }

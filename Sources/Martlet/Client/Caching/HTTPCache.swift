@@ -40,8 +40,8 @@ public final class HTTPCache: Sendable {
     }
 
     /// Empties the cache when the session of a call ends.
-    func follow(_ owner: CallOwner?, of tokens: TokenManager?) {
-        guard let owner, let session = owner.session, let tokens, withStore({ $0.follow(session) }) else { return }
+    func follow(_ owner: CallOwner, of tokens: TokenManager?) {
+        guard let session = owner.session, let tokens, withStore({ $0.follow(session) }) else { return }
         _ = tokens.onEnd(of: owner) { [weak self] in self?.withStore { $0.end(session) } }
     }
 }

@@ -4,7 +4,7 @@ internal import HTTPTypes
 final class JoinedCalls: Sendable {
     /// What identical calls have in common.
     struct Key: Hashable {
-        let owner: CallOwner?
+        let owner: CallOwner
         let authentication: AuthenticationRequirement
         let endpoint: ObjectIdentifier
         let request: HTTPRequest
@@ -75,13 +75,13 @@ extension NetworkClient {
     /// Performs a call that may join an identical one, or that separates later calls from those under way.
     @inline(never)
     func performJoined(
-        _ endpoint: any Endpoint, accept: String?, owner: CallOwner?, monitor: TransferMonitor?,
+        _ endpoint: any Endpoint, accept: String?, start: CallStart, monitor: TransferMonitor?,
         receiver: (any ResponseReceiver)?, in calls: JoinedCalls
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
         guard [.get, .head].contains(endpoint.method) else {
             defer { calls.didWrite() }
             return try await pipeline.perform(
-                endpoint, accept: accept, owner: owner, monitor: monitor, receiver: receiver)
+                endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
         }
         let needsOwnFlight =
             monitor != nil || receiver != nil || endpoint.body != nil || JoinedCalls.isInside || SignInGate.isSigningIn
@@ -89,18 +89,20 @@ extension NetworkClient {
             || pipeline.slots.isHeldByHook
         if needsOwnFlight {
             return try await pipeline.perform(
-                endpoint, accept: accept, owner: owner, monitor: monitor, receiver: receiver)
+                endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
         }
-        let now = owner ?? tokens?.beginCall().owner
+        // The call starts in a task of its own, and the token may change until then.
+        var start = start
+        start.credential = nil
         let call = try pipeline.build(endpoint, nil, length: nil, accept: accept, endpoint.authentication)
         let key = JoinedCalls.Key(
-            owner: now, authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
+            owner: start.owner.isBound ? start.owner : tokens?.currentOwner ?? .unbound,
+            authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
             request: call.request, statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
             connectivityTimeout: endpoint.connectivityTimeout, pipeline: pipeline.number)
-        let callOwner = endpoint.authentication == .none ? owner : now
-        let outcome = await calls.run(key) { [pipeline] in
+        let outcome = await calls.run(key) { [pipeline, start] in
             do throws(NetworkError) {
-                return .success(try await pipeline.perform(endpoint, accept: accept, owner: callOwner))
+                return .success(try await pipeline.perform(endpoint, accept: accept, start: start))
             } catch {
                 return .failure(error)
             }

@@ -98,6 +98,9 @@ public struct NetworkConfig: Sendable {
     /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, and
     /// the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
     ///
+    /// A call that was made while no user was signed in gets the session that is current when the closure returns or throws,
+    /// and keeps it. A call of a user's session never gets another: it fails with ``NetworkError/sessionChanged(_:)``.
+    ///
     /// ```swift
     /// config.automaticSignIn = { client in
     ///     try await GuestAuthService(client).register(name: "Guest")

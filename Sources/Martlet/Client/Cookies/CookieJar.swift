@@ -41,22 +41,22 @@ final class CallCookies: Sendable {
     private let jar: CookieJar
     private let tokens: TokenManager?
     private let time: any TimeSource
-    private let owner: CallOwner?
+    private let owner: CallOwner
     private let spaces: (read: [CookieSpace], write: CookieSpace)
 
     /// - Parameters:
-    ///   - owner: What is current while the call is made; `nil` without a manager.
+    ///   - owner: The sign-in state while the call is made; unbound without a manager.
     ///   - carriesToken: Whether the call may carry a token.
     init(
-        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: CallOwner?, isSignIn: Bool, carriesToken: Bool,
+        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: CallOwner, isSignIn: Bool, carriesToken: Bool,
         time: any TimeSource
     ) {
         self.jar = jar
         self.tokens = tokens
         self.owner = owner
         self.time = time
-        let (manager, epoch) = (tokens.map { ObjectIdentifier($0) }, owner?.epoch ?? 0)
-        guard let owner, let session = owner.session, let tokens else {
+        let (manager, epoch) = (tokens.map { ObjectIdentifier($0) }, owner.epoch)
+        guard let session = owner.session, let tokens else {
             let space = CookieSpace.guest(manager, epoch: epoch)
             self.spaces = ([space], space)
             return
@@ -74,7 +74,7 @@ final class CallCookies: Sendable {
     }
 
     /// Whether the call's session is unknown, because the store had not been read when the call was made.
-    var isOpen: Bool { owner?.situation == .unknown }
+    var isOpen: Bool { owner.situation == .unknown }
 
     /// The request with the jar's cookies.
     func adding(to request: HTTPRequest, at origin: Origin) -> HTTPRequest {
@@ -110,7 +110,7 @@ final class CallCookies: Sendable {
 
     /// Whether nothing has ended or started since the call was made.
     private var isCurrent: Bool {
-        guard let tokens, let owner else { return true }
+        guard let tokens else { return true }
         return tokens.epoch == owner.epoch && tokens.end(of: owner) == nil
     }
 }
@@ -127,7 +127,7 @@ extension CallPipeline {
     func cookies(of call: CallState, isSignIn: Bool) -> CallCookies? {
         config.cookies.map { jar in
             CallCookies(
-                jar, tokens, call.authorization.owner ?? tokens?.beginCall().owner, isSignIn: isSignIn,
+                jar, tokens, keeper(of: call), isSignIn: isSignIn,
                 carriesToken: call.authorization.requirement != .none, time: time)
         }
     }

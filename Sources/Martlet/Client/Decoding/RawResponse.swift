@@ -3,7 +3,7 @@ struct RawResponse: Sendable {
     let response: ServerResponse
     let context: RequestContext
     /// What the call belonged to.
-    let owner: CallOwner?
+    let owner: CallOwner
 
     /// Computed on demand, because redacting the path costs more than most calls need.
     var call: CallDescription { context.call }

@@ -3,10 +3,8 @@
 struct Authorization: Sendable {
     /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
     let requirement: AuthenticationRequirement
-    /// What the call belongs to; `nil` if it needs no session.
-    var owner: CallOwner?
-    /// The session that the call belongs to. No other session may authorize it, its retries included.
-    var session: SessionID?
+    /// The owner of the call. No other session may authorize it, its retries included.
+    var owner = CallOwner.unbound
     /// The fresh token that was found when the call was made, if nothing can have happened since.
     var firstCredential: Credential?
     /// Why there was no token when the call has waited for one before it was built.
@@ -15,12 +13,19 @@ struct Authorization: Sendable {
     var credential: Credential?
     /// Why the session had expired, if the call goes out without a token for that reason.
     var expiryReason: ExpiryReason?
-    /// Whether the manager needs to know that the server accepted the token of this attempt.
-    var reportsAcceptance = false
+    /// Why the manager needs to know that the server accepted the token of this attempt; `nil` if it does not.
+    var reports: SessionStateMachine.Acceptance?
     /// The estimated time to send the body, for which the token must last; `nil` if the token need not last that long.
     var transferTime: Duration?
     /// Whether the server rejected the token of the attempt that has just failed.
     var isTokenRejected = false
-    /// Whether the call has been sent again because of a rejected token. That happens once for each call.
-    var hasReplayed = false
+    /// The token that was rejected, if that was before the refresh that replaces it was sent.
+    var refreshedStamp: SessionStamp?
+    /// How often the call has been sent again because of a rejected token: once, and again only with a newer token.
+    var replays = 0
+
+    /// The session that the call belongs to; `nil` if it belongs to none, or if the store had not been read.
+    var session: SessionID? { owner.session }
+
+    static let maximumReplays = 3
 }

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 /// The stage of the pipeline that deals with access tokens: it attaches one before an attempt, and replaces one that
-/// the server rejects, once for each call.
+/// the server rejects: once for each call, and again only if there is a newer one.
 struct Authorizer: Sendable {
     let tokens: TokenManager
     /// The field with the last token that was attached, because checking each of its characters again takes time.
@@ -21,8 +21,10 @@ struct Authorizer: Sendable {
     ///   ``waitForToken(_:)``.
     func takeFreshToken(_ call: inout CallState) throws(SessionError) -> Bool {
         guard call.authorization.credential == nil, call.authorization.transferTime == nil else { return false }
-        let first = call.authorization.firstCredential
+        var first = call.authorization.firstCredential
         call.authorization.firstCredential = nil
+        // A call that has waited resumes a little later.
+        if let probe = first, probe.probe != nil, !tokens.isUsable(probe) { first = nil }
         guard let credential = first ?? tokens.freshCredential(for: call.authorization.owner) else { return false }
         try assign(credential, to: &call)
         return true
@@ -55,7 +57,7 @@ struct Authorizer: Sendable {
     /// Replaces the call's token if it was rejected or replaced while the call was suspended.
     /// - Returns: `false` if the call must wait for a new token.
     func revalidateToken(for call: inout CallState) throws(SessionError) -> Bool {
-        guard let credential = call.authorization.credential, !tokens.isUsable(credential.stamp) else { return true }
+        guard let credential = call.authorization.credential, !tokens.isUsable(credential) else { return true }
         try checkSession(of: call.authorization)
         call.authorization.credential = nil
         guard let newer = tokens.freshCredential(for: call.authorization.owner) else { return false }
@@ -65,25 +67,26 @@ struct Authorizer: Sendable {
 
     /// Refreshes the token if it has expired while the call was waiting, or would expire while the body is sent. The call
     /// keeps its request slot. If it queued again, the new token could expire while it waits.
+    /// - Throws: ``SessionError`` if the token has expired and could not be refreshed, or if the session has ended.
     func refreshIfNeeded(_ call: inout CallState) async throws(SessionError) {
-        guard let credential = call.authorization.credential else { return }
-        if case .success(let newer) = await requestToken(for: call), newer.stamp.session == credential.stamp.session {
-            call.authorization.credential = newer
-        }
-        try checkSession(of: call.authorization)
+        guard let credential = call.authorization.credential, credential.probe == nil else { return }
+        try await renewToken(of: &call)
     }
 
     /// Fails if the session that the call belongs to has ended.
     func checkSession(of authorization: Authorization) throws(SessionError) {
-        if let owner = authorization.owner, let error = tokens.end(of: owner) { throw error }
+        if let error = tokens.end(of: authorization.owner) { throw error }
     }
 
-    /// Takes a token for a call that a refresher makes during a refresh. Such a call must not wait for the result of
-    /// that refresh.
+    /// Takes a token for a call that a refresher makes during a refresh: that of the session that it refreshes. Such a call
+    /// must not wait for the result of that refresh.
     func takeTokenInsideRefresh(_ call: inout CallState) async throws(SessionError) {
-        if let credential = tokens.freshCredential() { return try assign(credential, to: &call) }
+        if let credential = tokens.freshCredential(for: call.authorization.owner) {
+            return try assign(credential, to: &call)
+        }
+        try checkSession(of: call.authorization)
         guard call.authorization.requirement == .required else { return }
-        try assign(try await tokens.credential().get(), to: &call)
+        try assign(try await tokens.credential(for: call.authorization.owner).get(), to: &call)
     }
 
     /// Puts the call's token on the request of the next attempt.
@@ -91,9 +94,16 @@ struct Authorizer: Sendable {
         guard let credential = call.authorization.credential else { return }
         call.authorization.credential = nil
         call.context.stamp = credential.stamp
-        call.authorization.reportsAcceptance = credential.isUnproven
+        call.authorization.reports = report(on: credential, for: call)
         request.headerFields[tokens.scheme.header] = nil
         request.headerFields.append(field(with: credential.accessToken))
+    }
+
+    /// Why the manager needs to know that the server accepts a token.
+    private func report(on credential: Credential, for call: CallState) -> SessionStateMachine.Acceptance? {
+        if let prober = credential.probe { return .probe(prober) }
+        if let stamp = call.authorization.refreshedStamp { return .replay(after: stamp) }
+        return credential.isUnproven ? .first : nil
     }
 
     private func field(with token: Secret) -> HTTPField {
@@ -105,6 +115,38 @@ struct Authorizer: Sendable {
         }
     }
 
+    /// Whether a request needs another token, because the one that it carries has expired or was replaced while
+    /// interceptors worked. What they have put in its place is theirs.
+    /// - Parameter signed: The request as it was before the interceptors.
+    func needsNewToken(_ request: HTTPRequest, signedAs signed: HTTPRequest, for call: CallState) -> Bool {
+        guard let stamp = call.context.stamp, tokens.isOutdated(stamp),
+            let token = tokens.scheme.token(in: signed.headerFields)?.reveal()
+        else { return false }
+        return request.headerFields.contains { $0.value.contains(token) }
+    }
+
+    /// Gets the token that takes the place of the call's token, which may be outdated.
+    /// - Throws: ``SessionError`` if the token has expired and could not be refreshed, or if the session has ended.
+    func renewToken(of call: inout CallState) async throws(SessionError) {
+        switch await requestToken(for: call) {
+        case .success(let newer): try assign(newer, to: &call)
+        case .failure(.signedOut): throw .sessionChanged
+        case .failure(let error): throw error
+        }
+    }
+
+    /// Puts another token in place of one that has expired, on a request that is not adapted again.
+    /// - Throws: ``SessionError/refreshFailed(_:)`` if an interceptor has written the token in another form.
+    func replaceToken(
+        on request: inout HTTPRequest, signedAs signed: HTTPRequest, for call: inout CallState
+    ) throws(SessionError) {
+        guard request.headerFields[tokens.scheme.header] == signed.headerFields[tokens.scheme.header] else {
+            throw .refreshFailed(
+                RefreshError(.timedOut, description: "the interceptors took longer than the access token lives"))
+        }
+        attachToken(to: &request, for: &call)
+    }
+
     /// Removes the token from a request that an interceptor has redirected to another origin.
     func removeToken(from request: inout HTTPRequest, for call: inout CallState) {
         guard call.context.stamp != nil else { return }
@@ -112,13 +154,21 @@ struct Authorizer: Sendable {
         call.context.stamp = nil
     }
 
-    /// Fails the attempt if its response rejects its token and the call has not been replayed yet.
+    /// Fails the attempt if its response rejects its token and the call may be replayed: if it has not been yet, or if the
+    /// token is no longer the newest, because then the rejection says nothing about the call.
     ///
     /// The request still holds its slot here. The token is marked as rejected before the slot goes to the next call,
     /// which must not go out with the same token.
-    func validate(_ response: ServerResponse, for call: inout CallState) throws(NetworkError) {
+    ///
+    /// Only a successful response counts as an acceptance of the token. An error such as 404 or 503 may come from a part
+    /// of the server that has not looked at it.
+    func validate(_ response: ServerResponse, for call: inout CallState) async throws(NetworkError) {
         guard tokens.rejection.isRejected(response, to: call.request) else {
-            if call.authorization.reportsAcceptance, StatusCodes.successful.contains(response.status) { report(call) }
+            if let acceptance = call.authorization.reports, StatusCodes.successful.contains(response.status),
+                let stamp = call.context.stamp
+            {
+                tokens.reportAcceptance(of: stamp, acceptance)
+            }
             return
         }
         guard let stamp = call.context.stamp else {
@@ -127,9 +177,12 @@ struct Authorizer: Sendable {
             }
             return
         }
-        guard !call.authorization.hasReplayed else { return }
+        if call.authorization.replays > 0 {
+            guard call.authorization.replays < Authorization.maximumReplays, await tokens.hasSuccessor(of: stamp)
+            else { return }
+        }
         call.authorization.isTokenRejected = true
-        tokens.reportRejection(of: stamp)
+        call.authorization.refreshedStamp = tokens.reportRejection(of: stamp) ? stamp : nil
         throw .unauthorized(call.context.call, response)
     }
 
@@ -141,30 +194,36 @@ struct Authorizer: Sendable {
         else { return false }
         do {
             call.authorization.credential = try await tokens.credential(replacing: stamp).get()
+            call.authorization.replays += 1
             // Another caller may have refreshed the token while this body was sent, so it may not last for another
             // upload.
             if call.authorization.transferTime != nil { try await refreshIfNeeded(&call) }
+        } catch .refreshFailed where call.authorization.replays > 0 {
+            // There is no newer token, so the second rejection surfaces as it came.
+            return false
         } catch {
             throw NetworkError(error, for: call.context.call, response: response)
         }
-        call.authorization.hasReplayed = true
         return true
     }
 
     private func assign(_ credential: Credential, to call: inout CallState) throws(SessionError) {
-        if let session = call.authorization.session, session != credential.stamp.session { throw .sessionChanged }
-        if call.authorization.session == nil {
-            call.authorization.session = credential.stamp.session
+        let owner = call.authorization.owner
+        if let session = owner.session {
+            if session != credential.stamp.session { throw .sessionChanged }
+        } else {
             // The store has been read since the call was made.
-            call.authorization.owner = call.authorization.owner.map {
-                CallOwner(epoch: $0.epoch, situation: .session(credential.stamp.session))
-            }
+            call.authorization.owner = CallOwner(epoch: owner.epoch, situation: .session(credential.stamp.session))
         }
         call.authorization.credential = credential
     }
 
     private func requestToken(for call: CallState) async -> Result<Credential, SessionError> {
-        await tokens.credential(lasting: call.authorization.transferTime, for: call.authorization.owner)
+        let need = call.authorization.transferTime
+        // A call that the server rejects as a probe must be able to go out again. The response to a long upload would come
+        // too late for the others.
+        let mayProbe = call.authorization.replays == 0 && need == nil && call.body?.isReplayable ?? true
+        return await tokens.credential(lasting: need, for: call.authorization.owner, mayProbe ? .mayProbe : .waits)
     }
 
     /// After the session has expired, a call that only reads may go out without a token. One that writes must not:
@@ -172,10 +231,6 @@ struct Authorizer: Sendable {
     private func mayGoWithoutToken(_ call: CallState) -> Bool {
         call.authorization.requirement == .ifSignedIn && call.authorization.session == nil
             && [.get, .head].contains(call.request.method)
-    }
-
-    private func report(_ call: CallState) {
-        if let stamp = call.context.stamp { tokens.reportAcceptance(of: stamp) }
     }
 }
 

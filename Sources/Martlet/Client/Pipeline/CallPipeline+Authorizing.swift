@@ -30,7 +30,8 @@ extension CallPipeline {
             if hasQueued { try await slots.wait(for: slot) } else if isFresh { return slot }
             do {
                 if try authorizer.revalidateToken(for: &call) {
-                    if hasQueued { try await authorizer.refreshIfNeeded(&call) }
+                    // The token may have expired while the call waited for it to be handed over, or for the slot.
+                    try await authorizer.refreshIfNeeded(&call)
                     return slot
                 }
             } catch {

@@ -16,7 +16,7 @@ extension CallPipeline {
         let owner = call.authorization.owner
         await withTaskGroup { [time, tokens, monitor = config.connectivity] group in
             group.addTask { try? await time.sleep(until: deadline) }
-            if let tokens, let owner {
+            if let tokens, owner.isBound {
                 group.addTask { try? await tokens.whileCurrent(owner, Race<Void>(), start: {}, onEnd: {}) }
             }
             group.addTask {
@@ -35,7 +35,7 @@ extension CallPipeline {
             group.cancelAll()
         }
         try Task.checkCancellation()
-        if let owner, let error = tokens?.end(of: owner) { throw error }
+        if let error = tokens?.end(of: owner) { throw error }
         return time.uptime < deadline
     }
 }

@@ -9,11 +9,37 @@ internal import HTTPTypes
 /// The hooks of an attempt.
 extension CallPipeline {
     /// Lets the interceptors change the request of an attempt, and answer it.
+    ///
+    /// If the token expires while they work, the request gets another one and is adapted again, because an interceptor may
+    /// have signed its header fields. If that takes too long again, only the token is replaced.
     /// - Parameter unsigned: The request without its token.
     /// - Returns: Where the request goes, and the answer of an interceptor; `nil` if the request must be sent.
-    /// - Throws: An error if the session has ended while an interceptor waited.
+    /// - Throws: An error if the session has ended while an interceptor waited, or if the token has expired and could not be
+    ///   refreshed.
     func intercept(
         _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
+    ) async throws -> (origin: Origin, answer: ServerResponse?) {
+        var mayAdaptAgain = call.body?.isReplayable ?? true
+        while true {
+            let signed = request
+            let result = try await runHooks(on: &request, from: unsigned, &call)
+            guard let authorizer, result.answer == nil,
+                authorizer.needsNewToken(request, signedAs: signed, for: call)
+            else { return result }
+            try await authorizer.renewToken(of: &call)
+            guard mayAdaptAgain else {
+                try authorizer.replaceToken(on: &request, signedAs: signed, for: &call)
+                return result
+            }
+            mayAdaptAgain = false
+            call.context.outgoing = call.hooks?.preparedBody
+            request = unsigned
+            authorizer.attachToken(to: &request, for: &call)
+        }
+    }
+
+    private func runHooks(
+        on request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
     ) async throws -> (origin: Origin, answer: ServerResponse?) {
         try await slots.runHook {
             let recipient = try await adapt(&request, from: unsigned, &call)

@@ -55,31 +55,23 @@ struct CallPipeline: Sendable {
 
     /// Sends an endpoint until an attempt succeeds or must not be retried.
     /// - Parameters:
-    ///   - session: The only session that may authorize the call; the current one if `nil`.
+    ///   - start: The start of the call, with its owner.
     ///   - isSignIn: Whether the call starts a session.
-    ///   - owner: What the call belongs to, if it was made earlier; `nil` if it is made now.
-    ///   - start: The start of the call, if it has begun.
     ///   - receiver: Consumes the body of an acceptable response. Without one the body is read into memory.
     @inline(never)
     func perform(
-        _ endpoint: any Endpoint, accept: String?, authentication: AuthenticationRequirement? = nil,
-        session: SessionID? = nil, isSignIn: Bool = false, owner: CallOwner? = nil, start: CallStart? = nil,
+        _ endpoint: any Endpoint, accept: String?, start: CallStart, isSignIn: Bool = false,
         monitor: TransferMonitor? = nil, receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
         var bodyOutlivesCall = false
         defer { if !bodyOutlivesCall { monitor?.finish() } }
-        let (requirement, body) = (authentication ?? endpoint.authentication, endpoint.body)
-        let start = start ?? begin(requirement)
+        let body = endpoint.body
         let length = await body?.measured()
-        var call = try build(endpoint, body, length: length, accept: accept, requirement, since: start?.uptime)
-        if let start {
-            call.authorization.owner = owner ?? start.owner
-            call.authorization.firstFailure = start.failure
-            // Interceptors and files may take time, and the token may change meanwhile.
-            let isImmediate = !hasHooks && body?.inspectsFiles != true
-            if owner == nil, isImmediate { call.authorization.firstCredential = start.credential }
-        }
-        call.authorization.session = session ?? call.authorization.owner?.session
+        var call = try build(endpoint, body, length: length, accept: accept, start.requirement, since: start.uptime)
+        call.authorization.owner = start.owner
+        call.authorization.firstFailure = start.failure
+        // Interceptors and files may take time, and the token may change meanwhile.
+        if !hasHooks, body?.inspectsFiles != true { call.authorization.firstCredential = start.credential }
         call.monitor = monitor
         call.receiver = receiver
         call.context.awaitsHead = receiver?.outlivesCall == true
@@ -197,7 +189,7 @@ struct CallPipeline: Sendable {
                 if outcome.leftOrigin { call.context.stamp = nil }
             }
             if let body = outcome.body, let receiver = call.receiver {
-                if answer == nil { try authorizer?.validate(outcome.response, for: &call) }
+                if answer == nil { try await authorizer?.validate(outcome.response, for: &call) }
                 if hasHooks { try await validate(outcome.response, &call) }
                 var transferred: RequestSlot?
                 if receiver.outlivesCall, let slot {
@@ -212,7 +204,7 @@ struct CallPipeline: Sendable {
             }
             isUnderWay = false
             observation?.attemptDidReceive(call.context, outcome.response, bytes: outcome.response.body.count)
-            if answer == nil { try authorizer?.validate(outcome.response, for: &call) }
+            if answer == nil { try await authorizer?.validate(outcome.response, for: &call) }
             if hasHooks { try await validate(outcome.response, &call) }
             // A receiver has already consumed acceptable responses.
             let isAcceptable =

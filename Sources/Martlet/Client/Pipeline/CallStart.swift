@@ -1,10 +1,12 @@
 internal import HTTPTypes
 
-/// What a call has before its request is built.
+/// What a call has before its request is built. It is made once, at the door.
 struct CallStart: Sendable {
+    /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
+    let requirement: AuthenticationRequirement
     let owner: CallOwner
-    /// The token, if one was fresh when the call was made.
-    let credential: Credential?
+    /// The token, if one was fresh when the call was made, or if the call has waited and probes it.
+    var credential: Credential?
     /// When the call was made.
     let uptime: Duration
     /// Why there is no token, if the call has waited for one.
@@ -13,11 +15,18 @@ struct CallStart: Sendable {
 
 extension CallPipeline {
     /// The first step of a call, without suspending.
-    /// - Returns: `nil` if the call carries no token, or is part of a refresh.
-    func begin(_ requirement: AuthenticationRequirement) -> CallStart? {
-        guard requirement != .none, let tokens, !tokens.isRefreshingHere else { return nil }
-        let (uptime, (owner, credential)) = (time.uptime, tokens.beginCall())
-        return CallStart(owner: owner, credential: credential, uptime: uptime)
+    func begin(_ requirement: AuthenticationRequirement) -> CallStart {
+        let uptime = time.uptime
+        guard requirement != .none, let tokens else {
+            return CallStart(requirement: requirement, owner: .unbound, uptime: uptime)
+        }
+        let (owner, credential) = tokens.beginCall()
+        return CallStart(requirement: requirement, owner: owner, credential: credential, uptime: uptime)
+    }
+
+    /// The first step of a call whose owner is known: a step of something that began earlier.
+    func begin(_ requirement: AuthenticationRequirement, as owner: CallOwner) -> CallStart {
+        CallStart(requirement: requirement, owner: requirement == .none ? .unbound : owner, uptime: time.uptime)
     }
 
     /// Waits for a token before the state of the call exists, which takes eight times as much memory as this. Thousands of
@@ -28,9 +37,12 @@ extension CallPipeline {
     func waitForToken(
         of start: CallStart, for endpoint: any Endpoint, accept: String?
     ) async throws(NetworkError) -> CallStart {
-        guard let tokens, try waitsEarly(endpoint, accept: accept) else { return start }
+        guard let tokens, !tokens.isRefreshingHere, try waitsEarly(endpoint, accept: accept) else { return start }
         var start = start
-        if case .failure(let error) = await tokens.credential(for: start.owner) { start.failure = error }
+        switch await tokens.credential(for: start.owner, .mayProbe) {
+        case .success(let credential): if credential.probe != nil { start.credential = credential }
+        case .failure(let error): start.failure = error
+        }
         return start
     }
 
@@ -40,5 +52,12 @@ extension CallPipeline {
         else { return false }
         let call = try build(endpoint, nil, length: nil, accept: accept, endpoint.authentication)
         return authorizer?.mayAuthorize(call) == true
+    }
+
+    /// The owner of what a response leaves behind: that of the call, or, if the call needs no session, the one that is
+    /// current now.
+    func keeper(of call: CallState) -> CallOwner {
+        let owner = call.authorization.owner
+        return owner.isBound ? owner : tokens?.currentOwner ?? owner
     }
 }

@@ -36,5 +36,5 @@ struct IncomingResponse: Sendable {
     /// Held while the connection is in use.
     let slot: RequestSlot?
     /// What the call belongs to.
-    let owner: CallOwner?
+    let owner: CallOwner
 }

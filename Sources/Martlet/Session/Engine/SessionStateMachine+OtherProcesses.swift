@@ -8,11 +8,11 @@ extension SessionStateMachine {
             break
         case .signedOut, .expired:
             guard case .found(let record) = snapshot.reading else { break }
-            if record.id != lastEnded {
+            if mark?.covers(record) != true {
                 activate(record, snapshot.deadlines)
-            } else if identity == .signedOut {
-                // Another process has repeated a write that it took to have failed.
-                startDeletion(.session(record.id))
+            } else if let mark, ending == nil {
+                // Another process has repeated a write that it took to have failed, or died while it ended the session.
+                startEnding(mark)
             }
         case .signedIn(var session):
             // The pending update compares the stored record itself.
@@ -20,7 +20,7 @@ extension SessionStateMachine {
             case .storing, .confirmingExpiry: return
             case .idle, .backingOff, .preparing, .sending: break
             }
-            let verdict = session.verdict(on: snapshot.reading, for: session.record)
+            let verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
             if follow(verdict, snapshot.deadlines, &session) { return }
             guard case .ours(let found?) = verdict, found.hasTokens(of: session.record) else { return }
             // A write that was reported as failed has succeeded.
@@ -43,11 +43,10 @@ extension SessionStateMachine {
             adopt(found, deadlines, &session)
         case .otherSession(let found):
             abandonUnwritten(of: session)
-            // A session that has ended here is not restored.
-            if found.id == lastEnded { signedOutElsewhere(session) } else { activate(found, deadlines) }
-        case .gone:
+            activate(found, deadlines)
+        case .gone(let mark):
             abandonUnwritten(of: session)
-            signedOutElsewhere(session)
+            endedElsewhere(session, mark)
         }
         return true
     }
@@ -77,12 +76,13 @@ extension SessionStateMachine {
 
     /// Starts a session that the store contains.
     mutating func start(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
-        lastGeneration = max(lastGeneration, record.generation)
+        learn(.found(record))
         identity = .signedIn(ActiveSession(record: record, deadlines: deadlines))
     }
 
-    /// Another process has deleted the record.
-    mutating func signedOutElsewhere(_ session: ActiveSession) {
+    /// Another process has ended the session. Without a mark, the record is gone because a user signed out there.
+    mutating func endedElsewhere(_ session: ActiveSession, _ mark: EndMark?) {
+        if let reason = mark?.expiry { return expire(session, because: reason) }
         endSession(.signedOut)
         identity = .signedOut
         emit(.signedOutElsewhere(session.record.id))

@@ -16,7 +16,7 @@ extension SessionStateMachine {
         }
     }
 
-    /// The token that ``TokenManager/freshCredential()`` returns without an event, and the time until which it may.
+    /// The token that ``TokenManager/freshCredential(for:)`` returns without an event, and the time until which it may.
     var cachedCredential: (credential: Credential, until: Duration?)? {
         guard let session, session.isVisible, !session.isRejected, session.withheld == nil else { return nil }
         return (session.credential, session.record.bundle.refreshToken == nil ? nil : session.deadlines?.refreshAt)
@@ -44,9 +44,9 @@ extension SessionStateMachine {
     /// The current token, if it has not expired, for a caller whose refresh has failed. That it was rejected by one
     /// endpoint does not matter any more.
     func credential(
-        despite failure: RefreshError, for owner: CallOwner?, at now: Duration
+        despite failure: RefreshError, for owner: CallOwner, at now: Duration
     ) -> Result<Credential, SessionError> {
-        if let error = owner.flatMap(mismatch) { return .failure(error) }
+        if let error = mismatch(with: owner) { return .failure(error) }
         guard let session, session.isUsable(at: now) else { return .failure(.refreshFailed(failure)) }
         return .success(session.credential)
     }
@@ -56,13 +56,39 @@ extension SessionStateMachine {
         guard let session, session.isVisible else { return false }
         return session.record.stamp == stamp && !session.isRejected
     }
+
+    /// Whether a request that has waited with this token needs another one before it is sent: the token has expired or
+    /// was replaced. The server judges an expired token that cannot be renewed. The end of the session is reported by
+    /// `end(of:)`.
+    func isOutdated(_ stamp: SessionStamp, at now: Duration) -> Bool {
+        guard let session, session.isVisible, session.record.id == stamp.session else { return false }
+        guard session.record.stamp == stamp else { return true }
+        guard let deadlines = session.deadlines, session.hasRefreshToken else { return false }
+        return deadlines.expiresAt <= now
+    }
+
+    /// Whether a request that probes this token may still be sent.
+    func mayProbe(_ stamp: SessionStamp, at now: Duration) -> Bool {
+        guard let session, session.isVisible else { return false }
+        return session.record.stamp == stamp && !session.isExpired(at: now)
+    }
+
+    /// Whether this session has a newer token than one that the server has rejected.
+    func hasSuccessor(of stamp: SessionStamp) -> Bool {
+        guard let session, session.isVisible else { return false }
+        return session.record.id == stamp.session && session.record.rotation > stamp.rotation
+    }
 }
 
 // MARK: - The session that a call belongs to
 
 extension SessionStateMachine {
     /// The owner of a call that is made now.
+    ///
+    /// While a sign-in is being saved, callers still see the session before it, and their calls belong to that: they
+    /// fail instead of going out as another user.
     var callOwner: CallOwner {
+        if let session, !session.isVisible, let shown = session.shownOwner { return shown }
         let situation: CallOwner.Situation =
             switch identity {
             case .unknown: .unknown
@@ -71,6 +97,11 @@ extension SessionStateMachine {
             case .signedIn(let session): .session(session.record.id)
             }
         return CallOwner(epoch: epoch, situation: situation)
+    }
+
+    /// The owner of the calls that a refresher makes; `nil` if the refresh is over.
+    func owner(of job: RefreshJob) -> CallOwner? {
+        isSending(job) ? callOwner : nil
     }
 
     /// Why a call may not use the current session; `nil` if it may, or if the store had not been read.
@@ -82,6 +113,7 @@ extension SessionStateMachine {
 
     /// Why nothing more may be sent or received for a call; `nil` if its session continues.
     func end(of owner: CallOwner) -> SessionError? {
+        guard owner.isBound else { return nil }
         if case .expired(let reason, _) = identity, owner.session != nil, owner.epoch == epoch {
             return .expired(reason)
         }

@@ -33,16 +33,16 @@ extension SessionStateMachine {
         if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure {
             return failure
         }
-        session.wastefulRefreshes.removeAll { $0 + policy.refreshWindow <= now }
-        if isWasteful(session, reason, at: now) {
+        session.wastefulRefreshes.removeAll { $0.startedAt + policy.refreshWindow <= now }
+        if let charge = waste(session, reason, at: now) {
             guard session.wastefulRefreshes.count < policy.refreshBudget else {
-                let opensAt = (session.wastefulRefreshes.first ?? now) + policy.refreshWindow
+                let opensAt = (session.wastefulRefreshes.first?.startedAt ?? now) + policy.refreshWindow
                 return RefreshError(
                     .tooManyRefreshes, retryAfter: opensAt - now,
                     description: "the session has used its budget of \(policy.refreshBudget) early refreshes within"
                         + " \(policy.refreshWindow.inSeconds.shortText) s")
             }
-            session.wastefulRefreshes.append(now)
+            session.wastefulRefreshes.append(charge)
         }
         let job = RefreshJob(id: makeID(), record: session.record)
         session.refresh = .preparing(job)
@@ -51,15 +51,68 @@ extension SessionStateMachine {
         return nil
     }
 
-    /// Whether a refresh would replace a token that has hardly been of use. A backend whose tokens live for seconds
-    /// needs many refreshes, and none of them is wasteful.
-    private func isWasteful(
+    /// How a refresh counts against the budget; `nil` if it does not. It counts if it would replace a token that has
+    /// hardly been of use. A backend whose tokens live for seconds needs many refreshes, and none of them counts.
+    private func waste(
         _ session: ActiveSession, _ reason: SessionEvent.RefreshReason, at now: Duration
-    ) -> Bool {
-        switch reason {
-        case .expired, .expiringSoon: false
-        case .rejected, .forced: session.deadlines.map { now < $0.halfLife } ?? !session.wasAccepted
+    ) -> WastefulRefresh? {
+        switch (reason, session.deadlines) {
+        case (.expired, _), (.expiringSoon, _): return nil
+        case (_, let deadlines?): return now < deadlines.halfLife ? WastefulRefresh(startedAt: now) : nil
+        case (_, nil) where !session.wasAccepted: return WastefulRefresh(startedAt: now)
+        case (.forced, nil): return nil
+        case (.rejected, nil):
+            // The endpoint may reject every token. It does not if it accepts the next one.
+            return WastefulRefresh(startedAt: now, provisional: session.record.stamp)
         }
+    }
+}
+
+// MARK: - Probes
+
+extension SessionStateMachine {
+    /// How long callers wait because another caller's request was rejected, before one of them probes the token.
+    static let probeInterval = Duration.seconds(1)
+
+    /// A caller waits only because another caller's request was rejected.
+    mutating func standBy(_ waiter: WaiterID, _ patience: Patience, at now: Duration) {
+        bystanders.insert(waiter)
+        guard patience == .mayProbe else { return }
+        probers.insert(waiter)
+        scheduleProbe(after: now)
+    }
+
+    private mutating func scheduleProbe(after now: Duration) {
+        guard !awaitsProbe else { return }
+        awaitsProbe = true
+        actions.append(.probe(at: now + Self.probeInterval))
+    }
+
+    /// The delay before a probe is over: one caller goes out with the rejected token. If its response says nothing or
+    /// never arrives, another follows after the same delay.
+    mutating func probeDue(at now: Duration) {
+        awaitsProbe = false
+        guard case .signedIn(var session) = identity, case .rejected(var probes) = session.standing,
+            !session.isExpired(at: now), let prober = probers.min()
+        else { return }
+        _ = waiterCancelled(prober)
+        probes.insert(prober)
+        session.standing = .rejected(probes: probes)
+        identity = .signedIn(session)
+        var credential = session.credential
+        credential.probe = prober
+        emit(.tokenProbed(session.record.stamp))
+        actions.append(.resume([prober], .token(credential)))
+        if !probers.isEmpty { scheduleProbe(after: now) }
+    }
+
+    /// Lets the callers ask again that waited because of another caller's rejection.
+    mutating func resumeBystanders() {
+        guard !bystanders.isEmpty else { return }
+        actions.append(.resume(bystanders.sorted(), .askAgain))
+        waiters.subtract(bystanders)
+        bystanders = []
+        probers = []
     }
 }
 
@@ -70,7 +123,7 @@ extension SessionStateMachine {
     func prepare(_ job: RefreshJob, over reading: StoreReading, _ sentAt: Date) -> StoreUpdate {
         guard let session = preparing(job) else { return .keep }
         let journal = RefreshJournal(of: session.record, sentAt: sentAt)
-        guard case .ours(let found) = session.verdict(on: reading, for: session.record) else { return .keep }
+        guard case .ours(let found) = session.verdict(on: counted(reading), for: session.record) else { return .keep }
         // Keep the earliest journal: the token's fate has been unknown since then.
         var record = session.record
         record.journal = found?.journal(of: record) ?? record.journal ?? journal
@@ -94,8 +147,9 @@ extension SessionStateMachine {
             emit(.refreshDiscarded(job.stamp))
             return .stop
         }
+        learn(snapshot.reading)
         if decision?.hasLostLock == true { return .startOver }
-        let verdict = session.verdict(on: snapshot.reading, for: session.record)
+        let verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
         if follow(verdict, snapshot.deadlines, &session) { return .stop }
         if case .unreadable(let error) = verdict, sharesStore {
             // Another process may have spent the token. A server that detects the reuse could end the session.
@@ -128,6 +182,18 @@ extension SessionStateMachine {
         session.refresh = .preparing(job)
         identity = .signedIn(session)
         return .startOver
+    }
+
+    /// Whether a refusal of this refresh's token waits to be confirmed: the lock was lost when the store was asked.
+    func isConfirmingExpiry(of job: RefreshJob) -> Bool {
+        guard let session, case .confirmingExpiry = session.refresh else { return false }
+        return session.record.stamp == job.stamp
+    }
+
+    /// The lock could not be acquired again to confirm a refusal. The next refresh sends the token once more.
+    mutating func confirmationFailed(_ job: RefreshJob, _ failure: RefreshError, at now: Duration, jitter: Double) {
+        guard isConfirmingExpiry(of: job), var session else { return }
+        fail(&session, job, failure, at: now, jitter: jitter)
     }
 
     func isSending(_ job: RefreshJob) -> Bool {
@@ -191,7 +257,7 @@ extension SessionStateMachine {
         session.refresh = .backingOff(until: now + wait)
         session.lastFailure = failure
         // Until it expires, the token may still work at other endpoints, even if one has rejected it.
-        session.isRejected = false
+        session.standing = .good
         identity = .signedIn(session)
         emit(.refreshFailed(job.stamp, failure, backoff: wait))
         if failure.mayBeOfNetwork { actions.append(.awaitNetwork) }
@@ -211,6 +277,7 @@ extension SessionStateMachine {
     /// Ends the session because the server no longer accepts its tokens.
     mutating func expire(_ session: ActiveSession, because reason: ExpiryReason) {
         lastEnded = session.record.id
+        mark = EndMark.later(mark, EndMark(session.record.order, expiry: reason))
         identity = .expired(reason, session.record.id)
         emit(.expired(session.record.id, reason))
         resumeWaiters(.failure(.expired(reason)))

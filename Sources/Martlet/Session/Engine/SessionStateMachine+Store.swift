@@ -14,7 +14,7 @@ extension SessionStateMachine {
         case .clearJournal: true
         case .write: session?.unwritten != nil
         case .confirmExpiry: session.map { if case .confirmingExpiry = $0.refresh { true } else { false } } ?? false
-        case .delete: deletion != nil
+        case .end: ending != nil
         }
     }
 
@@ -43,9 +43,11 @@ extension SessionStateMachine {
                 record.journal = RefreshJournal(of: record, sentAt: wallClock)
                 decision.subject = record
             }
-            if session.claim == .overAnything, case .found(let found) = reading, found.id != record.id {
+            if session.base == .anything, reading != .empty, let found = reading.order,
+                found.generation >= record.generation
+            {
                 // The order in the store counts, whatever the clocks say.
-                record.generation = max(record.generation, found.generation + 1)
+                record.generation = min(found.generation + 1, StoredSession.highestGeneration)
                 decision.subject = record
             }
             decision.update = write(record, over: reading, for: session)
@@ -63,15 +65,12 @@ extension SessionStateMachine {
                 // Both processes have sent the same token. A server that detects the reuse may end the session.
                 found.journal = found.journal ?? RefreshJournal(of: found, sentAt: wallClock)
                 decision.update = .write(found)
-            } else {
-                decision.update = .delete
+            } else if !hasLostLock, case .confirmingExpiry(let reason) = session?.refresh {
+                // Without the lock, another process may be refreshing the tokens of this record.
+                decision.update = .end(EndMark(found.order, expiry: reason))
             }
-        case .delete:
-            switch reading {
-            case .found(let record): if deletion?.scope.includes(record) == true { decision.update = .delete }
-            case .empty: break
-            case .unavailable: if deletion?.coversUnreadable == true { decision.update = .delete }
-            }
+        case .end:
+            if let ending { decision.update = end(ending, over: reading) }
         }
         if case .found(let found) = reading, decision.update != .keep { decision.former = found }
         return decision
@@ -81,20 +80,50 @@ extension SessionStateMachine {
     func undecided(_ task: StoreTask) -> StoreDecision {
         StoreDecision(
             update: .keep, subject: task == .write ? session?.unwritten : nil,
-            scope: task == .delete ? deletion?.scope : nil, epoch: epoch)
+            ending: task == .end ? ending : nil, epoch: epoch)
     }
 
     private func write(_ record: StoredSession, over reading: StoreReading, for session: ActiveSession) -> StoreUpdate {
-        switch session.verdict(on: reading, for: record) {
+        switch session.verdict(on: counted(reading), for: record) {
         case .ours(let found):
             var record = record
             // Another process may have written a journal since the first attempt of this write.
             record.journal = record.journal ?? found?.journal(of: record)
             return .write(record)
-        // Only a sign-in itself may replace what cannot be read, not its later attempts: that may be a later sign-in.
-        case .unreadable: return session.claim == .overAnything ? .write(record) : .keep
+        // Only the first write of a sign-in may replace an unreadable record. A retry must not: the record may belong to
+        // a later sign-in.
+        case .unreadable: return session.base == .anything ? .write(record) : .keep
         case .newer, .otherSession, .gone: return .keep
         }
+    }
+
+    private func end(_ ending: Ending, over reading: StoreReading) -> StoreUpdate {
+        var mark = ending.mark
+        if let signOut = ending.signOut {
+            let found = reading.order ?? signOut.order
+            if found > mark.order, signOut.covers(found) {
+                mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
+            }
+        }
+        switch reading {
+        case .found(let record): return mark.covers(record) ? .end(mark) : .keep
+        case .empty: return sharesStore && mark.order.generation > 0 ? .mark(mark) : .keep
+        case .ended(let former): return former.order < mark.order ? .mark(mark) : .keep
+        case .unavailable: return ending.signOut != nil ? .end(mark) : .mark(mark)
+        }
+    }
+
+    /// What the store contains that counts: a record at or below the mark has ended.
+    func counted(_ reading: StoreReading) -> StoreReading {
+        guard case .found(let record) = reading, let mark, mark.covers(record) else { return reading }
+        return .ended(mark)
+    }
+
+    /// Remembers what was read.
+    mutating func learn(_ reading: StoreReading) {
+        guard let order = reading.order else { return }
+        known = max(known ?? order, order)
+        if case .ended(let found) = reading { mark = EndMark.later(mark, found) }
     }
 
     var session: ActiveSession? {
@@ -103,6 +132,16 @@ extension SessionStateMachine {
 }
 
 extension StoreReading {
+    /// The place of what was read; `nil` if nothing was.
+    var order: SessionOrder? {
+        switch self {
+        case .found(let record): record.order
+        case .ended(let mark): mark.order
+        case .empty: SessionOrder(generation: 0, rotation: 0)
+        case .unavailable: nil
+        }
+    }
+
     fileprivate var hasJournal: Bool {
         if case .found(let record) = self { record.journal != nil } else { false }
     }

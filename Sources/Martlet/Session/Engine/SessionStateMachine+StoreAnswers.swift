@@ -8,23 +8,25 @@ extension SessionStateMachine {
     mutating func storeAnswered(
         _ task: StoreTask, _ decision: StoreDecision, over snapshot: StoreSnapshot, failure: StorageError?
     ) {
+        learn(snapshot.reading)
+        if failure == nil, case .write(let record) = decision.update { learn(.found(record)) }
         // Since a sign-in or sign-out there is another task, which brings newer knowledge.
         guard decision.epoch == epoch else { return failure == nil ? revokeFormer(of: task, decision) : () }
         switch task {
         case .read: looked(snapshot)
         case .write: wrote(decision, over: snapshot, failure)
-        case .confirmExpiry: confirmedExpiry(over: snapshot, failure)
-        case .delete: deleted(over: snapshot, failure)
+        case .confirmExpiry: confirmedExpiry(decision, over: snapshot, failure)
+        case .end: ended(decision, over: snapshot, failure)
         case .prepare, .clearJournal: break
         }
-        if task == .write || task == .delete { startRevocations() }
+        if task == .write || task == .end { startRevocations() }
         if failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
     }
 
     /// Revokes the tokens of a session whose record a sign-in has overwritten, or a sign-out deleted, that is over or was
     /// reported as failed. No other process may know the session.
     private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
-        guard task == .write || task == .delete, let former = decision.former, former.id != decision.subject?.id,
+        guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id,
             former.id != session?.record.id, former.id != lastEnded
         else { return }
         actions.append(.revoke(former.bundle, expiresAt: nil))
@@ -39,10 +41,11 @@ extension SessionStateMachine {
     /// - Parameter snapshot: What the store contains now.
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
         guard snapshot.reading.wasReadable else { return }
+        learn(snapshot.reading)
         if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
         guard decision.epoch == epoch else { return }
         if var session, case .found(let record) = snapshot.reading, record.id == session.record.id {
-            session.claim = .stored
+            session.base = .stored
             // A sign-in becomes visible only with the answer to its own write, which is still to come.
             if session.isVisible, record.hasTokens(of: session.record) { markWritten(&session) }
             identity = .signedIn(session)
@@ -52,8 +55,8 @@ extension SessionStateMachine {
             }
         }
         // The retry could delete a later sign-in of another process.
-        if task == .delete, decision.scope == deletion?.scope {
-            deleted(over: decision.former.map { StoreSnapshot(reading: .found($0)) } ?? snapshot, nil)
+        if task == .end, let ended = decision.ending, ended.mark == ending?.mark {
+            self.ended(decision, over: decision.former.map { StoreSnapshot(reading: .found($0)) } ?? snapshot, nil)
             return startRevocations()
         }
         // What was read may be older than the last change by another process.
@@ -64,9 +67,9 @@ extension SessionStateMachine {
 
     /// The delay after a failure of the store is over.
     mutating func storeRetryDue() {
-        awaitsStoreRetry = false
+        (awaitsStoreRetry, retryHasWork) = (false, false)
         if needs(.write), session?.isStoring == false { actions.append(.store(.write)) }
-        if needs(.delete) { actions.append(.store(.delete)) }
+        if needs(.end) { actions.append(.store(.end)) }
         if needsReading { actions.append(.store(.read)) }
     }
 
@@ -75,12 +78,13 @@ extension SessionStateMachine {
         return hasNews
     }
 
-    private var needsStore: Bool { needs(.write) || needs(.delete) || needsReading }
+    private var needsStore: Bool { needs(.write) || needs(.end) || needsReading }
 
     private mutating func scheduleStoreRetry(hasWork: Bool = true) {
         storeFailures += 1
-        guard !awaitsStoreRetry else { return }
-        awaitsStoreRetry = true
+        // A delay that began without work does not keep the manager, and then work must not be lost with it.
+        guard !awaitsStoreRetry || hasWork && !retryHasWork else { return }
+        (awaitsStoreRetry, retryHasWork) = (true, hasWork)
         actions.append(.retryStore(after: policy.saveRetry(afterFailures: storeFailures), hasWork: hasWork))
     }
 
@@ -89,9 +93,9 @@ extension SessionStateMachine {
         hasNews = !snapshot.reading.wasReadable
         if case .unknown = identity { return loaded(snapshot) }
         if hasNews { return scheduleStoreRetry(hasWork: false) }
-        // The answer to a pending deletion brings newer knowledge, except of the session that it spares.
+        // The answer to a pending ending brings newer knowledge, except of the session that it spares.
         if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
-        if deletion == nil { reconcile(snapshot) }
+        if ending == nil { reconcile(snapshot) }
     }
 
     private mutating func loaded(_ snapshot: StoreSnapshot) {
@@ -103,6 +107,10 @@ extension SessionStateMachine {
             resumeWaiters(.askAgain)
         case .empty:
             identity = .signedOut
+            emit(.restored(nil))
+            resumeWaiters(.askAgain)
+        case .ended(let mark):
+            identity = mark.expiry.map { .expired($0, nil) } ?? .signedOut
             emit(.restored(nil))
             resumeWaiters(.askAgain)
         case .unavailable(let failure):
@@ -120,24 +128,24 @@ extension SessionStateMachine {
         guard var session, let record = decision.subject, record.id == session.record.id else { return }
         guard session.unwritten?.stamp == record.stamp else {
             // A refresh has got newer tokens meanwhile, and writes them next.
-            if writeFailure == nil, case .write = decision.update { session.claim = .stored }
+            if writeFailure == nil, case .write = decision.update { session.base = .stored }
             identity = .signedIn(session)
             return
         }
-        let verdict = session.verdict(on: snapshot.reading, for: record)
+        let verdict = session.verdict(on: counted(snapshot.reading), for: record)
         if writeFailure == nil, follow(verdict, snapshot.deadlines, &session) { return }
         var failure = writeFailure
         let isNewToken = session.isStoring
         let isSignIn = !session.isVisible
         switch verdict {
-        case .unreadable(let error) where session.claim != .overAnything:
+        case .unreadable(let error) where session.base != .anything:
             failure = failure ?? error
         case .unreadable(let error) where failure == nil:
             session.replacedRecord = error
             emit(.replacedUnreadableRecord(error))
         case .ours(let replaced?) where replaced.id != record.id && replaced.id != lastEnded:
             // No process revokes the tokens of a session that this one has not known.
-            if isSignIn || session.claim == .overEarlier {
+            if session.base != .stored {
                 actions.append(.revoke(replaced.bundle, expiresAt: nil))
             }
         default: break
@@ -146,15 +154,15 @@ extension SessionStateMachine {
             // With the journal of a lost lock, if there is one.
             let deadlines = session.newest.deadlines
             session.install(record, deadlines)
-            lastGeneration = max(lastGeneration, record.generation)
             emit(isSignIn ? .signedIn(record.stamp) : .refreshSucceeded(record.stamp))
         }
         if let failure {
             session.persistence = .behind(failure)
-            if isSignIn, session.claim != .stored { makeRoom(for: &session, over: snapshot) }
+            if isSignIn, session.base != .stored { endEarlierSessions(than: &session, over: snapshot) }
             emit(.storeWriteFailed(failure))
             scheduleStoreRetry()
         } else {
+            learn(.found(record))
             markWritten(&session)
         }
         if isNewToken, !isSignIn, policy.requiresSavedTokens {
@@ -169,82 +177,92 @@ extension SessionStateMachine {
     mutating func markWritten(_ session: inout ActiveSession) {
         if case .behind = session.persistence { emit(.storeRecovered(session.record.stamp)) }
         session.persistence = .written
-        session.claim = .stored
+        session.base = .stored
         session.withheld = nil
         // The new record has overwritten those of other sessions.
-        if let scope = deletion?.scope, !scope.includes(session.record) { deletion = nil }
+        if let ending, !ending.mark.covers(session.record) { self.ending = nil }
     }
 
-    /// Starts deleting the record of an earlier session, which would be restored after a restart. A later sign-in, in
-    /// another process, must survive.
-    private mutating func makeRoom(for session: inout ActiveSession, over snapshot: StoreSnapshot) {
-        session.claim = .overEarlier
-        switch snapshot.reading {
-        case .empty: break
-        case .found(let record) where record.id != session.record.id: startDeletion(.session(record.id))
+    /// The first write of a sign-in has failed. Starts ending the earlier sessions, one of which would be restored after
+    /// a restart. A later sign-in, in another process, must survive.
+    private mutating func endEarlierSessions(than session: inout ActiveSession, over snapshot: StoreSnapshot) {
         // An attempt that was reported as failed has succeeded.
-        case .found: session.claim = .stored
-        case .unavailable: startDeletion(.earlier(than: session.record.generation, except: session.record.id))
+        if case .found(let found) = snapshot.reading, found.id == session.record.id {
+            session.base = .stored
+            return
         }
+        // Without any reading the clock decides. A refresh of an earlier session, by another process, changes nothing.
+        let earlier = SessionOrder.end(ofGeneration: known?.generation ?? session.record.generation - 1)
+        session.base = .upTo(earlier)
+        if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
 
     /// The server rejected the refresh token, and the store was asked to delete the record. It is kept if it is newer or
     /// belongs to another session.
-    private mutating func confirmedExpiry(over snapshot: StoreSnapshot, _ failure: StorageError?) {
+    private mutating func confirmedExpiry(
+        _ decision: StoreDecision, over snapshot: StoreSnapshot, _ failure: StorageError?
+    ) {
         guard var session, case .confirmingExpiry(let reason) = session.refresh else { return }
-        var verdict = session.verdict(on: snapshot.reading, for: session.record)
+        var verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
+        // Another process may be refreshing. This one acquires the lock again, and then asks the store once more.
+        if decision.hasLostLock, failure == nil, case .ours = verdict { return }
         if case .newer(var found) = verdict, let sentAt = session.record.journal?.startedAt {
             // The server has received a token that had been replaced, and may refuse its successors for that.
             found.journal = found.unresolvedJournal ?? RefreshJournal(of: found, sentAt: sentAt)
             verdict = .newer(found)
         }
-        // A record that is gone has been deleted for the same reason.
-        if verdict != .gone, follow(verdict, snapshot.deadlines, &session) { return }
+        switch verdict {
+        case .gone(let mark) where !sharesStore || mark?.expiry != nil:
+            // Another process has been refused, too. Without another process, the app has emptied the store.
+            return expire(session, because: reason)
+        default:
+            if follow(verdict, snapshot.deadlines, &session) { return }
+        }
         expire(session, because: reason)
         var failure = failure
         if case .unreadable(let error) = verdict { failure = failure ?? error }
         if let failure {
             emit(.storeDeleteFailed(failure))
-            startDeletion(.upTo(session.record))
-        } else if deletion == nil {
+            startEnding(EndMark(session.record.order, expiry: reason))
+        } else if ending == nil {
             // This session was never written, so there may be a later sign-in of another process.
             reconcile(snapshot)
         }
     }
 
-    /// The deletion has succeeded or failed.
-    private mutating func deleted(over snapshot: StoreSnapshot, _ failure: StorageError?) {
-        guard let deletion else { return }
+    /// An ending has succeeded or failed.
+    private mutating func ended(_ decision: StoreDecision, over snapshot: StoreSnapshot, _ failure: StorageError?) {
+        guard let ending else { return }
         var failure = failure
-        if !deletion.coversUnreadable, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
+        if ending.signOut == nil, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
         if session == nil { resumeWaiters(.askAgain) }
         if let failure {
-            self.deletion?.hasFailed = true
+            self.ending?.hasFailed = true
+            self.ending?.signOut = nil
             emit(.storeDeleteFailed(failure))
             return scheduleStoreRetry()
         }
-        self.deletion = nil
-        if deletion.hasFailed { emit(.storeRecovered(nil)) }
+        self.ending = nil
+        if ending.hasFailed { emit(.storeRecovered(nil)) }
+        var mark = ending.mark
+        if case .end(let raised) = decision.update { mark = raised }
+        self.mark = EndMark.later(self.mark, mark)
         guard case .found(let record) = snapshot.reading else { return reconcile(snapshot) }
-        if deletion.scope.includes(record) {
+        if mark.covers(record) {
             // No process revokes the tokens of a session that this one has signed out without having known it.
-            if deletion.isSignOut, record.id != lastEnded { actions.append(.revoke(record.bundle, expiresAt: nil)) }
-            if deletion.isSignOut { lastEnded = record.id }
+            if ending.isSignOut, record.id != lastEnded { actions.append(.revoke(record.bundle, expiresAt: nil)) }
+            if ending.isSignOut { lastEnded = record.id }
             return
         }
-        // A session that ended while its record was unreadable continues if the store contains a newer record, whose
-        // tokens were not rejected.
-        if case .expired(_, record.id) = identity { lastEnded = nil }
         reconcile(snapshot)
     }
 
-    /// Starts deleting the records in a scope.
-    mutating func startDeletion(_ scope: DeletionScope, isSignOut: Bool = false) {
-        // If an earlier deletion is still pending, delete all that both cover and what lies between: none may survive
-        // both.
-        deletion = Deletion(
-            scope: deletion == nil ? scope : .earlier(than: lastGeneration + 1, except: nil),
-            isSignOut: isSignOut || deletion?.isSignOut == true)
-        actions.append(.store(.delete))
+    /// Starts ending the sessions up to a mark.
+    mutating func startEnding(_ mark: EndMark, signOut: SignOut? = nil) {
+        // One ending covers what an earlier one has not done yet.
+        let mark = EndMark.later(ending?.mark, mark) ?? mark
+        self.mark = EndMark.later(self.mark, mark)
+        ending = Ending(mark: mark, signOut: signOut, isSignOut: signOut != nil || ending?.isSignOut == true)
+        actions.append(.store(.end))
     }
 }

@@ -16,7 +16,8 @@ extension SessionStateMachine {
         case unknown(StorageError?)
         case signedOut
         case signedIn(ActiveSession)
-        case expired(ExpiryReason, SessionID)
+        /// The session is unknown if only the mark in the store tells of it.
+        case expired(ExpiryReason, SessionID?)
     }
 
     /// The session of the signed-in user.
@@ -27,21 +28,57 @@ extension SessionStateMachine {
         var deadlines: TokenDeadlines?
         var refresh = Refresh.idle
         var persistence = Persistence.written
-        var claim = Claim.stored
+        var base = Base.stored
+        /// The owner of calls that are made before callers see this session: that of the session which they still see.
+        var shownOwner: CallOwner?
         /// Why the current tokens, which a refresh has got, must not be used until the store contains them.
         var withheld: RefreshError?
-        /// Whether the server has rejected the current access token.
-        var isRejected = false
+        /// What the server's responses say about the current access token.
+        var standing = Standing.good
         /// Whether the server has accepted the current token. Only tracked if its lifetime is unknown.
         var wasAccepted = false
         /// Why the last refresh failed.
         var lastFailure: RefreshError?
         /// The number of consecutive failed refreshes that reached the server.
         var failures = 0
-        /// When the last wasteful refreshes started, for ``SessionPolicy/refreshBudget``.
-        var wastefulRefreshes: [Duration] = []
+        /// The last wasteful refreshes, for ``SessionPolicy/refreshBudget``.
+        var wastefulRefreshes: [WastefulRefresh] = []
         /// Why the record that the sign-in replaced could not be read.
         var replacedRecord: StorageError?
+    }
+
+    /// What the server's responses say about an access token. Only while a refresh is in progress is it not good.
+    enum Standing: Hashable, Sendable {
+        case good
+        /// An endpoint has rejected it. Callers wait for the refresh, and some of them go out with it as probes.
+        case rejected(probes: Set<WaiterID>)
+        /// An endpoint has rejected it, and another has accepted it since. It is used until the refresh ends.
+        case disputed
+    }
+
+    /// A refresh that counts against ``SessionPolicy/refreshBudget``.
+    struct WastefulRefresh: Hashable, Sendable {
+        let startedAt: Duration
+        /// The token that it replaces, if the refresh counts only until a call that it was started for is accepted.
+        var provisional: SessionStamp?
+    }
+
+    /// Why the server's acceptance of a token is reported.
+    enum Acceptance: Hashable, Sendable {
+        /// The lifetime of the token is unknown.
+        case first
+        /// The call was sent again. The server had rejected this token before the refresh that replaced it was sent.
+        case replay(after: SessionStamp)
+        /// The call went out with a token that another call's endpoint had rejected.
+        case probe(WaiterID)
+    }
+
+    /// Whether a caller may go out with a token that the server has rejected at another endpoint.
+    enum Patience: Hashable, Sendable {
+        /// It waits until the token is replaced, or accepted elsewhere.
+        case waits
+        /// It can be sent again if the server rejects the token for it too, and it reports what the server says.
+        case mayProbe
     }
 
     /// The step that the session's refresh has reached.
@@ -70,15 +107,15 @@ extension SessionStateMachine {
         case behind(StorageError)
     }
 
-    /// Which stored records of other sessions this session may replace.
-    enum Claim: Hashable, Sendable {
-        /// None. The store has contained this session, so any other record is newer, and if there is none, another
+    /// What a session may replace in the store: records of other sessions, and marks.
+    enum Base: Hashable, Sendable {
+        /// Anything: the user has just signed in, and this is the first attempt to write.
+        case anything
+        /// What the sign-in knew: records and marks up to this place. A later one comes from a later sign-in or sign-out.
+        case upTo(SessionOrder)
+        /// Nothing. The store has contained this session, so any other record is newer, and if there is none, another
         /// process has signed out.
         case stored
-        /// Any: the user has just signed in.
-        case overAnything
-        /// Those of earlier sign-ins.
-        case overEarlier
     }
 
     /// One refresh of a record's tokens, including its replays.
@@ -93,33 +130,33 @@ extension SessionStateMachine {
         var stamp: SessionStamp { record.stamp }
     }
 
-    /// The stored records that must go.
-    enum DeletionScope: Hashable, Sendable {
-        /// Those of sign-ins before this generation, with one exception.
-        case earlier(than: Int, except: SessionID?)
-        case session(SessionID)
-        /// This record, whose token was rejected, or an older one of the same session, but not a newer one.
-        case upTo(StoredSession)
-
-        func includes(_ record: StoredSession) -> Bool {
-            switch self {
-            case .earlier(let generation, let spared): record.generation < generation && record.id != spared
-            case .session(let id): id == record.id
-            case .upTo(let rejected): record.id == rejected.id && !record.isNewer(than: rejected)
-            }
-        }
+    /// The end of one or more sessions, which is repeated until the store has confirmed it.
+    struct Ending: Hashable, Sendable {
+        /// What ends, as far as this process knew.
+        var mark: EndMark
+        /// What a user's sign-out ends beside that; `nil` for another ending, and after the first attempt: a later one
+        /// finds what another process may have written since.
+        var signOut: SignOut?
+        var isSignOut: Bool
+        var hasFailed = false
     }
 
-    /// A deletion of stored records, which is repeated until it succeeds.
-    struct Deletion: Hashable, Sendable {
-        let scope: DeletionScope
-        /// Whether the user has signed out.
-        let isSignOut: Bool
-        var hasFailed = false
+    /// What a sign-out ends although this process has not read it.
+    enum SignOut: Hashable, Sendable {
+        /// Sign-ins before it, by the clock.
+        case before(SessionOrder)
+        /// Anything, because this process has read nothing. By the clock, those are the sign-ins up to this place.
+        case anything(SessionOrder)
 
-        /// Whether to delete a record that cannot be read. Only the sign-out itself may, not its later attempts: the record
-        /// may be that of a later sign-in.
-        var coversUnreadable: Bool { isSignOut && !hasFailed }
+        var order: SessionOrder {
+            switch self {
+            case .before(let order), .anything(let order): order
+            }
+        }
+
+        func covers(_ order: SessionOrder) -> Bool {
+            if case .anything = self { true } else { order <= self.order }
+        }
     }
 
     /// What the store is asked to do.
@@ -134,14 +171,14 @@ extension SessionStateMachine {
         case clearJournal(StoredSession)
         /// Delete the record whose refresh token the server has rejected.
         case confirmExpiry
-        /// Delete the records of the pending deletion.
-        case delete
+        /// Raise the mark of the pending ending, and delete the records that it covers.
+        case end
 
         /// Whether the task belongs to a refresh that has been prepared, and counts on the lock between processes.
         var needsLock: Bool {
             switch self {
             case .write, .clearJournal: true
-            case .read, .prepare, .confirmExpiry, .delete: false
+            case .read, .prepare, .confirmExpiry, .end: false
             }
         }
     }
@@ -153,8 +190,8 @@ extension SessionStateMachine {
         var subject: StoredSession?
         /// The record to be overwritten or deleted.
         var former: StoredSession?
-        /// The records that a deletion covered.
-        let scope: DeletionScope?
+        /// What was to end.
+        let ending: Ending?
         /// The epoch of the decision. The answer to an earlier one is outdated.
         let epoch: Int
         /// Whether this process did not hold the lock, so that what was read may be outdated.
@@ -211,6 +248,8 @@ extension SessionStateMachine {
         case revoke(TokenBundle, expiresAt: Duration?)
         /// Call `networkReturned()` when the device has a network again.
         case awaitNetwork
+        /// Call `probeDue(at:)` at this uptime.
+        case probe(at: Duration)
         case emit(SessionEvent)
     }
 }
@@ -255,6 +294,22 @@ extension SessionStateMachine.ActiveSession {
         return persistence == .written ? nil : record
     }
 
+    /// Whether callers must not use the access token, because the server has rejected it.
+    var isRejected: Bool {
+        if case .rejected = standing { true } else { false }
+    }
+
+    /// Whether the access token has reached its stated expiry.
+    func isExpired(at now: Duration) -> Bool {
+        deadlines.map { $0.expiresAt <= now } ?? false
+    }
+
+    /// Records that an endpoint has rejected the access token. After another has accepted it, the rejection concerns only
+    /// its own call.
+    mutating func markRejected() {
+        if standing == .good { standing = .rejected(probes: []) }
+    }
+
     func isUsable(at now: Duration) -> Bool {
         guard isVisible, !isRejected, withheld == nil else { return false }
         // Without a refresh token there is no replacement for an expired token, so let the server judge it.
@@ -267,7 +322,7 @@ extension SessionStateMachine.ActiveSession {
         self.record = record
         self.deadlines = deadlines
         refresh = .idle
-        isRejected = false
+        standing = .good
         wasAccepted = false
         lastFailure = nil
         failures = 0

@@ -17,15 +17,23 @@ struct SessionStateMachine: Hashable, Sendable {
     var identity = Identity.unknown(nil)
     /// The callers that wait: for the store to be read, for the refresh or sign-in in progress, or for a sign-out.
     var waiters: Set<WaiterID> = []
+    /// Those waiters that wait only because another caller's request was rejected.
+    var bystanders: Set<WaiterID> = []
+    /// Those bystanders that may go out with the rejected token.
+    var probers: Set<WaiterID> = []
+    /// Whether the delay before the next probe is running. There is at most one.
+    var awaitsProbe = false
     /// The number of sign-ins and sign-outs so far, here or in another process. A step that started in an earlier epoch
     /// must not take effect.
     var epoch = 0
-    /// The highest generation of a sign-in or sign-out so far, here or in another process.
-    var lastGeneration = 0
-    /// The session that ended here last. It is not restored even if the store still contains its record.
+    /// The highest place of a record or an ending that this process has read or written; `nil` if it has read nothing.
+    var known: SessionOrder?
+    /// How far the sessions have ended, as far as this process knows. A record at or below the mark does not count.
+    var mark: EndMark?
+    /// An ending that the store has not confirmed yet.
+    var ending: Ending?
+    /// The session that ended here last. Its tokens have been revoked or rejected.
     var lastEnded: SessionID?
-    /// A deletion that the store has not confirmed yet.
-    var deletion: Deletion?
     /// The revocations that wait until the record has been deleted or overwritten, or that has failed.
     var revocations: [Action] = []
     /// Whether another process may have changed the record, but it could not be read.
@@ -34,6 +42,8 @@ struct SessionStateMachine: Hashable, Sendable {
     var storeFailures = 0
     /// Whether the delay before the store is asked again is running. There is at most one.
     var awaitsStoreRetry = false
+    /// Whether that delay keeps the manager, because there is something to write or delete.
+    var retryHasWork = false
     var lastID = 0
     /// The actions of the current transition.
     var actions: [Action] = []
@@ -56,10 +66,11 @@ struct SessionStateMachine: Hashable, Sendable {
         return actions
     }
 
-    /// The generation of a sign-in or sign-out now.
-    mutating func makeGeneration(at wallClock: Date) -> Int {
-        lastGeneration = max(lastGeneration + 1, Int(exactly: (wallClock.timeIntervalSince1970 * 1000).rounded()) ?? 0)
-        return lastGeneration
+    /// The generation of a sign-in now: above all that this process knows. Without any knowledge the clock decides.
+    func makeGeneration(at wallClock: Date) -> Int {
+        let milliseconds = Int(exactly: (wallClock.timeIntervalSince1970 * 1000).rounded()) ?? 0
+        let highest = max(known?.generation ?? 0, mark?.order.generation ?? 0, session?.newest.record.generation ?? 0)
+        return max(highest + 1, min(milliseconds, StoredSession.highestGeneration))
     }
 
     mutating func emit(_ event: SessionEvent) {
@@ -70,6 +81,8 @@ struct SessionStateMachine: Hashable, Sendable {
         guard !waiters.isEmpty else { return }
         actions.append(.resume(waiters.sorted(), reply))
         waiters = []
+        bystanders = []
+        probers = []
     }
 }
 
@@ -79,13 +92,15 @@ extension SessionStateMachine {
     /// A caller asks for a token.
     /// - Parameters:
     ///   - need: How long the token must last, for a long request such as a large upload.
-    ///   - owner: The session that the caller's call belongs to; `nil` for any session.
+    ///   - owner: The session that the caller's call belongs to.
+    ///   - patience: Whether the caller may probe a token that the server has rejected at another endpoint.
     ///   - waiter: Identifies the caller.
     ///   - now: The uptime.
     mutating func tokenRequested(
-        lasting need: Duration? = nil, for owner: CallOwner? = nil, by waiter: WaiterID, at now: Duration
+        lasting need: Duration? = nil, for owner: CallOwner, _ patience: Patience = .waits,
+        by waiter: WaiterID, at now: Duration
     ) -> WaiterReply {
-        if let error = owner.flatMap(mismatch) { return .failure(error) }
+        if let error = mismatch(with: owner) { return .failure(error) }
         switch identity {
         case .unknown:
             return loadRequested(by: waiter)
@@ -96,7 +111,12 @@ extension SessionStateMachine {
         case .signedIn(var session):
             defer { identity = .signedIn(session) }
             guard session.isUsable(at: now) else {
-                return joinRefresh(&session, for: waiter, because: session.isRejected ? .rejected : .expired, at: now)
+                let reason = session.isRejected ? SessionEvent.RefreshReason.rejected : .expired
+                let reply = joinRefresh(&session, for: waiter, because: reason, at: now)
+                if reply == .wait, session.isRejected, !session.isExpired(at: now) {
+                    standBy(waiter, patience, at: now)
+                }
+                return reply
             }
             if let need, isTooShort(session, for: need, at: now) {
                 let reply = joinRefresh(&session, for: waiter, because: .expiringSoon, at: now)
@@ -122,7 +142,7 @@ extension SessionStateMachine {
     /// A caller that waited for a token of this session asks again. A token of another session must not be handed out.
     mutating func tokenRequested(for session: SessionID, by waiter: WaiterID, at now: Duration) -> WaiterReply {
         if case .signedIn(let current) = identity, current.record.id != session { return .failure(.sessionChanged) }
-        return tokenRequested(by: waiter, at: now)
+        return tokenRequested(for: callOwner, by: waiter, at: now)
     }
 
     /// A caller needs the store to be read, but no token.
@@ -134,18 +154,23 @@ extension SessionStateMachine {
     }
 
     /// The server rejected a request that was signed with this token. From now on, callers wait for the next token.
-    mutating func tokenRejected(_ stamp: SessionStamp, at now: Duration) {
+    /// - Returns: Whether the rejection came before a refresh was sent, so that the refresh cannot be its cause.
+    @discardableResult
+    mutating func tokenRejected(_ stamp: SessionStamp, at now: Duration) -> Bool {
         guard case .signedIn(var session) = identity, session.isVisible, session.record.stamp == stamp,
             session.hasRefreshToken
-        else { return }
+        else { return false }
         // If no refresh can start now, the token stays in use: one endpoint that rejects it must not block the calls to
         // all others.
-        if !session.isBusy, startRefresh(&session, because: .rejected, at: now) != nil { return }
-        session.isRejected = true
+        if !session.isBusy, startRefresh(&session, because: .rejected, at: now) != nil { return false }
+        session.markRejected()
         identity = .signedIn(session)
+        if case .preparing = session.refresh { return true }
+        return false
     }
 
-    /// The server rejected a caller's request, and the caller asks for a token that replaces this one.
+    /// The server rejected a caller's request, and the caller asks for a token that replaces this one. It gets no token
+    /// that another probes: it would be rejected again.
     mutating func tokenRejected(_ stamp: SessionStamp, reportedBy waiter: WaiterID, at now: Duration) -> WaiterReply {
         switch identity {
         case .unknown, .signedOut:
@@ -154,30 +179,40 @@ extension SessionStateMachine {
             return .failure(session == stamp.session ? .expired(reason) : .sessionChanged)
         case .signedIn(var session):
             guard session.record.id == stamp.session else { return .failure(.sessionChanged) }
-            if session.record.rotation > stamp.rotation { return tokenRequested(by: waiter, at: now) }
+            if session.record.rotation > stamp.rotation { return tokenRequested(for: callOwner, by: waiter, at: now) }
             guard session.hasRefreshToken else {
                 expire(session, because: .noRefreshToken)
-                startDeletion(.upTo(session.record))
+                startEnding(EndMark(session.record.order, expiry: .noRefreshToken))
                 return .failure(.expired(.noRefreshToken))
             }
             defer { identity = .signedIn(session) }
             let reply = joinRefresh(&session, for: waiter, because: .rejected, at: now)
-            if reply == .wait { session.isRejected = true }
+            if reply == .wait { session.markRejected() }
             return reply
         }
     }
 
-    /// The server has accepted a token whose lifetime is unknown.
-    mutating func tokenAccepted(_ stamp: SessionStamp) {
+    /// The server has accepted a token.
+    mutating func tokenAccepted(_ stamp: SessionStamp, _ acceptance: Acceptance) {
         guard case .signedIn(var session) = identity, session.record.stamp == stamp else { return }
         session.wasAccepted = true
+        switch acceptance {
+        case .first: break
+        case .replay(let replaced):
+            session.wastefulRefreshes.removeAll { $0.provisional == replaced }
+        case .probe(let prober):
+            guard case .rejected(let probes) = session.standing, probes.contains(prober) else { break }
+            session.standing = .disputed
+            resumeBystanders()
+        }
         identity = .signedIn(session)
     }
 
     /// The app forces a refresh, even if the token has not expired.
-    mutating func refreshForced(by waiter: WaiterID, at now: Duration) -> WaiterReply {
+    mutating func refreshForced(for owner: CallOwner, by waiter: WaiterID, at now: Duration) -> WaiterReply {
+        if let error = mismatch(with: owner) { return .failure(error) }
         guard case .signedIn(var session) = identity, session.isVisible else {
-            return tokenRequested(by: waiter, at: now)
+            return tokenRequested(for: owner, by: waiter, at: now)
         }
         guard session.hasRefreshToken else {
             return .failure(.refreshFailed(RefreshError(.refresher, description: "there is no refresh token")))
@@ -196,14 +231,17 @@ extension SessionStateMachine {
             actions.append(.revoke(record.bundle, expiresAt: nil))
             return .failure(.sessionChanged)
         }
+        let shown = session.map { $0.isVisible ? callOwner : $0.shownOwner } ?? nil
+        // A write of the former session may still be on its way.
+        if let former = session { learn(.found(former.newest.record)) }
         revokeCurrent()
         endSession(.sessionChanged)
         // The new record overwrites the one that was to be deleted.
-        deletion = nil
+        ending = nil
         identity = .signedIn(
             ActiveSession(
                 record: record, deadlines: deadlines, refresh: .storing(record, deadlines), persistence: .unwritten,
-                claim: .overAnything))
+                base: .anything, shownOwner: shown))
         waiters.insert(waiter)
         actions.append(.store(.write))
         return .wait
@@ -212,19 +250,23 @@ extension SessionStateMachine {
     /// The user signed out: fail all waiters, delete the record, and revoke the tokens at the server.
     mutating func signedOut(at wallClock: Date) {
         let ended = session
+        let now = SessionOrder.end(ofGeneration: makeGeneration(at: wallClock) - 1)
+        let generations = [known?.generation, ended?.newest.record.generation].compactMap(\.self)
+        // If this process has read nothing, the clock decides.
+        let mark =
+            generations.max().map { EndMark(.end(ofGeneration: $0)) } ?? EndMark(now, isEstimate: true)
+        // If the session's own record was never written, the store may still contain that of an earlier session.
+        let isStored = ended?.base == .stored
         revokeCurrent()
         endSession(.signedOut)
         identity = .signedOut
-        // If the session's own record was never written, the store may still contain that of an earlier session.
-        let isStored = ended?.claim == .stored
-        let scope = DeletionScope.earlier(than: makeGeneration(at: wallClock), except: nil)
-        startDeletion(isStored ? ended.map { .session($0.record.id) } ?? scope : scope, isSignOut: true)
+        startEnding(mark, signOut: known == nil ? .anything(now) : .before(isStored ? mark.order : now))
         emit(.signedOut(ended?.record.id))
     }
 
     /// A caller waits until the record was deleted or the deletion has failed, after a sign-out.
     mutating func deletionAwaited(by waiter: WaiterID) -> WaiterReply {
-        guard case .signedOut = identity, let deletion, !deletion.hasFailed else { return .askAgain }
+        guard case .signedOut = identity, let ending, !ending.hasFailed else { return .askAgain }
         waiters.insert(waiter)
         return .wait
     }
@@ -253,6 +295,8 @@ extension SessionStateMachine {
 
     /// A waiter was cancelled. Returns `false` if it had already been resumed.
     mutating func waiterCancelled(_ waiter: WaiterID) -> Bool {
-        waiters.remove(waiter) != nil
+        bystanders.remove(waiter)
+        probers.remove(waiter)
+        return waiters.remove(waiter) != nil
     }
 }

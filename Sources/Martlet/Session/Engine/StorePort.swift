@@ -33,6 +33,9 @@ final class StorePort: Sendable {
                 case .keep: reading
                 case .write(let record): .found(record)
                 case .delete: .empty
+                case .end(let mark): .ended(mark)
+                // What is there could not be read.
+                case .mark: reading
                 }
         }
     }

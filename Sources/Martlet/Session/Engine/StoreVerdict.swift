@@ -6,31 +6,32 @@ enum StoreVerdict: Hashable, Sendable {
     case newer(StoredSession)
     /// Another process has started another session.
     case otherSession(StoredSession)
-    /// Another process has signed out.
-    case gone
+    /// Another process has ended the session, as the mark says if there is one.
+    case gone(EndMark?)
     /// Nothing is known.
     case unreadable(StorageError)
 }
 
 extension SessionStateMachine.ActiveSession {
-    /// Compares the content of the store with a record of this session.
+    /// The one rule for which record counts: compares the content of the store with a record of this session.
     func verdict(on reading: StoreReading, for record: StoredSession) -> StoreVerdict {
         switch reading {
         case .unavailable(let failure): .unreadable(failure)
-        case .empty: claim == .stored ? .gone : .ours(found: nil)
+        case .empty: base == .stored ? .gone(nil) : .ours(found: nil)
+        case .ended(let mark) where mark.isEstimate && base != .stored:
+            mark.covers(record) && base != .anything ? .gone(mark) : .ours(found: nil)
+        case .ended(let mark): mayReplace(mark.order) ? .ours(found: nil) : .gone(mark)
         case .found(let found) where found.id != record.id:
-            yields(to: found) ? .otherSession(found) : .ours(found: found)
+            mayReplace(found.order) ? .ours(found: found) : .otherSession(found)
         case .found(let found): found.isNewer(than: record) ? .newer(found) : .ours(found: found)
         }
     }
 
-    /// Whether the record of another session counts more than this session.
-    private func yields(to found: StoredSession) -> Bool {
-        switch claim {
-        case .stored: true
-        case .overAnything: false
-        // Of two sign-ins in the same millisecond, the one that was stored first counts.
-        case .overEarlier: found.generation >= record.generation
+    private func mayReplace(_ found: SessionOrder) -> Bool {
+        switch base {
+        case .anything: true
+        case .upTo(let known): found <= known
+        case .stored: false
         }
     }
 }

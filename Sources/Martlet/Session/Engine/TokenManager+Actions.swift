@@ -21,11 +21,12 @@ extension TokenManager {
                 case .resume(let waiters, let reply):
                     woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, reply) }
                 case .emit(let event): listeners += core.events.send(event)
-                default: if let step = start(action, core.machine) { unlocked.append(step) }
+                default:
+                    if case .refresh = action { core.startingPriority = Task.currentPriority }
+                    if let step = start(action, core.machine) { unlocked.append(step) }
                 }
             }
-            core.cached = core.machine.cachedCredential
-            core.owner = core.machine.callOwner
+            core.copyMachine()
             endings = core.takeEndings()
             if let state = core.machine.visibleState(at: now), state != core.state {
                 core.state = state
@@ -64,6 +65,12 @@ extension TokenManager {
             return { self.core.withLock { $0.revocation = task } }
         case .awaitNetwork:
             return { self.awaitNetwork() }
+        case .probe(let deadline):
+            Task { [weak self, time] in
+                guard (try? await time.sleep(until: deadline)) != nil else { return }
+                let now = time.uptime
+                self?.transition { machine in machine.probeDue(at: now) }
+            }
         case .emit, .resume: break
         }
         return nil
@@ -87,9 +94,11 @@ extension TokenManager {
     }
 
     /// Starts a refresh in a detached task: no task-local of the caller that happens to start it may reach the refresher.
-    private func startRefresh(_ job: SessionStateMachine.RefreshJob) {
-        let priority = Task.currentPriority
+    func startRefresh(_ job: SessionStateMachine.RefreshJob) {
+        let own = Task.currentPriority
         core.withLock { core in
+            let priority = max(core.startingPriority ?? own, own)
+            core.startingPriority = nil
             let task = Task.detached(priority: priority) { [previous = core.refresh?.task] in
                 await self.performRefresh(job, after: previous)
             }
@@ -101,13 +110,17 @@ extension TokenManager {
     func escalateRefresh() {
         let priority = Task.currentPriority
         let refresh = core.withLock { core -> RunningRefresh? in
+            if let starting = core.startingPriority {
+                core.startingPriority = max(starting, priority)
+                return nil
+            }
             guard let refresh = core.refresh, refresh.priority < priority else { return nil }
             core.refresh?.priority = priority
             return refresh
         }
         guard let refresh else { return }
         // A task that waits for another one lends it its priority.
-        if let exchange = refresh.exchange { Task.detached(priority: priority) { _ = try? await exchange.value } }
+        refresh.escalateStep?(priority)
         Task.detached(priority: priority) { await refresh.task.value }
     }
 

@@ -1,55 +1,87 @@
 extension TokenManager {
-    /// The first step of a call: the session that it belongs to and, without suspending, a token that needs no refresh.
+    /// The owner of a call that is made now. A call that a refresher makes belongs to the session that it refreshes.
+    var currentOwner: CallOwner {
+        refreshOwner ?? core.withLock { $0.owner }
+    }
+
+    /// The first step of a call: its owner and, without suspending, a token that needs no refresh.
     func beginCall() -> (owner: CallOwner, credential: Credential?) {
+        if let owner = refreshOwner { return (owner, freshCredential(for: owner)) }
         let now = time.uptime
         return core.withLock { core in (core.owner, core.freshCredential(at: now)) }
     }
 
     /// The fast path: a token that needs no refresh, without suspending.
-    func freshCredential(for owner: CallOwner? = nil) -> Credential? {
+    func freshCredential(for owner: CallOwner) -> Credential? {
         let now = time.uptime
         return core.withLock { core in
-            guard owner.map({ $0.epoch == core.owner.epoch }) ?? true else { return nil }
+            guard owner.epoch == core.owner.epoch else { return nil }
             return core.freshCredential(at: now)
+        }
+    }
+
+    /// Waits until the store was read, for a call that was made before that.
+    /// - Returns: The owner, with the session that the store contained. It is unchanged if the call was made later, if the
+    ///   store cannot be read, or if a user has signed in before it could.
+    func resolved(_ owner: CallOwner) async -> CallOwner {
+        guard owner.situation == .unknown else { return owner }
+        _ = await loadedState
+        return core.withLock { core in
+            guard let stored = core.storedOwner, stored.epoch == owner.epoch else { return owner }
+            return stored
         }
     }
 
     /// A valid token. Suspends while the store is read or the token is refreshed.
     /// - Parameters:
     ///   - need: How long the token must last, for a long request. It is refreshed first if it would expire before.
-    ///   - owner: The session that the call belongs to; `nil` for any session.
+    ///   - owner: The session that the call belongs to.
+    ///   - patience: Whether the caller may probe a token that the server has rejected at another endpoint.
     func credential(
-        lasting need: Duration? = nil, for owner: CallOwner? = nil
+        lasting need: Duration? = nil, for owner: CallOwner, _ patience: SessionStateMachine.Patience = .waits
     ) async -> Result<Credential, SessionError> {
         if need == nil, let credential = freshCredential(for: owner) { return .success(credential) }
         let reply = await resolve { machine, waiter, now in
-            if let need { return machine.tokenRequested(lasting: need, for: owner, by: waiter, at: now) }
-            return machine.tokenRequested(for: owner, by: waiter, at: now)
+            machine.tokenRequested(lasting: need, for: owner, patience, by: waiter, at: now)
         }
         guard case .failure(.refreshFailed(let failure)) = reply else { return reply }
         let now = time.uptime
         return core.withLock { $0.machine.credential(despite: failure, for: owner, at: now) }
     }
 
-    /// A token that replaces one that the server rejected.
+    /// A token of the same session that replaces one that the server rejected.
     func credential(replacing stamp: SessionStamp) async -> Result<Credential, SessionError> {
-        await resolve { machine, waiter, now in machine.tokenRejected(stamp, reportedBy: waiter, at: now) }
+        let reply = await resolve { machine, waiter, now in machine.tokenRejected(stamp, reportedBy: waiter, at: now) }
+        // The request belonged to a session, and must not continue without one.
+        if case .failure(.signedOut) = reply { return .failure(.sessionChanged) }
+        return reply
     }
 
     /// Reports that the server rejected a token. From now on, callers wait for the next one.
-    func reportRejection(of stamp: SessionStamp) {
+    /// - Returns: Whether the rejection came before a refresh was sent.
+    func reportRejection(of stamp: SessionStamp) -> Bool {
         let now = time.uptime
-        transition { machine in machine.tokenRejected(stamp, at: now) }
+        return transition { machine in machine.tokenRejected(stamp, at: now) }
     }
 
-    /// Reports that the server accepted a token whose lifetime is unknown.
-    func reportAcceptance(of stamp: SessionStamp) {
-        transition { machine in machine.tokenAccepted(stamp) }
+    /// Reports that the server accepted a token.
+    func reportAcceptance(of stamp: SessionStamp, _ acceptance: SessionStateMachine.Acceptance) {
+        transition { machine in machine.tokenAccepted(stamp, acceptance) }
     }
 
     /// Whether a request signed with this token may still be sent.
-    func isUsable(_ stamp: SessionStamp) -> Bool {
-        core.withLock { $0.machine.isUsable(stamp) }
+    func isUsable(_ credential: Credential) -> Bool {
+        let now = time.uptime
+        return core.withLock { core in
+            let isProbe = credential.probe != nil
+            return isProbe ? core.machine.mayProbe(credential.stamp, at: now) : core.machine.isUsable(credential.stamp)
+        }
+    }
+
+    /// Whether a request that has waited with this token needs another one before it is sent.
+    func isOutdated(_ stamp: SessionStamp) -> Bool {
+        let now = time.uptime
+        return core.withLock { $0.machine.isOutdated(stamp, at: now) }
     }
 
     /// Why nothing more may be sent or received for a call; `nil` if its session continues.
@@ -85,6 +117,16 @@ extension TokenManager {
 }
 
 extension TokenManager.Core {
+    /// Updates the copies after a change of the machine.
+    mutating func copyMachine() {
+        cached = machine.cachedCredential
+        let former = owner
+        owner = machine.callOwner
+        if former.situation == .unknown, owner.situation != .unknown, owner.epoch == former.epoch {
+            storedOwner = owner
+        }
+    }
+
     /// Removes and returns what must be done because a session has ended.
     mutating func takeEndings() -> [TokenManager.Ending] {
         guard !endings.isEmpty else { return [] }

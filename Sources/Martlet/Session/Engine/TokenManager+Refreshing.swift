@@ -11,6 +11,7 @@ extension TokenManager {
     ///   could take the lock from this process itself when the lease ends.
     func performRefresh(_ first: SessionStateMachine.RefreshJob, after previous: Task<Void, Never>?) async {
         var next: SessionStateMachine.RefreshJob? = first
+        var confirmations = 0
         while let job = next {
             let lock: (any HeldStoreLock)?
             do throws(StorageError) {
@@ -18,25 +19,59 @@ extension TokenManager {
                 lock = try await acquireLock()
             } catch {
                 publish(.storeLockFailed(error))
-                _ = finishPreparation(of: job, nil, StorePort.Answer(error), sentAt: time.wallClock)
+                lockFailed(error, for: job)
                 return
             }
             core.withLock { $0.refreshLock = lock }
-            switch await prepare(job, holding: lock) {
-            case .startOver: break
-            case .stop:
+            if core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) {
+                submit(.confirmExpiry)
                 next = nil
-                // The journal may be written late, and is removed again while the lock is held.
-                await storePort.flush()
-            case .send:
-                next = finishRefresh(job, await sendRefresh(job))
+            } else {
+                next = await refreshOnce(job, holding: lock)
             }
             // Write the result while holding the lock: the next process that acquires it must find the new record.
             await storePort.flush()
-            // Nor must it find that of a session that has ended meanwhile.
-            if core.withLock({ $0.machine.needs(.delete) }) { await storePort.flush() }
+            // Nor must it find that of a session that has ended in the meantime.
+            if core.withLock({ $0.machine.needs(.end) }) { await storePort.flush() }
             core.withLock { $0.refreshLock = nil }
+            if core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) {
+                confirmations += 1
+                next = job
+                // A process that loses its lock again and again is suspended most of the time.
+                if confirmations > 3 {
+                    next = nil
+                    lockFailed(StorageError(.unreachable, "the store's lock was lost again and again"), for: job)
+                }
+            }
             lock?.release()
+        }
+    }
+
+    /// Prepares and sends a refresh.
+    /// - Returns: The job to run next; `nil` if the refresh is over.
+    private func refreshOnce(
+        _ job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
+    ) async -> SessionStateMachine.RefreshJob? {
+        switch await prepare(job, holding: lock) {
+        case .startOver:
+            return job
+        case .stop:
+            // The journal may be written late, and is removed again while the lock is held.
+            await storePort.flush()
+            return nil
+        case .send:
+            return finishRefresh(job, await sendRefresh(job))
+        }
+    }
+
+    private func lockFailed(_ error: StorageError, for job: SessionStateMachine.RefreshJob) {
+        if core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) {
+            let (now, jitter) = (time.uptime, random(in: 0...1))
+            transition { machine in
+                machine.confirmationFailed(job, RefreshError(error), at: now, jitter: jitter)
+            }
+        } else {
+            _ = finishPreparation(of: job, nil, StorePort.Answer(error), sentAt: time.wallClock)
         }
     }
 
@@ -84,7 +119,7 @@ extension TokenManager {
         guard let lock = store.lock else { return nil }
         // Long enough for a stopped process whose lease must end, and for another one queued behind it.
         let limit = policy.lockLease * 2 + policy.storeTimeout
-        let result = await storeLimits.deliver(within: limit) { [policy] in
+        let result = await deliver(within: limit, by: storeLimits) { [policy] in
             try await lock.acquire(lease: policy.lockLease)
         } late: { held in
             held.release()
@@ -104,21 +139,14 @@ extension TokenManager {
 
     /// Runs the refresher within its time limit.
     private func sendRefresh(_ job: SessionStateMachine.RefreshJob) async -> Result<TokenBundle, any Error> {
-        let refreshing = Self.refreshing.union([ObjectIdentifier(self)])
+        guard let owner = core.withLock({ $0.machine.owner(of: job) }) else { return .failure(CancellationError()) }
+        let refreshing = Self.refreshing.merging([ObjectIdentifier(self): owner]) { $1 }
         return await Self.$refreshing.withValue(refreshing) {
-            await limits.deliver(within: policy.attemptTimeout) { [refresher, tokenEndpoint] in
-                // A task that can be escalated: the one around it is not awaited, so no priority reaches it.
-                let exchange = Task {
-                    // The tokens of an earlier attempt may have arrived meanwhile.
-                    guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
-                    return try await refresher.refresh(job.record.bundle, over: tokenEndpoint)
-                }
-                self.core.withLock { $0.refresh?.exchange = exchange }
-                return try await withTaskCancellationHandler {
-                    try await exchange.value
-                } onCancel: {
-                    exchange.cancel()
-                }
+            await deliver(within: policy.attemptTimeout, by: limits, graceAfterSleep: Self.wakeGrace) {
+                [refresher, tokenEndpoint] in
+                // The tokens of an earlier attempt may have arrived meanwhile.
+                guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
+                return try await refresher.refresh(job.record.bundle, over: tokenEndpoint)
             } late: { bundle in
                 _ = self.finishRefresh(job, .success(bundle))
             }
@@ -133,20 +161,30 @@ extension TokenManager {
         let jitter = random(in: 0...1)
         return transition { machine in machine.refreshFinished(job, outcome, at: now, jitter: jitter) }
     }
-}
 
-extension TimeLimits {
-    /// Runs an operation whose result must not be lost, even if it arrives at or after the time limit.
+    /// How long after the device has woken a response may still arrive if the time limit passed in its sleep.
+    private static let wakeGrace = Duration.seconds(2)
+
+    /// Runs a step of a refresh whose result must not be lost, even if it arrives at or after the time limit. It runs at
+    /// the priority of the most urgent waiter.
     /// - Parameters:
     ///   - limit: How long to wait for the result.
+    ///   - limits: Enforces the limit.
+    ///   - grace: How much longer to wait if the device slept when the limit expired.
     ///   - late: Called with a result that arrives after the limit.
-    fileprivate func deliver<Value: Sendable>(
-        within limit: Duration, _ operation: @escaping @Sendable () async throws -> Value,
+    private func deliver<Value: Sendable>(
+        within limit: Duration, by limits: TimeLimits, graceAfterSleep grace: Duration = .zero,
+        _ operation: @escaping @Sendable () async throws -> Value,
         late: @escaping @Sendable (Value) -> Void
     ) async -> Result<Value, any Error> {
         let delivery = Locked(Delivery<Value>.awaited)
-        let result = await run(within: limit) {
-            let value = try await operation()
+        let result = await limits.run(within: limit, graceAfterSleep: grace) {
+            let step = self.startStep(operation)
+            let value = try await withTaskCancellationHandler {
+                try await step.value
+            } onCancel: {
+                step.cancel()
+            }
             let isLate = delivery.withLock { delivery in
                 if case .timedOut = delivery { return true }
                 delivery = .arrived(value)
@@ -160,6 +198,20 @@ extension TimeLimits {
             if case .arrived(let value) = delivery { return .success(value) }
             delivery = .timedOut
             return result
+        }
+    }
+
+    /// Starts a task that can be escalated. The one around it is not awaited, so no priority reaches it.
+    private func startStep<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) -> Task<Value, any Error> {
+        let own = Task.currentPriority
+        return core.withLock { core in
+            let step = Task(priority: max(core.refresh?.priority ?? own, own), operation: operation)
+            core.refresh?.escalateStep = { priority in
+                Task.detached(priority: priority) { _ = try? await step.value }
+            }
+            return step
         }
     }
 }

@@ -28,7 +28,8 @@ extension TokenManager {
         let last = Locked<StoreDecision?>(nil)
         storePort.submit { isLate in
             let undecided = self.core.withLock { core in
-                core.machine.needs(task, isLate: isLate) ? core.machine.undecided(task) : nil
+                if task == .read { core.hasQueuedRead = false }
+                return core.machine.needs(task, isLate: isLate) ? core.machine.undecided(task) : nil
             }
             guard let undecided else { return nil }
             // Watch before an update too: an app may sign in before anything reads the store.
@@ -80,10 +81,18 @@ extension TokenManager {
         // Only the store port calls this, one operation at a time. The lock is not held, because the store is code of
         // the app.
         guard core.withLock({ $0.watch == nil }), let changes = store.changes() else { return }
+        (store as? any FileWatching)?.watchedFile?.onFailure { [weak self] failure in
+            self?.publish(.storeWatchFailed(failure))
+        }
         let watch = Task { [weak self] in
             for await _ in changes {
                 guard let self else { return }
-                self.submit(.read)
+                // One reading that has not begun covers all changes so far, however long the store hangs.
+                let isFirst = self.core.withLock { core in
+                    defer { core.hasQueuedRead = true }
+                    return !core.hasQueuedRead
+                }
+                if isFirst { self.submit(.read) }
             }
         }
         core.withLock { $0.watch = watch }

@@ -3,7 +3,10 @@ extension TokenManager {
     typealias MachineRequest = @Sendable (inout SessionStateMachine, Int, Duration) -> SessionStateMachine.WaiterReply
 
     /// Whether the current task is part of a refresh by this manager. Waiting for that refresh would be a deadlock.
-    var isRefreshingHere: Bool { Self.refreshing.contains(ObjectIdentifier(self)) }
+    var isRefreshingHere: Bool { refreshOwner != nil }
+
+    /// The session that the current task refreshes as a part of this manager's refresh.
+    var refreshOwner: CallOwner? { Self.refreshing[ObjectIdentifier(self)] }
 
     /// Sends a request to the machine, and repeats it for as long as the machine asks for that.
     func resolve(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
@@ -23,6 +26,34 @@ extension TokenManager {
             case .refreshedElsewhere(let session):
                 ask = { machine, waiter, now in machine.tokenRequested(for: session, by: waiter, at: now) }
             case .askAgain, .wait: continue
+            }
+        }
+    }
+
+    /// Whether a token that the server has rejected for a replay is not the newest, or is being replaced. If other
+    /// processes share the store, it is read first, because their report of a change may not have arrived yet.
+    func hasSuccessor(of stamp: SessionStamp) async -> Bool {
+        if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
+        guard store.lock != nil, !isRefreshingHere else { return false }
+        // A reading that is under way may have begun before the other process wrote.
+        if lookups.waiting > 0 { _ = await lookups.run { [self] in await look() } }
+        let reading = await lookups.run { [self] in await look() }
+        if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
+        // Another process has sent the refresh token, and the server may have replaced the access token already.
+        guard case .found(let record)? = reading, record.stamp == stamp else { return false }
+        return record.unresolvedJournal != nil
+    }
+
+    /// Reads the store and reports its content to the machine. Returns after the store's time limit at the latest.
+    private func look() async -> StoreReading {
+        await withCheckedContinuation { continuation in
+            submit(.read) { decision, answer in
+                let snapshot = self.snapshot(of: answer.reading)
+                self.transition { machine in
+                    machine.storeAnswered(
+                        .read, decision ?? machine.undecided(.read), over: snapshot, failure: answer.failure)
+                }
+                continuation.resume(returning: answer.reading)
             }
         }
     }

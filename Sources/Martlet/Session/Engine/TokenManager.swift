@@ -41,11 +41,14 @@ public final class TokenManager: Sendable {
     let limits: TimeLimits
     let storeLimits: TimeLimits
     let storePort: StorePort
+    /// The reading of the store under way, for callers whose replays were rejected.
+    let lookups: SingleFlight<StoreReading>
     /// State that features of higher layers attach to the session.
     let attachments = Attachments()
     let core: Locked<Core>
-    /// The managers whose refresh the current task is part of. Detects a refresher that waits for its own refresh.
-    @TaskLocal static var refreshing: Set<ObjectIdentifier> = []
+    /// The managers whose refresh the current task is part of, each with the session that it refreshes. Detects a
+    /// refresher that waits for its own refresh, and keeps its calls from using the token of another session.
+    @TaskLocal static var refreshing: [ObjectIdentifier: CallOwner] = [:]
 
     /// The mutable state of the manager, guarded by one lock.
     struct Core {
@@ -54,6 +57,8 @@ public final class TokenManager: Sendable {
         var cached: (credential: Credential, until: Duration?)?
         /// The owner of a call that is made now, copied for the same reason.
         var owner: CallOwner
+        /// What the store contained when it was first read, for calls that were made before that.
+        var storedOwner: CallOwner?
         /// The tokens that were given to other clients.
         var signed = SignedTokens()
         /// The suspended callers.
@@ -67,10 +72,14 @@ public final class TokenManager: Sendable {
         var refresh: RunningRefresh?
         /// The last revocation.
         var revocation: Task<Void, Never>?
+        /// The highest priority of the callers of a refresh whose task is about to start; `nil` if none is.
+        var startingPriority: TaskPriority?
         /// The lock of the refresh in progress, until its result is written.
         var refreshLock: (any HeldStoreLock)?
         /// Takes a snapshot of the store whenever another process may have changed it.
         var watch: Task<Void, Never>?
+        /// Whether a reading because of such a change waits for its turn.
+        var hasQueuedRead = false
         /// Waits for the network after a refresh that failed without one.
         var networkWatch: Task<Void, Never>?
         /// The streams that end with the session that they belong to.
@@ -91,8 +100,8 @@ public final class TokenManager: Sendable {
     /// A refresh, and the highest priority of the callers that wait for it.
     struct RunningRefresh {
         let task: Task<Void, Never>
-        /// The exchange with the token endpoint.
-        var exchange: Task<TokenBundle, any Error>?
+        /// Raises the priority of the step under way: acquiring the lock, or the exchange with the token endpoint.
+        var escalateStep: (@Sendable (TaskPriority) -> Void)?
         var priority: TaskPriority
     }
 
@@ -156,6 +165,7 @@ public final class TokenManager: Sendable {
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
         self.storePort = StorePort(store, timeout: policy.storeTimeout, time: time)
+        self.lookups = SingleFlight(time: time, outlivesCallers: true)
         self.core = Locked(
             Core(
                 machine: SessionStateMachine(
@@ -204,7 +214,8 @@ extension TokenManager {
     ///   ``SessionState/unreadable(_:)``.
     @discardableResult
     public func restore() async -> SessionState {
-        _ = await credential()
+        // It belongs to no session: if the session changes, it restores the next one.
+        while case .failure(.sessionChanged) = await credential(for: core.withLock { $0.owner }) {}
         return state
     }
 
@@ -218,7 +229,8 @@ extension TokenManager {
     ///   - account: The user, for the app's own use.
     /// - Returns: The session, after it was stored. If the write failed, ``SignedInSession/isSaved`` is `false`, and
     ///   the write is retried.
-    /// - Throws: ``SessionError`` if another sign-in or a sign-out happened meanwhile, or the task was cancelled.
+    /// - Throws: ``SessionError/sessionChanged`` if another sign-in or a sign-out came first. A task that is cancelled gets
+    ///   the session all the same, because it is in force.
     @discardableResult
     public func signIn(
         with bundle: TokenBundle, account: SessionAccount = SessionAccount()
@@ -253,9 +265,11 @@ extension TokenManager {
                 obtainedAt: time.uptime, remaining: lifetime.remaining, lifetime: lifetime.total, policy: policy,
                 jitter: random(in: 0...1))
         }
-        let reply = await wait { machine, waiter, _ in
-            machine.signedIn(record, deadlines: deadlines, since: epoch, by: waiter)
-        }
+        // From here on the session is in force, and a cancelled caller must learn that. So the wait has its own task.
+        let reply = await Task {
+            await wait { machine, waiter, _ in machine.signedIn(record, deadlines: deadlines, since: epoch, by: waiter)
+            }
+        }.value
         if case .failure(let error) = reply { throw error }
         guard case .signedIn(let session) = state, session.id == record.id else { throw .sessionChanged }
         return session
@@ -281,7 +295,10 @@ extension TokenManager {
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.
     /// - Throws: ``SessionError`` if the refresh failed.
     public func refresh() async throws(SessionError) {
-        let result = await resolve { machine, waiter, now in machine.refreshForced(by: waiter, at: now) }
+        let owner = currentOwner
+        let result = await resolve { machine, waiter, now in
+            machine.refreshForced(for: owner, by: waiter, at: now)
+        }
         if case .failure(let error) = result { throw error }
     }
 }

@@ -1,8 +1,10 @@
-/// The sign-in state when a call was made. No attempt of the call, and no stream that comes from it, may use another
-/// session than the one that was current then.
+/// The sign-in state when a call was made. It is taken once, before the first suspension, and travels with the call: no
+/// attempt of the call, and no stream that comes from it, may use another session than the one that was current then.
 struct CallOwner: Hashable, Sendable {
     /// What was current when the call was made.
     enum Situation: Hashable, Sendable {
+        /// The call needs no session, or its client has no manager.
+        case unbound
         /// The store had not been read.
         case unknown
         case signedOut
@@ -13,6 +15,14 @@ struct CallOwner: Hashable, Sendable {
     /// The number of sign-ins and sign-outs before the call.
     let epoch: Int
     let situation: Situation
+
+    /// The owner of a call that needs no session. It gets no token, and does not end with a session.
+    static var unbound: CallOwner { CallOwner(epoch: -1, situation: .unbound) }
+
+    /// Whether the call belongs to the sign-in state when it was made.
+    var isBound: Bool {
+        if case .unbound = situation { false } else { true }
+    }
 
     /// The session that the call belongs to; `nil` if it belongs to none, or if the store had not been read.
     var session: SessionID? {

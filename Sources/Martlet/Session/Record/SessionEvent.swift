@@ -40,6 +40,9 @@ public enum SessionEvent: Sendable, Hashable {
     /// A refresh was abandoned before it sent anything, or its result was discarded: the session has ended, or it already
     /// has newer tokens, from another process or from an earlier refresh that finished late.
     case refreshDiscarded(SessionStamp)
+    /// While a refresh takes long, a call went out with a token that another endpoint had rejected. If the server accepts
+    /// it, all calls use the token until the refresh ends.
+    case tokenProbed(SessionStamp)
     /// The session ended because the server no longer accepts its tokens.
     case expired(SessionID, ExpiryReason)
     /// The record could not be read.
@@ -50,6 +53,9 @@ public enum SessionEvent: Sendable, Hashable {
     case storeDeleteFailed(StorageError)
     /// The lock that keeps other processes from refreshing at the same time could not be acquired.
     case storeLockFailed(StorageError)
+    /// The store cannot be told of changes by other processes, for example because the user's inotify watches are used up.
+    /// The manager looks at the record every few seconds instead.
+    case storeWatchFailed(StorageError)
     /// A sign-in replaced a record that could not be read, for example because a newer version wrote it.
     case replacedUnreadableRecord(StorageError)
     /// The store is up to date again after a failure.

@@ -6,8 +6,12 @@ public struct SessionPolicy: Sendable, Hashable {
     /// 60 s.
     public var maximumLeeway: Duration = .seconds(60)
     /// How many wasteful refreshes one session may start within ``refreshWindow``. A refresh is wasteful if the server
-    /// rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's lifetime. If
-    /// the lifetime is unknown, it is wasteful before the server has accepted the token. Default 5.
+    /// rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's lifetime.
+    ///
+    /// If the lifetime is unknown, a refresh is wasteful before the server has accepted the token. After that, a refresh
+    /// that a rejection causes counts as wasteful until a call whose token was rejected before the refresh succeeds with
+    /// the new one. An endpoint that rejects every token gains nothing by a new one; a token that has expired is replaced
+    /// as often as necessary. Default 5.
     public var refreshBudget: Int = 5
     /// The window of ``refreshBudget``. Default 30 s.
     public var refreshWindow: Duration = .seconds(30)
@@ -73,7 +77,8 @@ public struct SessionPolicy: Sendable, Hashable {
         if failure.neverReachedServer {
             return min(firstBackoff, Self.longestBackoffOffline) * min(max(jitter, 0), 1)
         }
-        if let retryAfter = failure.retryAfter { return min(max(retryAfter, .zero), maximumRetryAfter) }
+        // Zero, as for a date in the past, is no wish: without a backoff every call would cost a request.
+        if let retryAfter = failure.retryAfter, retryAfter > .zero { return min(retryAfter, maximumRetryAfter) }
         let ceiling = min(maximumBackoff, firstBackoff * (1 << min(max(count - 1, 0), 20)))
         return ceiling * min(max(jitter, 0), 1)
     }

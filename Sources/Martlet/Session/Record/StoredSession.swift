@@ -58,8 +58,15 @@ public struct StoredSession: Sendable, Hashable, Codable {
     /// The place of this session's sign-in among those of all processes.
     package var generation: Int {
         // A damaged number must not overflow when a later sign-in adds to it.
-        get { min(max(signIn ?? 0, 0), 1 << 60) }
+        get { min(max(signIn ?? 0, 0), Self.highestGeneration) }
         set { signIn = newValue }
+    }
+
+    static let highestGeneration = 1 << 60
+
+    /// The place of this record among those of all processes.
+    package var order: SessionOrder {
+        SessionOrder(generation: generation, rotation: rotation)
     }
 
     /// The session and rotation of the record's tokens.

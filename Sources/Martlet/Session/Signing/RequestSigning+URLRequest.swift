@@ -35,7 +35,8 @@
         ///   - session: The only session that may sign the request, if it is a retry of one that this session has signed.
         /// - Returns: The session and rotation of the token; `nil` if the request is not signed.
         /// - Throws: ``SessionError`` if the store cannot be read, the token cannot be refreshed now, or a session is
-        ///   required and there is none; ``SessionError/sessionChanged`` if `session` is no longer the current one.
+        ///   required and there is none; ``SessionError/sessionChanged`` if the session that was current when the method was
+        ///   called has ended, or if `session` is no longer the current one.
         @discardableResult
         public func sign(
             _ request: inout URLRequest, _ requirement: AuthenticationRequirement = .ifSignedIn,

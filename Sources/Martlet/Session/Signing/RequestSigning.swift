@@ -30,7 +30,8 @@ extension TokenManager {
     ///   - session: The only session that may sign the request, if it is a retry of one that this session has signed.
     /// - Returns: The session and rotation of the token; `nil` if the request is not signed.
     /// - Throws: ``SessionError`` if the store cannot be read, the token cannot be refreshed now, or a session is
-    ///   required and there is none; ``SessionError/sessionChanged`` if `session` is no longer the current one.
+    ///   required and there is none; ``SessionError/sessionChanged`` if the session that was current when the method was
+    ///   called has ended, or if `session` is no longer the current one.
     @discardableResult
     public func sign(
         _ request: inout HTTPRequest, _ requirement: AuthenticationRequirement = .ifSignedIn,
@@ -65,7 +66,11 @@ extension TokenManager {
         _ fields: inout HTTPFields, target: String?, _ requirement: AuthenticationRequirement, for session: SessionID?
     ) async throws(SessionError) -> SessionStamp? {
         guard requirement != .none, mayCarryToken(toURL: target) else { return nil }
-        switch await credential() {
+        let owner = currentOwner
+        let result = await credential(for: owner)
+        // A request of a session must neither get the token of another one, nor go out without one.
+        let session = session ?? owner.session
+        switch result {
         case .success(let credential):
             if let session, credential.stamp.session != session { throw .sessionChanged }
             sign(&fields, with: credential)

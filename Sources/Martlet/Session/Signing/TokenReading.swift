@@ -17,14 +17,16 @@ extension TokenManager {
     /// Use the access token for connections that Martlet does not make itself, such as WebSockets and gRPC. If a refresh
     /// is in progress, the caller waits for it. A request that the app signs with this token can be passed to
     /// `recover(from:body:to:)`, like one signed by `sign(_:_:)`.
-    /// - Throws: ``SessionError`` if there is no valid token.
+    /// - Throws: ``SessionError`` if there is no valid token; ``SessionError/sessionChanged`` if the session that was current
+    ///   when the method was called has ended.
     public func validTokenBundle() async throws(SessionError) -> TokenBundle {
+        let owner = currentOwner
         while true {
-            let credential = try await credential().get()
+            let credential = try await credential(for: owner).get()
             let bundle = core.withLock { core -> TokenBundle? in
                 let bundle = core.machine.currentBundle
                 // If other tokens have replaced these meanwhile, the server may not accept these any more.
-                guard bundle?.accessToken == credential.accessToken else { return nil }
+                guard core.machine.stamp(of: credential.accessToken) == credential.stamp else { return nil }
                 core.signed.remember(credential)
                 return bundle
             }

@@ -1,14 +1,52 @@
+internal import MartletLibc
+
+/// A store that learns of changes by other processes from files.
+protocol FileWatching {
+    /// The file that changes with the record; `nil` if no other process can reach the record.
+    var watchedFile: FileChanges? { get }
+}
+
 /// Reports changes of a file.
 struct FileChanges: Sendable {
+    /// Watches a folder for changes of the file with this name.
+    typealias Watcher =
+        @Sendable (_ folder: String, _ name: String, @escaping @Sendable () -> Void) throws(StorageError) -> FolderWatch
+
+    /// What to do when a watch has failed, and whether that was done since the last one that began.
+    private struct Failures {
+        var report: (@Sendable (StorageError) -> Void)?
+        var last: StorageError?
+    }
+
+    static let watchFolder: Watcher = { (folder, name, report) throws(StorageError) -> FolderWatch in
+        try FolderWatch(folder, reportChangesOf: name, to: report)
+    }
+
     let file: PrivateFile
     /// Runs the calls that may block.
     let queue: BlockingQueue
+    private let watcher: Watcher
     /// The listeners whose watch has not begun.
     private let waiting = Locked<[Listener]>([])
+    private let failures = Locked(Failures())
 
-    init(of file: PrivateFile, on queue: BlockingQueue) {
+    init(
+        of file: PrivateFile, on queue: BlockingQueue,
+        watcher: @escaping Watcher = FileChanges.watchFolder
+    ) {
         self.file = file
         self.queue = queue
+        self.watcher = watcher
+    }
+
+    /// Calls a closure when the file cannot be watched: with the current failure, if there is one, and with each later
+    /// one.
+    func onFailure(_ report: @escaping @Sendable (StorageError) -> Void) {
+        let last = failures.withLock { failures in
+            failures.report = report
+            return failures.last
+        }
+        if let last { report(last) }
     }
 
     /// A stream that yields each time the file was replaced or deleted. Its watch begins later, but before
@@ -24,7 +62,8 @@ struct FileChanges: Sendable {
     }
 
     /// Returns when the watches of all streams have begun. Call it before the record is read: the reader sees earlier
-    /// changes, and the streams report later ones. If the folder cannot be watched now, the next call tries again.
+    /// changes, and the streams report later ones. If the folder cannot be watched now, the streams look at the file every
+    /// few seconds, and the next call tries again.
     func watchBegun() async {
         if !waiting.withLock(\.isEmpty) { await queue.run { watch() } }
     }
@@ -33,8 +72,29 @@ struct FileChanges: Sendable {
     func watch() {
         // A listener stays in the list until its watch has begun.
         let listeners = waiting.withLock { $0 }
-        let rest = listeners.filter { !$0.begin(file) }
+        var failure: StorageError?
+        var rest: [Listener] = []
+        for listener in listeners {
+            do throws(StorageError) {
+                if try !listener.begin(file, watcher) { rest.append(listener) }
+            } catch {
+                failure = error
+                listener.poll(file, on: queue)
+                rest.append(listener)
+            }
+        }
         waiting.withLock { $0.replaceSubrange(..<listeners.count, with: rest) }
+        guard !listeners.isEmpty else { return }
+        let report = failures.withLock { failures in
+            defer { failures.last = failure }
+            return failures.last == nil ? failures.report : nil
+        }
+        if let failure { report?(failure) }
+    }
+
+    /// Looks at the file for the streams that cannot be told of its changes. Blocks, and must run in the queue.
+    func poll() {
+        for listener in waiting.withLock({ $0 }) { listener.look(at: file) }
     }
 }
 
@@ -42,6 +102,8 @@ struct FileChanges: Sendable {
 private final class Listener: Sendable {
     private enum State {
         case waiting
+        /// The folder cannot be watched, so the file is looked at every few seconds.
+        case polling(PollTimer, last: Disk.Version?)
         case watching(FolderWatch)
         case ended
     }
@@ -54,20 +116,51 @@ private final class Listener: Sendable {
     }
 
     /// Begins the watch, unless the stream has ended.
-    /// - Returns: `false` if the folder cannot be watched.
-    func begin(_ file: PrivateFile) -> Bool {
+    /// - Returns: `false` if there is no folder and none can be made.
+    /// - Throws: If the folder cannot be watched.
+    func begin(_ file: PrivateFile, _ watcher: FileChanges.Watcher) throws(StorageError) -> Bool {
         if case .ended = state.withLock({ $0 }) { return true }
         let (folder, name) = file.location
-        guard (try? file.makeFolder()) != nil, let watch = FolderWatch(folder, reportChangesOf: name, to: report) else {
-            return false
-        }
-        let hasEnded = state.withLock { state in
-            if case .ended = state { return true }
+        guard (try? file.makeFolder()) != nil else { return false }
+        let watch = try watcher(folder, name, report)
+        let before = state.withLock { state in
+            let before = state
+            if case .ended = before { return before }
             state = .watching(watch)
-            return false
+            return before
         }
-        if hasEnded { watch.cancel() }
+        switch before {
+        case .ended: watch.cancel()
+        case .polling(let timer, _): timer.cancel()
+        case .waiting, .watching: break
+        }
         return true
+    }
+
+    /// Looks at the file every few seconds, until the watch begins or the stream ends.
+    func poll(_ file: PrivateFile, on queue: BlockingQueue) {
+        let version = Self.version(of: file)
+        state.withLock { state in
+            guard case .waiting = state else { return }
+            let timer = PollTimer(on: queue) { [weak self] in self?.look(at: file) }
+            state = .polling(timer, last: version)
+        }
+    }
+
+    /// Reports if the file has changed since the last look.
+    func look(at file: PrivateFile) {
+        let version = Self.version(of: file)
+        let isChanged = state.withLock { state in
+            guard case .polling(let timer, let last) = state, last != version else { return false }
+            state = .polling(timer, last: version)
+            return true
+        }
+        if isChanged { report() }
+    }
+
+    private static func version(of file: PrivateFile) -> Disk.Version? {
+        var status = stat()
+        return System.lstat(file.path, &status) == 0 ? Disk.Version(status) : nil
     }
 
     func end() {
@@ -75,6 +168,25 @@ private final class Listener: Sendable {
             defer { state = .ended }
             return state
         }
-        if case .watching(let watch) = before { watch.cancel() }
+        switch before {
+        case .watching(let watch): watch.cancel()
+        case .polling(let timer, _): timer.cancel()
+        case .waiting, .ended: break
+        }
+    }
+}
+
+/// Looks at a file every few seconds.
+private struct PollTimer: Sendable {
+    private let task: Task<Void, Never>
+
+    init(on queue: BlockingQueue, _ look: @escaping @Sendable () -> Void) {
+        task = Task {
+            while (try? await Task.sleep(for: .seconds(5))) != nil { await queue.run(look) }
+        }
+    }
+
+    func cancel() {
+        task.cancel()
     }
 }

@@ -8,10 +8,12 @@
     struct FolderWatch: @unchecked Sendable {
         private let source: any DispatchSourceFileSystemObject
 
-        /// - Returns: `nil` if the folder cannot be watched.
-        init?(_ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void) {
+        /// - Throws: If the folder cannot be watched, for example because the process has too many open files.
+        init(
+            _ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void
+        ) throws(StorageError) {
             let descriptor = System.open(folder, O_EVTONLY | O_CLOEXEC)
-            guard descriptor >= 0 else { return nil }
+            guard descriptor >= 0 else { throw StorageError(couldNot: "watch", folder, nil) }
             let file = folder + "/" + name
             let queue = BlockingQueue("martlet.folder-watch").queue
             source = DispatchSource.makeFileSystemObjectSource(

@@ -8,15 +8,19 @@
     struct FolderWatch: @unchecked Sendable {
         private let source: any DispatchSourceRead
 
-        /// - Returns: `nil` if the folder cannot be watched.
-        init?(_ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void) {
+        /// - Throws: If the folder cannot be watched, for example because the user's inotify instances or watches are used
+        ///   up.
+        init(
+            _ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void
+        ) throws(StorageError) {
             let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-            guard descriptor >= 0 else { return nil }
+            guard descriptor >= 0 else { throw StorageError(couldNot: "watch", folder, nil) }
             // Files are replaced, deleted or moved away, never written in place.
             let mask = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
             guard System.inotifyAddWatch(descriptor, folder, mask) >= 0 else {
+                let error = StorageError(couldNot: "watch", folder, nil)
                 System.close(descriptor)
-                return nil
+                throw error
             }
             source = DispatchSource.makeReadSource(
                 fileDescriptor: descriptor, queue: BlockingQueue("martlet.folder-watch").queue)

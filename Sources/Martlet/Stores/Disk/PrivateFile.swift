@@ -153,11 +153,15 @@ struct PrivateFile: Sendable {
     }
 
     /// Removes temporary files of killed processes. They may contain tokens.
-    /// - Parameter age: The minimum age, in seconds. Pass zero only if no other process can be writing now.
-    func removeLeftovers(olderThan age: Int) {
+    /// - Parameters:
+    ///   - age: The minimum age, in seconds. Pass zero only if no other process can be writing now.
+    ///   - other: Another file in the folder whose temporary files go, too.
+    func removeLeftovers(olderThan age: Int, alsoOf other: PrivateFile? = nil) {
         var names: [String] = []
         try? Disk.forEachName(in: folder) { names.append($0) }
-        Self.removeLeftovers(names.filter { Self.file(ofTemporary: $0) == location.name }, in: folder, olderThan: age)
+        let files = [location.name, other?.location.name].compactMap(\.self)
+        let leftovers = names.filter { name in Self.file(ofTemporary: name).map(files.contains) ?? false }
+        Self.removeLeftovers(leftovers, in: folder, olderThan: age)
     }
 
     /// Removes temporary files of killed processes, for any file, among these names in a folder.

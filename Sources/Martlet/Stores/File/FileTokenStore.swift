@@ -5,7 +5,7 @@
 #endif
 
 /// Keeps the session in a file that only its user can read, as plain text or sealed by a ``FileCoding``.
-final class FileTokenStore: LockedTokenStore {
+final class FileTokenStore: LockedTokenStore, FileWatching {
     let path: String
     let queue = BlockingQueue("martlet.token-file")
     private let file: PrivateFile
@@ -14,6 +14,7 @@ final class FileTokenStore: LockedTokenStore {
     private let fileLock: ProcessLock
     private let refreshLock: ProcessLock
 
+    let markFile: PrivateFile?
     var updateLock: ProcessLock? { fileLock }
     /// A change takes milliseconds. A process that holds the lock for longer is suspended.
     let updateLease = Duration.seconds(5)
@@ -24,12 +25,14 @@ final class FileTokenStore: LockedTokenStore {
 
     init(
         path: String, time: any TimeSource = .system, activities: ExpiringActivities? = .platform,
-        steps: FileSteps = .unobserved, coding: any FileCoding = PlainCoding()
+        steps: FileSteps = .unobserved, coding: any FileCoding = PlainCoding(),
+        watcher: @escaping FileChanges.Watcher = FileChanges.watchFolder
     ) {
         self.path = path
         self.file = PrivateFile(path: path, steps: steps)
-        self.fileChanges = FileChanges(of: file, on: queue)
+        self.fileChanges = FileChanges(of: file, on: queue, watcher: watcher)
         self.coding = coding
+        self.markFile = PrivateFile(path: path + ".ended", steps: steps, protectionClass: .none)
         self.fileLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
         self.refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
     }
@@ -59,25 +62,30 @@ final class FileTokenStore: LockedTokenStore {
 
     func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
         let sealed = try await coding.seal(bytes, as: Self.contentName)
-        return try await queue.run { [file] () throws(StorageError) in
+        return try await queue.run { [file, markFile] () throws(StorageError) in
             // After a lost lock, the temporary file beside the record is the one that the new holder is writing.
             guard isHeld() else { return false }
-            file.removeLeftovers(olderThan: 0)
+            file.removeLeftovers(olderThan: 0, alsoOf: markFile)
             return try file.replace(with: sealed, if: isHeld)
         }
     }
 
     func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
-        try await queue.run { [file] () throws(StorageError) in
+        try await queue.run { [file, markFile] () throws(StorageError) in
             guard isHeld() else { return false }
-            file.removeLeftovers(olderThan: 0)
+            file.removeLeftovers(olderThan: 0, alsoOf: markFile)
             return try file.delete(if: isHeld)
         }
     }
 
+    /// Does nothing: the processes watch the record, and read the mark when they refresh.
+    func reportMark() async {}
+
     func changes() -> AsyncStream<Void>? {
         fileChanges.stream()
     }
+
+    var watchedFile: FileChanges? { fileChanges }
 }
 
 extension TokenStore where Self == AnyTokenStore {

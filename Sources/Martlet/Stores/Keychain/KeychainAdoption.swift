@@ -80,11 +80,21 @@ extension SecureTokenStore {
         }
         guard let data = try await keychain.read(item) else { return false }
         let session = StoredSession(adopting: try decode(data), now: Date())
-        let former = try await update { reading in reading == .empty ? .write(session) : .keep }
+        let former = try await update { reading in
+            switch reading {
+            case .empty: return .write(session)
+            case .ended(let mark):
+                var session = session
+                session.generation = mark.order.generation + 1
+                return .write(session)
+            case .found, .unavailable: return .keep
+            }
+        }
         if case .unavailable(let failure) = former { throw failure }
         try await keychain.recordAdoption(of: item)
         if deletesItem { try await keychain.delete(item) }
-        return former == .empty
+        if case .found = former { return false }
+        return true
     }
 }
 

@@ -36,15 +36,21 @@ final class TimeLimits: Sendable {
 
     /// Runs an operation in a task of its own. Returns its result, or an error if the limit expires or the caller is
     /// cancelled first. In both cases the operation is cancelled, and not waited for.
+    /// - Parameters:
+    ///   - limit: The time limit; `nil` for none.
+    ///   - grace: How much longer the operation may take if the device slept when the limit expired. Its result may have
+    ///     arrived in the sleep.
     func run<Value: Sendable>(
-        within limit: Duration?, _ operation: @escaping @Sendable () async throws -> Value
+        within limit: Duration?, graceAfterSleep grace: Duration = .zero,
+        _ operation: @escaping @Sendable () async throws -> Value
     ) async -> Result<Value, any Error> {
-        await run(withoutProgressFor: limit) { _ in try await operation() }
+        await run(withoutProgressFor: limit, graceAfterSleep: grace) { _ in try await operation() }
     }
 
     /// Like `run(within:_:)`, but the limit restarts whenever the operation reports progress.
     func run<Value: Sendable>(
-        withoutProgressFor limit: Duration?, _ operation: @escaping @Sendable (ProgressSignal) async throws -> Value
+        withoutProgressFor limit: Duration?, graceAfterSleep grace: Duration = .zero,
+        _ operation: @escaping @Sendable (ProgressSignal) async throws -> Value
     ) async -> Result<Value, any Error> {
         let race = Race<Value>()
         let ticket = limit.map { _ in makeTicket() }
@@ -61,9 +67,14 @@ final class TimeLimits: Sendable {
             }
         }
         if let limit, let ticket, let deadline {
-            register(ticket, deadline: deadline) {
+            let expire = { @Sendable in
                 race.finish(.failure(TimeLimitError(limit: limit)))
                 work.cancel()
+            }
+            register(ticket, deadline: deadline) { [weak self, time] in
+                let now = time.uptime
+                guard let self, grace > .zero, now - deadline >= grace else { return expire() }
+                register(ticket, deadline: now + grace, expire: expire)
             }
         }
         defer { if let ticket { remove(ticket) } }

@@ -89,12 +89,13 @@ extension BackgroundTransfers {
         }
         let call = try client.pipeline.build(endpoint, nil, length: nil, accept: nil, .none)
         var credential: Credential?
-        if record.isSigned, let owner = record.session, let tokens = client.tokens {
+        if record.isSigned, let session = record.session, let tokens = client.tokens {
+            let owner = tokens.currentOwner
+            guard owner.session == session else { throw SessionError.sessionChanged }
             if record.phase == .rejected, let stamp = record.stamp {
                 _ = try await tokens.credential(replacing: stamp).get()
             }
-            let current = try await tokens.credential(lasting: options.minimumTokenLifetime).get()
-            guard current.stamp.session == owner else { throw SessionError.sessionChanged }
+            let current = try await tokens.credential(lasting: options.minimumTokenLifetime, for: owner).get()
             // The token that the server has rejected is still in use if no refresh can start now.
             if record.phase == .rejected, current.stamp == record.stamp { return }
             credential = current

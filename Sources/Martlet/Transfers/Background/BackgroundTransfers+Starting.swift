@@ -51,7 +51,7 @@ extension BackgroundTransfers {
     private func begin(
         _ id: UUID, _ kind: TransferRecord.Kind, _ endpoint: any Endpoint, _ body: RequestBody?, path: String?
     ) async throws(NetworkError) -> UUID {
-        let owner = client.tokens?.beginCall().owner
+        let owner = client.pipeline.begin(endpoint.authentication).owner
         var call = CallDescription(unsent: endpoint)
         do {
             let session = try await launched()
@@ -121,7 +121,7 @@ extension BackgroundTransfers {
 
     /// The session of a new transfer, and the token of its first attempt.
     private func authorize(
-        _ requirement: AuthenticationRequirement, _ origin: Origin, _ owner: CallOwner?
+        _ requirement: AuthenticationRequirement, _ origin: Origin, _ owner: CallOwner
     ) async throws(SessionError) -> TransferAuthorization {
         guard let tokens = client.tokens, requirement != .none else { return TransferAuthorization() }
         var authorization = TransferAuthorization(isSigned: tokens.mayCarryToken(to: origin))
@@ -133,7 +133,7 @@ extension BackgroundTransfers {
             }
         }
         if case .signedIn(let session) = await tokens.loadedState { authorization.session = session }
-        if let owner, let error = tokens.end(of: owner) { throw error }
+        if let error = tokens.end(of: owner) { throw error }
         let isOther = authorization.credential.map { $0.stamp.session != authorization.session?.id } ?? false
         if isOther { throw .sessionChanged }
         if authorization.session == nil, requirement == .required { throw .signedOut }

@@ -85,6 +85,9 @@ extension NetworkClient {
         _ endpoint: any Endpoint, to path: String, options: DownloadOptions = DownloadOptions(),
         monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
+        // Opening the kept file suspends, and the token may change until then.
+        var start = pipeline.begin(endpoint.authentication)
+        start.credential = nil
         let receiver: DownloadReceiver
         do {
             receiver = try await DownloadReceiver(
@@ -94,7 +97,7 @@ extension NetworkClient {
             throw AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
         }
         do throws(NetworkError) {
-            let raw = try await perform(endpoint, accept: nil, monitor: monitor, receiver: receiver)
+            let raw = try await perform(endpoint, accept: nil, start: start, monitor: monitor, receiver: receiver)
             return raw.with(receiver.result)
         } catch {
             await receiver.abandon()

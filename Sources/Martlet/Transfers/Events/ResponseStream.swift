@@ -26,17 +26,16 @@ extension NetworkClient {
     public func stream(
         _ endpoint: any Endpoint, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<ByteStream> {
-        let (response, _) = try await stream(endpoint, owner: nil, monitor: monitor)
+        let (response, _) = try await stream(endpoint, pipeline.begin(endpoint.authentication), monitor)
         return response
     }
 
-    /// - Parameter owner: What the call belongs to, if it was made earlier.
-    /// - Returns: The response, and what the call belonged to.
+    /// - Returns: The response, and the owner of the call.
     func stream(
-        _ endpoint: any Endpoint, owner: CallOwner?, monitor: TransferMonitor? = nil
-    ) async throws(NetworkError) -> (NetworkResponse<ByteStream>, CallOwner?) {
+        _ endpoint: any Endpoint, _ start: CallStart, _ monitor: TransferMonitor?
+    ) async throws(NetworkError) -> (NetworkResponse<ByteStream>, CallOwner) {
         let receiver = StreamReceiver(tokens: tokens)
-        let raw = try await perform(endpoint, accept: nil, owner: owner, monitor: monitor, receiver: receiver)
+        let raw = try await perform(endpoint, accept: nil, start: start, monitor: monitor, receiver: receiver)
         return (raw.with(receiver.takeBody()), raw.value.owner)
     }
 }
@@ -74,8 +73,8 @@ private final class StreamReceiver: ResponseReceiver {
         let counted = response.body.counted(of: total, response.progress)
         let stream = ByteStream.singlePass { [tokens] in
             let next: () async throws -> Data?
-            if let tokens, let owner = response.owner {
-                let body = SessionBoundBody(counted, tokens: tokens, owner: owner)
+            if let tokens, response.owner.isBound {
+                let body = SessionBoundBody(counted, tokens: tokens, owner: response.owner)
                 next = { try await body.next() }
             } else {
                 let iterator = counted.makeAsyncIterator()

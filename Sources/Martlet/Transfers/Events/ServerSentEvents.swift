@@ -68,11 +68,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var isOver = false
         private var pending: ArraySlice<ServerSentEvent> = []
         /// The session that all connections belong to.
-        private var owner: CallOwner?
+        private var owner: CallOwner
 
         fileprivate init(_ events: ServerSentEvents) {
             self.events = events
-            self.owner = events.endpoint.authentication == .none ? nil : events.client.tokens?.beginCall().owner
+            self.owner = events.client.pipeline.begin(events.endpoint.authentication).owner
             self.parser = EventStreamParser(lastEventID: events.lastEventID, limit: events.limit)
         }
 
@@ -109,7 +109,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             try await findSession()
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
             let response: NetworkResponse<ByteStream>
-            (response, owner) = try await events.client.stream(endpoint, owner: owner)
+            let start = events.client.pipeline.begin(endpoint.authentication, as: owner)
+            (response, owner) = try await events.client.stream(endpoint, start, nil)
             guard response.status != 204 else {
                 isOver = true
                 return
@@ -128,21 +129,27 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             failures = 0
         }
 
-        /// Finds the session of all connections, if the store had not been read when the iteration began. A connection
-        /// that fails does not report it, and the next one must not belong to another session or to none.
+        /// Finds the session of all connections, if the store had not been read when the iteration began, or if the
+        /// connection starts a session (``NetworkConfig/automaticSignIn``). A connection that fails does not report it, and
+        /// the next one must not belong to another session or to none.
         private mutating func findSession() async throws(NetworkError) {
-            guard let tokens = events.client.tokens, let begun = owner, begun.situation == .unknown else { return }
-            switch await tokens.loadedState {
-            case .unavailable(let failure), .unreadable(let failure): throw .storageUnavailable(events.call, failure)
-            case .loading, .signedOut, .signedIn, .expired: break
+            guard let tokens = events.client.tokens, owner.isBound, owner.session == nil else { return }
+            if owner.situation == .unknown {
+                switch await tokens.loadedState {
+                case .unavailable(let failure), .unreadable(let failure):
+                    throw .storageUnavailable(events.call, failure)
+                case .loading, .signedOut, .signedIn, .expired: break
+                }
+                owner = await tokens.resolved(owner)
             }
-            let current = tokens.beginCall().owner
-            if current.epoch == begun.epoch { owner = current }
+            owner = try await events.client.admit(owner, for: events.endpoint)
         }
 
         /// Waits before a reconnection, but no longer than the session lasts.
         private func wait(until deadline: Duration, _ time: any TimeSource) async throws {
-            guard let owner, let tokens = events.client.tokens else { return try await time.sleep(until: deadline) }
+            guard owner.isBound, let tokens = events.client.tokens else {
+                return try await time.sleep(until: deadline)
+            }
             let race = Race<Void>()
             let sleep = Task {
                 do {

@@ -20,6 +20,7 @@ import Testing
 
         // The other process has sent the same token, and the server has ended the session.
         store.isLockLost = false
+        app.backend.afterRefresh(nil)
         app.backend.revokeSession()
         app.backend.invalidateAccessTokens()
         let other = App(app.backend, store: store)
@@ -42,6 +43,36 @@ import Testing
         #expect(await app.call().isSuccess)
         let record = try await store.record
         #expect(record?.rotation == 2 && record?.journal == nil)
+    }
+
+    @Test(
+        "C89: a refusal that arrives after the lock was lost is confirmed only with the lock", arguments: [true, false])
+    func refusedWithoutLock(otherHasRefreshed: Bool) async throws {
+        let store = SharedStore()
+        let app = try await App.signedIn(store: store)
+        let before = try #require(try await store.record)
+        let fresh = before.renewed(rotation: 1, app.backend.issue())
+        app.backend.beforeRefresh { _ in
+            store.isLockLost = true
+            // By the time this process has the lock again, the other one has stored its result, or has died.
+            store.beforeAcquiring {
+                if otherHasRefreshed { await store.put(fresh) }
+                store.isLockLost = false
+            }
+            return .json(#"{"error":"invalid_grant"}"#, status: 401)
+        }
+        app.backend.invalidateAccessTokens()
+        let refresh = Task { try await app.tokens.refresh() }
+        if otherHasRefreshed {
+            try await refresh.value
+            #expect(app.tokens.currentBundle?.accessToken == fresh.bundle.accessToken)
+            #expect(try await store.record?.hasTokens(of: fresh) == true)
+            #expect(app.backend.revoked.isEmpty)
+        } else {
+            await #expect(throws: SessionError.self) { try await refresh.value }
+            #expect(try await store.record == nil)
+        }
+        #expect(store.log.lines.filter { $0 == "deleted" }.count == (otherHasRefreshed ? 0 : 1))
     }
 
     @Test("a sign-out during a refresh deletes the record before another process can acquire the lock")
@@ -108,7 +139,10 @@ private final class SharedStore: TokenStore {
     private struct Lock: StoreLock, HeldStoreLock {
         let store: SharedStore
 
-        func acquire(lease: Duration) async throws -> any HeldStoreLock { self }
+        func acquire(lease: Duration) async throws -> any HeldStoreLock {
+            await store.acquiring.withLock { $0 }?()
+            return self
+        }
         var isHeld: Bool { !store.isLockLost }
         func release() { store.log.add("released") }
     }
@@ -118,6 +152,14 @@ private final class SharedStore: TokenStore {
     private let inner = InMemoryTokenStore()
     private let state = Locked(false)
     private let gate = Locked<Gate?>(nil)
+
+    fileprivate let acquiring = Locked<(@Sendable () async -> Void)?>(nil)
+
+    /// Runs a closure each time the lock is acquired from now on.
+    func beforeAcquiring(_ action: @escaping @Sendable () async -> Void) { acquiring.withLock { $0 = action } }
+
+    /// Writes a record, as another process would.
+    func put(_ record: StoredSession) async { await inner.write(record) }
 
     func holdWrites(at gate: Gate) { self.gate.withLock { $0 = gate } }
 

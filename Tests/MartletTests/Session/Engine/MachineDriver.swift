@@ -38,9 +38,38 @@ extension SessionStateMachine {
             job, decision, over: .init(reading: reading), failure: failure, sentAt: Self.wallClock, at: now, jitter: 0)
     }
 
+    /// A caller that begins now asks for a token.
+    mutating func tokenRequested(
+        _ patience: Patience = .waits, by waiter: WaiterID, at now: Duration
+    ) -> WaiterReply {
+        tokenRequested(for: callOwner, patience, by: waiter, at: now)
+    }
+
+    /// A caller that begins now forces a refresh.
+    mutating func refreshForced(by waiter: WaiterID, at now: Duration) -> WaiterReply {
+        refreshForced(for: callOwner, by: waiter, at: now)
+    }
+
     /// The refresh that the machine has started.
     mutating func takeRefresh() -> RefreshJob? {
         takeActions().compactMap { if case .refresh(let job) = $0 { job } else { nil } }.last
+    }
+}
+
+extension StoreUpdate {
+    /// Whether the record is deleted, and the mark raised.
+    var ends: Bool {
+        if case .end = self { true } else { false }
+    }
+}
+
+extension StoreReading {
+    /// Whether there is certainly no record that counts.
+    var isEmpty: Bool {
+        switch self {
+        case .empty, .ended: true
+        case .found, .unavailable: false
+        }
     }
 }
 

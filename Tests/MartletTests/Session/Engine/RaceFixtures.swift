@@ -34,6 +34,8 @@ final class SharedStubStore: TokenStore {
     let isFull = Locked(false)
     let isLocked = Locked(false)
     let reads = Locked(0)
+    /// Holds the readings that have begun.
+    let readGate = Locked<Gate?>(nil)
     let memory = InMemoryTokenStore()
     private let news = AsyncStream<Void>.makeStream()
 
@@ -56,6 +58,7 @@ final class SharedStubStore: TokenStore {
 
     func read() async -> StoreReading {
         reads.withLock { $0 += 1 }
+        await readGate.withLock { $0 }?.pass()
         if isLocked.withLock({ $0 }) { return .unavailable(StorageError(.locked, "locked")) }
         return await memory.read()
     }

@@ -20,7 +20,7 @@ import Testing
         store.gate.open()
         #expect(await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
         await app.tokens.storePort.flush()
-        #expect(await store.read() == .empty)
+        #expect(await store.read().isEmpty)
         await #expect(throws: SessionError.signedOut) { try await refresh.value }
         #expect(app.backend.refreshCalls == 0)
     }
@@ -201,6 +201,22 @@ import Testing
         }
         #expect(backend.calls(to: "/me") == 0)
         _ = await slow
+    }
+
+    @Test("while the store hangs, a thousand changes cost one further reading") func coalescedReadings() async throws {
+        let (store, gate) = (SharedStubStore(), Gate())
+        let app = try await App.signedIn(store: store)
+        store.readGate.withLock { $0 = gate }
+        store.reportChange()
+        await gate.waitForArrivals()
+        let reads = store.reads.withLock { $0 }
+        for _ in 0..<1_000 {
+            store.reportChange()
+            await Task.yield()
+        }
+        gate.open()
+        for _ in 0..<10 { await app.tokens.storePort.flush() }
+        #expect(store.reads.withLock { $0 } - reads <= 2)
     }
 
     @Test("only one retry of a failed read is scheduled, even if the record changes many times") func oneReadRetry()

@@ -157,9 +157,9 @@ import Testing
         #expect(
             machine.takeActions() == [
                 .emit(.expired(record.id, .noRefreshToken)),
-                .store(.delete),
+                .store(.end),
             ])
-        #expect(machine.answer(.delete, .found(record)) == .delete)
+        #expect(machine.answer(.end, .found(record)).ends)
     }
 
     @Test(
@@ -181,7 +181,7 @@ import Testing
         #expect(wasWaiting && !isWaitingStill)
         let reason = ExpiryReason.refreshTokenRejected(code: nil)
         _ = machine.refreshFinished(job, .terminal(reason), at: .zero, jitter: 0)
-        #expect(machine.answer(.confirmExpiry, .found(record)) == .delete)
+        #expect(machine.answer(.confirmExpiry, .found(record)).ends)
         #expect(machine.takeActions().contains(.resume([2], .failure(.expired(reason)))))
         let isTwoWaitingStill = machine.waiterCancelled(2)
         #expect(!isTwoWaitingStill)

@@ -52,14 +52,14 @@ import Testing
 
     @Test("a reading is not used if a sign-out came first, nor while a deletion is pending") func outdated() {
         var machine = signedIn()
-        let record = StoredSession(id: SessionID(), bundle: .fresh(2))
+        let record = StoredSession(id: SessionID(), generation: 2, bundle: .fresh(2))
         let early = machine.undecided(.read)
         machine.signedOut(at: SessionStateMachine.wallClock)
         machine.storeAnswered(.read, early, over: .init(reading: .found(record)), failure: nil)
         #expect(machine.identity == .signedOut)
         machine.answer(.read, .found(record))
         #expect(machine.identity == .signedOut)
-        machine.answer(.delete, .found(record))
+        machine.answer(.end, .found(record))
         #expect(machine.currentRecord == record)
     }
 
@@ -67,7 +67,7 @@ import Testing
         var machine = signedIn()
         machine.signedIn(StoredSession(id: SessionID(), bundle: .fresh(2)), deadlines: nil, by: 1)
         machine.signedOut(at: SessionStateMachine.wallClock)
-        #expect(machine.answer(.delete, .found(StoredSession(id: SessionID(), bundle: .fresh(1)))) == .delete)
+        #expect(machine.answer(.end, .found(StoredSession(id: SessionID(), bundle: .fresh(1)))).ends)
     }
 
     @Test("a retried write does not restore a session that another process has ended") func lateWrite() throws {
@@ -81,10 +81,10 @@ import Testing
 
     @Test("a pending deletion ends when the record that it makes room for is written") func obsoleteDeletion() throws {
         var (machine, record) = unsaved()
-        #expect(machine.needs(.delete))
+        #expect(machine.needs(.end))
         machine.storeRetryDue()
         #expect(machine.answer(.write, .found(record)) == .write(record))
-        #expect(!machine.needs(.delete))
+        #expect(!machine.needs(.end))
     }
 
     @Test("a session counts as stored after the journal of its refresh is written") func journalStores() throws {
@@ -93,7 +93,7 @@ import Testing
         let started = machine.takeRefresh()
         let refresh = try #require(started)
         #expect(machine.answer(preparing: refresh, .empty) == .send)
-        #expect(machine.session?.claim == .stored && machine.session?.record.id == record.id)
+        #expect(machine.session?.base == .stored && machine.session?.record.id == record.id)
     }
 
     @Test("a write that was reported as failed is repeated, unless its record is in the store") func doubtfulWrite()

@@ -14,7 +14,7 @@ import Testing
         var machine = Machine.restored(ada, sharesStore: true)
         machine.signedIn(bob, deadlines: nil, by: 1)
         machine.signedOut(at: SessionStateMachine.wallClock)
-        #expect(machine.answer(.delete, .found(ada)) == .delete)
+        #expect(machine.answer(.end, .found(ada)).ends)
     }
 
     @Test("a refresh that waited for the lock is dropped if its session has ended") func lateJournal() throws {
@@ -30,7 +30,7 @@ import Testing
 
     @Test("a retried write is dropped if a newer record has been adopted") func lateRetry() {
         var machine = unwritten(bob, over: ada)
-        machine.answer(.delete, .found(ada))
+        machine.answer(.end, .found(ada))
         let newer = bob.renewed(rotation: 1, .pair("bob-1"))
         machine.answer(.read, .found(newer))
         #expect(machine.currentRecord == newer)
@@ -82,21 +82,22 @@ import Testing
         #expect(machine.identity == .signedOut)
     }
 
-    @Test("a sign-in whose write failed replaces an earlier session that another process has written again")
-    func earlierSessionReturns() {
-        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+    @Test("a sign-in whose write failed replaces what it knew, even if another process has refreshed it, and no more")
+    func retryKnowsItsBase() {
+        var machine = unwritten(bob, over: ada)
+        #expect(machine.answer(.write, .found(ada.renewed(rotation: 1, .pair("ada-1")))) == .write(bob))
+        machine = Machine(policy: SessionPolicy(), sharesStore: true)
         machine.signedIn(bob, deadlines: nil, by: 1)
         machine.answer(.write, .empty, failure: failure)
-        machine.answer(.read, .found(ada))
-        #expect(machine.currentRecord == bob)
-        #expect(machine.answer(.write, .found(ada)) == .write(bob))
+        #expect(machine.answer(.write, .found(ada)) == .keep)
+        #expect(machine.currentRecord == ada)
     }
 
     @Test("a pending deletion is dropped when its record has been overwritten") func obsoleteDeletion() {
         var machine = unwritten(bob, over: ada)
-        #expect(machine.needs(.delete))
+        #expect(machine.needs(.end))
         machine.answer(.write, .found(ada))
-        #expect(!machine.needs(.delete))
+        #expect(!machine.needs(.end))
     }
 
     @Test("the expiry of a session that was never written does not restore the previous one") func expiredUnwritten()
@@ -112,7 +113,7 @@ import Testing
         _ = machine.refreshFinished(job, .terminal(reason), at: .zero, jitter: 0)
         #expect(machine.answer(.confirmExpiry, .found(ada)) == .keep)
         #expect(machine.identity == .expired(reason, bob.id))
-        #expect(machine.answer(.delete, .found(ada)) == .delete)
+        #expect(machine.answer(.end, .found(ada)).ends)
     }
 
     @Test("a sign-in by another process during a deletion is noticed after the deletion")
@@ -121,7 +122,7 @@ import Testing
         machine.signedOut(at: SessionStateMachine.wallClock)
         machine.answer(.read, .found(bob))
         #expect(machine.identity == .signedOut)
-        #expect(machine.answer(.delete, .found(bob)) == .keep)
+        #expect(machine.answer(.end, .found(bob)) == .keep)
         #expect(machine.currentRecord == bob)
     }
 
@@ -131,10 +132,10 @@ import Testing
         let decision = machine.decide(.write, over: .empty, hasLostLock: false, at: Machine.wallClock)
         machine.answer(.write, .unavailable(failure), failure: failure)
         machine.signedOut(at: SessionStateMachine.wallClock)
-        machine.answer(.delete, .unavailable(failure), failure: failure)
+        machine.answer(.end, .unavailable(failure), failure: failure)
         machine.storeAnsweredLate(.write, decision, .init(reading: .found(ada)))
-        #expect(machine.needs(.delete, isLate: true))
-        #expect(machine.answer(.delete, .found(ada)) == .delete)
+        #expect(machine.needs(.end, isLate: true))
+        #expect(machine.answer(.end, .found(ada)).ends)
         #expect(machine.identity == .signedOut)
     }
 
@@ -156,16 +157,16 @@ import Testing
         for isKnown in [true, false] {
             var machine = isKnown ? Machine.restored(ada, sharesStore: true) : Machine(policy: SessionPolicy())
             machine.signedOut(at: SessionStateMachine.wallClock)
-            machine.answer(.delete, .found(ada))
+            machine.answer(.end, .found(ada))
             _ = machine.takeActions()
             machine.answer(.read, .found(ada))
             #expect(machine.identity == .signedOut)
-            #expect(machine.takeActions() == [.store(.delete)])
+            #expect(machine.takeActions() == [.store(.end)])
             // It may be the record of a later sign-in that cannot be read.
             #expect(
-                machine.decide(.delete, over: .unavailable(failure), hasLostLock: false, at: Machine.wallClock).update
-                    == .keep)
-            #expect(machine.answer(.delete, .found(ada)) == .delete)
+                !machine.decide(.end, over: .unavailable(failure), hasLostLock: false, at: Machine.wallClock)
+                    .update.ends)
+            #expect(machine.answer(.end, .found(ada)).ends)
         }
     }
 
@@ -183,12 +184,12 @@ import Testing
         for isKnown in [true, false] {
             var machine = isKnown ? Machine.restored(ada, sharesStore: true) : Machine(policy: SessionPolicy())
             machine.signedOut(at: SessionStateMachine.wallClock)
-            let decision = machine.decide(.delete, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
-            #expect(decision.update == .delete)
-            machine.answer(.delete, .unavailable(failure), failure: failure)
+            let decision = machine.decide(.end, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
+            #expect(decision.update.ends)
+            machine.answer(.end, .unavailable(failure), failure: failure)
             _ = machine.takeActions()
-            machine.storeAnsweredLate(.delete, decision, .init(reading: .empty))
-            #expect(!machine.needs(.delete))
+            machine.storeAnsweredLate(.end, decision, .init(reading: .empty))
+            #expect(!machine.needs(.end))
             // The sign-out itself has asked for the revocation of the session that it knew.
             let revocation = Machine.Action.revoke(ada.bundle, expiresAt: nil)
             #expect(machine.takeActions() == [.emit(.storeRecovered(nil))] + (isKnown ? [] : [revocation]))
@@ -226,27 +227,37 @@ import Testing
     @Test("tokens wait for no deletion that is not needed any more before they are revoked") func lateRevocation() {
         var machine = Machine.restored(ada, sharesStore: true)
         machine.signedOut(at: SessionStateMachine.wallClock)
-        machine.answer(.delete, .unavailable(failure), failure: failure)
+        machine.answer(.end, .unavailable(failure), failure: failure)
         machine.signedIn(bob, deadlines: nil, by: 1)
         machine.answer(.write, .unavailable(failure), failure: failure)
         machine.signedOut(at: SessionStateMachine.wallClock)
-        let decision = machine.decide(.delete, over: .empty, hasLostLock: false, at: Machine.wallClock)
+        let decision = machine.decide(.end, over: .empty, hasLostLock: false, at: Machine.wallClock)
         _ = machine.takeActions()
-        machine.storeAnsweredLate(.delete, decision, .init(reading: .empty))
+        machine.storeAnsweredLate(.end, decision, .init(reading: .empty))
         #expect(machine.takeActions().contains(.revoke(bob.bundle, expiresAt: nil)))
-        #expect(!machine.needs(.delete))
+        #expect(!machine.needs(.end))
     }
 
     @Test("a sign-out by another process is noticed even if a deletion was pending when the record had gone")
     func signOutWhileDeleting() {
         var machine = unwritten(bob, over: ada)
-        machine.answer(.delete, .unavailable(failure), failure: failure)
+        machine.answer(.end, .unavailable(failure), failure: failure)
         let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
         machine.answer(.write, .found(carol))
-        #expect(machine.currentRecord == carol && machine.needs(.delete))
+        #expect(machine.currentRecord == carol && machine.needs(.end))
         machine.answer(.read, .empty)
-        machine.answer(.delete, .empty)
+        machine.answer(.end, .empty)
         #expect(machine.identity == .signedOut)
+    }
+
+    @Test("a delay that began for a reading keeps the manager once there is something to write") func workDuringDelay()
+    {
+        var machine = Machine.restored(ada, sharesStore: true)
+        machine.answer(.read, .unavailable(failure))
+        #expect(machine.takeActions() == [.retryStore(after: .seconds(1), hasWork: false)])
+        machine.signedIn(bob, deadlines: nil, by: 1)
+        machine.answer(.write, .found(ada), failure: failure)
+        #expect(machine.takeActions().contains(.retryStore(after: .seconds(2), hasWork: true)))
     }
 
     // MARK: - Setup

@@ -130,7 +130,7 @@ private final class StuckStubStore: TokenStore {
         _ = await events.first { if case .storeDeleteFailed = $0 { true } else { false } }
         gate.open()
         await tokens.storePort.flush()
-        #expect(await store.read() == .empty)
+        #expect(await store.read().isEmpty)
     }
 
     @Test(

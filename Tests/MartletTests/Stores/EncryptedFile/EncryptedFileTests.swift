@@ -156,7 +156,8 @@
                         case .found(var record):
                             record.rotation += 1
                             return .write(record)
-                        case .empty: return .write(StoredSession(id: SessionID(), rotation: 1, bundle: .fresh()))
+                        case .empty, .ended:
+                            return .write(StoredSession(id: SessionID(), rotation: 1, bundle: .fresh()))
                         case .unavailable: return .keep
                         }
                     }
@@ -168,7 +169,7 @@
             try await TemporaryFolder.with { folder in
                 let store = AnyTokenStore.encryptedFile(path: folder.path + "/session", key: .number(1))
                 var changes = try #require(store.changes()).makeAsyncIterator()
-                #expect(await store.read() == .empty)
+                #expect(await store.read().isEmpty)
                 let other = AnyTokenStore.encryptedFile(path: folder.path + "/session", key: .number(1))
                 try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
                 #expect(await changes.next() != nil)

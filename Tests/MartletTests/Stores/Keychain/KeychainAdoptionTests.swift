@@ -38,7 +38,7 @@ import Testing
             #expect(try await app.store().adopt(item, Self.decode) == false)
             try await app.store().delete()
             #expect(try await app.store().adopt(item, Self.decode) == false)
-            #expect(await app.store().read() == .empty)
+            #expect(await app.store().read().isEmpty)
             #expect(app.keychain.state.items.contains { $0.service == "com.other.library" })
         }
     }

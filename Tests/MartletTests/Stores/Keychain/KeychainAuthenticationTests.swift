@@ -53,7 +53,7 @@ import Testing
             #expect(app.store().changes() == nil)
             try await app.store().write(record)
             try app.reinstall()
-            #expect(await app.store().read() == .empty)
+            #expect(await app.store().read().isEmpty)
             #expect(app.keychain.state.prompts.isEmpty)
         }
     }

@@ -25,7 +25,7 @@ import Testing
             #expect(await app.store().read() == .found(record))
             try await app.store().write(record)
             try app.reinstall()
-            #expect(await app.store().read() == .empty)
+            #expect(await app.store().read().isEmpty)
         }
     }
 

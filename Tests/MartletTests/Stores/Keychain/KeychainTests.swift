@@ -88,21 +88,21 @@ import Testing
         async throws
     {
         try await KeychainApp.with { app in
-            #expect(await app.store().read() == .empty)
+            #expect(await app.store().read().isEmpty)
             #expect(app.keychain.state.items.isEmpty)
             // The item of a process that was terminated during its probe.
             var left = FakeKeychain.Item(
                 isLogin: false, accessGroup: "TEAM.com.example.app", service: "com.example.app.probe", account: "probe",
                 data: Data(), accessible: .afterFirstUnlockThisDeviceOnly)
             app.keychain.change { $0.items = [left] }
-            #expect(await app.store().read() == .empty)
+            #expect(await app.store().read().isEmpty)
             #expect(app.keychain.state.items.isEmpty)
             left.account = "probe"
             app.keychain.change { state in
                 state.items = [left]
                 state.responses = [("update", .itemNotFound)]
             }
-            #expect(await app.store().read() == .empty)
+            #expect(await app.store().read().isEmpty)
         }
     }
 

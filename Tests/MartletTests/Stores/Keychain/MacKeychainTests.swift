@@ -16,7 +16,7 @@ import Testing
             var app = app
             app.hasLogin = true
             let store = app.store()
-            #expect(await store.read() == .empty)
+            #expect(await store.read().isEmpty)
             #expect(try await AnyTokenStore(store).choice() == .loginKeychain)
             try await store.write(record)
             try await store.write(record)

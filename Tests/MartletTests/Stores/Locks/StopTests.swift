@@ -82,13 +82,13 @@
                 let other = StoredSession(id: SessionID(), bundle: .fresh(7), account: SessionAccount(userID: "bob"))
                 let overtaken = Locked<Result<Void, any Error>?>(nil)
                 // On its own queue, because waiting for a process may block all threads of the task pool.
-                let watch = FolderWatch(folder.path, reportChangesOf: "stopped") {
+                let watch = try FolderWatch(folder.path, reportChangesOf: "stopped") {
                     guard let process = try? sleeper.stopped() else { return }
                     let result = Result { try sleeper.overtake(with: other) }
                     overtaken.withLock { $0 = result }
                     kill(process, SIGCONT)
                 }
-                defer { watch?.cancel() }
+                defer { watch.cancel() }
                 await #expect(processExitsWith: .success) {
                     [path = folder.path as String, step = step as Int] in
                     let sleeper = Sleeper(folder: path)

@@ -192,7 +192,7 @@ import Testing
                     let store: AnyTokenStore = .platformDefault(service: "com.example.app")
                     let record = StoredSession(
                         id: SessionID(), bundle: TokenBundle(accessToken: "s3cret", refreshToken: nil))
-                    #expect(await store.read() == .empty)
+                    #expect(await store.read().isEmpty)
                     try await store.write(record)
                     let choice = try await store.choice()
                     #expect(choice?.isFiles == true && choice?.reason.contains("secretService: ") == true)

@@ -110,7 +110,7 @@ import Testing
                 context: RequestContext(
                     endpoint: Get("/film", .none), method: "GET",
                     location: try Location.parse("https://api.example.com/film").get(), time: ManualTimeSource()),
-                progress: { _ in }, finish: {}, slot: nil, owner: nil)
+                progress: { _ in }, finish: {}, slot: nil, owner: .unbound)
             await #expect(throws: CancellationError.self) { try await receiver.receive(response) }
             let hidden = PartialDownload(folder.path + "/film").destination.hiddenName
             #expect(names.lines == ["\(hidden) \(hidden).json"])

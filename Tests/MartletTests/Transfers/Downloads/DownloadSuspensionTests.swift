@@ -60,7 +60,7 @@ private struct SuspendedDownload {
             context: RequestContext(
                 endpoint: Get("/film", .none), method: "GET",
                 location: try Location.parse("https://api.example.com/film").get(), time: ManualTimeSource()),
-            progress: { _ in }, finish: {}, slot: nil, owner: nil)
+            progress: { _ in }, finish: {}, slot: nil, owner: .unbound)
         try await receiver.receive(response)
     }
 

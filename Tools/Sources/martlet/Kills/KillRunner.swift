@@ -89,9 +89,9 @@ struct KillRunner {
                 tally.problems.append("round \(round): found rotation \(record.stamp.rotation) after \(newest)")
             }
             confirmed[store] = record.stamp.rotation
-        case .empty where newest == 0:
+        case .empty where newest == 0, .ended where newest == 0:
             break
-        case .empty:
+        case .empty, .ended:
             tally.lost += 1
             tally.problems.append("round \(round): found no record, but rotation \(newest) was stored")
             confirmed[store] = 0

@@ -40,13 +40,13 @@ enum StoreUnderTest: Int, CaseIterable, Sendable {
             let before = try await store.update { reading in
                 switch reading {
                 case .found(let record): .write(Self.record(record.stamp.rotation + 1))
-                case .empty: .write(Self.record(1))
+                case .empty, .ended: .write(Self.record(1))
                 case .unavailable: .keep
                 }
             }
             switch before {
             case .found(let record): Report(store: self, rotation: record.stamp.rotation + 1).send()
-            case .empty: Report(store: self, rotation: 1).send()
+            case .empty, .ended: Report(store: self, rotation: 1).send()
             case .unavailable(let failure): throw failure
             }
         }

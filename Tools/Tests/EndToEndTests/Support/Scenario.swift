@@ -102,7 +102,8 @@ enum Scenario {
             await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
             if case .expired = app.tokens.state {} else { Issue.record("\(app.tokens.state)") }
             await waitUntil { await app.stored == nil }
-            if case .signInRequired = try await app.restarted().failure(of: AnyCall.me) {} else { Issue.record() }
+            // The mark in the store tells the next start why the session has ended.
+            if case .sessionExpired = try await app.restarted().failure(of: AnyCall.me) {} else { Issue.record() }
         }
     }
 }

@@ -110,7 +110,7 @@ struct RecordHistory: Sendable {
         case .unavailable(let error):
             findings.torn.append("\(error)")
             return false
-        case .empty:
+        case .empty, .ended:
             guard let before = record else { return false }
             ended.insert(before.id)
             record = nil

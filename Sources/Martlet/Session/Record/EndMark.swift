@@ -1,0 +1,121 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// The place of a record, or of an ending, among all that the processes of a store have written: first by sign-in, then
+/// by refresh.
+package struct SessionOrder: Sendable, Hashable, Comparable {
+    /// The number of the sign-in. See ``StoredSession/generation``.
+    package let generation: Int
+    /// The number of refreshes since that sign-in.
+    package let rotation: Int
+
+    package init(generation: Int, rotation: Int) {
+        self.generation = generation
+        self.rotation = rotation
+    }
+
+    /// The place behind a sign-in and all its refreshes.
+    static func end(ofGeneration generation: Int) -> SessionOrder {
+        SessionOrder(generation: generation, rotation: .max)
+    }
+
+    package static func < (a: SessionOrder, b: SessionOrder) -> Bool {
+        (a.generation, a.rotation) < (b.generation, b.rotation)
+    }
+}
+
+/// The end of a session, kept beside the record of a store that several processes share: a record at or below the mark
+/// has ended, even if a process writes it again.
+///
+/// A mark says how far the sessions have ended and why, and contains neither a token nor a user. A custom ``TokenStore``
+/// converts it to bytes and back with ``encoded()`` and ``init(encoded:)``.
+public struct EndMark: Sendable, Hashable {
+    /// Records up to this place have ended.
+    package let order: SessionOrder
+    /// Why the session expired; `nil` if a user signed out or another user signed in.
+    public let expiry: ExpiryReason?
+    /// Whether the clock has chosen the place, because the process that ended the session could not read the store.
+    package let isEstimate: Bool
+
+    package init(_ order: SessionOrder, expiry: ExpiryReason? = nil, isEstimate: Bool = false) {
+        self.order = order
+        self.expiry = expiry
+        self.isEstimate = isEstimate
+    }
+
+    /// Whether a record has ended.
+    public func covers(_ session: StoredSession) -> Bool {
+        session.order <= order
+    }
+
+    /// The mark that reaches further.
+    static func later(_ a: EndMark?, _ b: EndMark?) -> EndMark? {
+        guard let a, let b else { return a ?? b }
+        return a.order < b.order ? b : a
+    }
+}
+
+// MARK: - Encoding
+
+extension EndMark {
+    private struct Encoded: Codable {
+        var version = 1
+        var generation: Int
+        var rotation: Int
+        var expiry: Expiry?
+        var isEstimate: Bool?
+    }
+
+    private struct Expiry: Codable {
+        enum Kind: String, Codable {
+            case refreshTokenRejected, noRefreshToken, rotationLost
+        }
+
+        var kind: Kind
+        var code: String?
+    }
+
+    /// The mark as bytes, for a custom ``TokenStore``.
+    /// - Throws: `EncodingError`, never for a mark of Martlet.
+    public func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let expiry = expiry.map { reason in
+            switch reason {
+            case .refreshTokenRejected(let code): Expiry(kind: .refreshTokenRejected, code: code)
+            case .noRefreshToken: Expiry(kind: .noRefreshToken)
+            case .rotationLost: Expiry(kind: .rotationLost)
+            }
+        }
+        return try encoder.encode(
+            Encoded(
+                generation: order.generation, rotation: order.rotation, expiry: expiry,
+                isEstimate: isEstimate ? true : nil))
+    }
+
+    /// Creates a mark from the bytes that ``encoded()`` has returned.
+    /// - Throws: ``StorageError`` of the kind ``StorageError/Kind/corrupt`` or ``StorageError/Kind/tooNew``.
+    public init(encoded bytes: Data) throws(StorageError) {
+        guard let found = try? JSONDecoder().decode(Encoded.self, from: bytes) else {
+            throw StorageError(.corrupt, "the mark of the last sign-out (\(bytes.count) bytes) is damaged")
+        }
+        guard found.version == 1 else {
+            throw StorageError(.tooNew, "the mark of the last sign-out has version \(found.version); update the app")
+        }
+        let expiry = found.expiry.map { expiry -> ExpiryReason in
+            switch expiry.kind {
+            case .refreshTokenRejected: .refreshTokenRejected(code: expiry.code)
+            case .noRefreshToken: .noRefreshToken
+            case .rotationLost: .rotationLost
+            }
+        }
+        // A damaged number must not overflow when a later sign-in adds to it.
+        let generation = min(max(found.generation, 0), StoredSession.highestGeneration)
+        self.init(
+            SessionOrder(generation: generation, rotation: found.rotation), expiry: expiry,
+            isEstimate: found.isEstimate == true)
+    }
+}

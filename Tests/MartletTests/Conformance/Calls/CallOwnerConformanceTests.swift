@@ -1,0 +1,236 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Conformance: one owner from the door on") struct CallOwnerConformanceTests {
+    /// A way to a token for connections that Martlet does not make.
+    enum Door: CaseIterable, Sendable {
+        case bundle, signature
+
+        func token(from tokens: TokenManager) async throws(SessionError) -> Secret? {
+            switch self {
+            case .bundle: return try await tokens.validTokenBundle().accessToken
+            case .signature:
+                var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/me")
+                try await tokens.sign(&request)
+                return tokens.scheme.token(in: request.headerFields)
+            }
+        }
+    }
+
+    @Test(
+        "C84: a token is not that of the user who signs in the moment the refresh of the first user's token fails",
+        arguments: Door.allCases)
+    func failedRefresh(door: Door) async throws {
+        let time = WatchedTime()
+        let tokens = await TokenManager.signedIn(
+            with: .expired(), transport: StubTransport { _ in .status(503) }, time: time)
+        // A caller whose refresh has failed reads the clock before it looks for a token that is still valid.
+        time.onRead {
+            let hasFailed = tokens.core.withLock { core in
+                if case .backingOff? = core.machine.session?.refresh { true } else { false }
+            }
+            if hasFailed { tokens.signInAndStore(.fresh(7)) }
+            return hasFailed
+        }
+        await #expect(throws: SessionError.self) { try await door.token(from: tokens) }
+        #expect(try await tokens.validTokenBundle().accessToken == TokenBundle.fresh(7).accessToken)
+    }
+
+    @Test(
+        "C84: a token that was asked for before the store was read is not that of a user who signs in until then",
+        arguments: Door.allCases)
+    func unreadStore(door: Door) async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let backend = try await App.signedIn(store: store).backend
+        store.hold(.read, at: gate)
+        let app = App(backend, store: store)
+        let asking = Task { try await door.token(from: app.tokens) }
+        await gate.waitForArrivals()
+        let signIn = Task { try await app.tokens.signIn(with: backend.issue()) }
+        while app.tokens.epoch == 0 { await Task.yield() }
+        gate.open()
+        _ = try await signIn.value
+        await #expect(throws: SessionError.sessionChanged) { try await asking.value }
+    }
+
+    @Test("C84: a request that a user signs does not go out without a token after that user has signed out")
+    func signOutWhileSigning() async throws {
+        let (app, gate) = (try await App.signedIn(), Gate())
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        app.time.advance(by: .seconds(3601))
+        let signing = Task { try await Door.signature.token(from: app.tokens) }
+        await gate.waitForArrivals()
+        await app.tokens.signOut()
+        gate.open()
+        await #expect(throws: SessionError.sessionChanged) { try await signing.value }
+    }
+
+    @Test("after a sign-out, a call that waits to be replayed fails like every other call of the session")
+    func signOutBeforeReplay() async throws {
+        let (app, gate) = (try await App.signedIn(), Gate())
+        app.backend.invalidateAccessTokens()
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        let calls = (0..<3).map { _ in Task { await app.call() } }
+        await gate.waitForArrivals()
+        await app.tokens.signOut()
+        gate.open()
+        for call in calls {
+            guard case .sessionChanged = await call.value.error else {
+                Issue.record("\(await call.value)")
+                return
+            }
+        }
+    }
+
+    @Test(
+        "C85: what a refresher sends through the app's client carries no token of a user who has signed in since",
+        arguments: [AuthenticationRequirement.required, .ifSignedIn])
+    func refresherCall(requirement: AuthenticationRequirement) async throws {
+        let (gate, isOver) = (Gate(), Gate())
+        let failures = Locked<[NetworkError?]>([])
+        let client = Locked<NetworkClient?>(nil)
+        let transport = StubTransport { _ in .status(401) }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .custom { _, _ in
+                await gate.pass()
+                let failure = await error { _ = try await client.withLock { $0 }?.data(for: Get("/keys", requirement)) }
+                failures.withLock { $0.append(failure) }
+                isOver.open()
+                throw RefreshError(.refresher, description: "no key")
+            }, transport: transport, time: ManualTimeSource())
+        client.withLock { $0 = NetworkClient(tokens: tokens) }
+        try await tokens.signIn(with: .fresh(1))
+        let refresh = Task { try await tokens.refresh() }
+        await gate.waitForArrivals()
+        let bob = try await tokens.signIn(with: .fresh(2))
+        gate.open()
+        await isOver.pass()
+        await #expect(throws: SessionError.sessionChanged) { try await refresh.value }
+        guard case .sessionChanged = failures.withLock({ $0.first ?? nil }) else {
+            Issue.record("the call went on")
+            return
+        }
+        #expect(transport.requests.isEmpty)
+        // A rejection would have started a refresh.
+        #expect(try await tokens.validTokenBundle().accessToken == TokenBundle.fresh(2).accessToken)
+        #expect(tokens.state == .signedIn(bob) && failures.withLock { $0.count } == 1)
+    }
+
+    @Test("C85: what a refresher sends through the app's client carries the token of the session that it refreshes")
+    func refresherOwnCall() async throws {
+        let client = Locked<NetworkClient?>(nil)
+        let transport = StubTransport { _ in .status(204) }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory,
+            refresher: .custom { _, _ in
+                _ = try await client.withLock { $0 }?.data(for: Get("/keys"))
+                return .fresh(2)
+            }, transport: transport, time: ManualTimeSource())
+        client.withLock { $0 = NetworkClient(tokens: tokens) }
+        try await tokens.signIn(with: .fresh(1))
+        try await tokens.refresh()
+        #expect(transport.requests.map(\.bearer) == [TokenBundle.fresh(1).accessToken.reveal()])
+    }
+
+    @Test("C87: a call that an automatic sign-in holds and that was made while a user was stored ends with that user")
+    func heldCall() async throws {
+        let (store, gate, log) = (FailingTokenStore(), Gate(), Log())
+        let backend = try await App.signedIn(store: store).backend
+        store.hold(.read, at: gate)
+        let app = App(backend, store: store) { $0.automaticSignIn = { _ in log.add("signs in") } }
+        let call = Task { await app.call() }
+        await gate.waitForArrivals()
+        let signIn = Task { try await app.tokens.signIn(with: backend.issue()) }
+        while app.tokens.epoch == 0 { await Task.yield() }
+        gate.open()
+        _ = try await signIn.value
+        guard case .sessionChanged = await call.value.error else {
+            Issue.record("the call went on")
+            return
+        }
+        #expect(backend.calls(to: "/me") == 0)
+        #expect(log.lines == [])
+    }
+
+    @Test(
+        "C87: calls made without a user get the session of the automatic sign-in, also at launch", arguments: [1, 50])
+    func heldAtLaunch(count: Int) async throws {
+        let backend = SimulatedBackend()
+        for _ in 1...20 {
+            let app = App(backend) { $0.automaticSignIn = { try await $0.tokens?.signIn(with: backend.issue()) } }
+            #expect(await app.burst(count).allSucceeded)
+        }
+    }
+
+    @Test("C87: a call made without a user keeps the session that the automatic sign-in has given to it")
+    func switchAfterTheGate() async throws {
+        let (backend, gate) = (SimulatedBackend(), Gate())
+        let app = App(backend) { config in
+            config.automaticSignIn = { try await $0.tokens?.signIn(with: backend.issue()) }
+            config.interceptors = [ClosureInterceptor(onAdapt: { _, _ in await gate.pass() })]
+        }
+        let call = Task { await app.call() }
+        await gate.waitForArrivals()
+        try await app.tokens.signIn(with: backend.issue())
+        gate.open()
+        guard case .sessionChanged = await call.value.error else {
+            Issue.record("the call went on")
+            return
+        }
+        #expect(backend.calls(to: "/me") == 0)
+    }
+
+    @Test("C87: an event stream opened without a user stays with the session of the automatic sign-in")
+    func heldStream() async throws {
+        let backend = SimulatedBackend()
+        let app = App(backend) { $0.automaticSignIn = { try await $0.tokens?.signIn(with: backend.issue()) } }
+        await app.tokens.restore()
+        let bearers = Log()
+        backend.beforeCall { request in
+            bearers.add(request.bearer ?? "none")
+            throw TransportError.connectionLost("reset by peer")
+        }
+        let stream = Task {
+            var stream = app.client.serverSentEvents(from: Get("/news")).makeAsyncIterator()
+            return await error { _ = try await stream.next() }
+        }
+        while bearers.lines.isEmpty {
+            app.time.advanceToNextSleeper()
+            await Task.yield()
+        }
+        try await app.tokens.signIn(with: backend.issue())
+        let clock = Task {
+            while !Task.isCancelled {
+                app.time.advance(by: .seconds(1))
+                await Task.yield()
+            }
+        }
+        guard case .sessionChanged = await stream.value else {
+            Issue.record("the stream went on")
+            return
+        }
+        clock.cancel()
+        #expect(Set(bearers.lines) == ["access-1"])
+    }
+}
+
+extension TokenManager {
+    /// Signs in as if the store had written the record at once.
+    fileprivate func signInAndStore(_ bundle: TokenBundle) {
+        transition { machine in
+            machine.signedIn(StoredSession(id: SessionID(), bundle: bundle), deadlines: nil, by: machine.makeID())
+            machine.answer(.write, .empty)
+        }
+    }
+}

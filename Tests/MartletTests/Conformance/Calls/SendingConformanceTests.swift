@@ -1,0 +1,143 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Conformance: a token at the moment of sending") struct SendingConformanceTests {
+    /// Signs the token of a request, and takes time for it.
+    private struct SlowSigner: RequestInterceptor {
+        let time: ManualTimeSource
+        /// The delays of the first signatures.
+        let delays: Locked<[Duration]>
+
+        init(_ time: ManualTimeSource, delays: [Duration]) {
+            self.time = time
+            self.delays = Locked(delays)
+        }
+
+        func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+            let delay = delays.withLock { $0.isEmpty ? .zero : $0.removeFirst() }
+            if delay > .zero { time.advance(by: delay) }
+            request.headerFields[.xSignature] = "of \(request.headerFields[.authorization] ?? "no token")"
+        }
+    }
+
+    /// An app whose tokens live ten seconds, and whose interceptor signs requests.
+    private func app(delays: [Duration], signsIn: Bool = true) async throws -> App {
+        let (backend, time) = (SimulatedBackend(), ManualTimeSource())
+        backend.state.withLock { $0.lifetime = 10 }
+        let app = App(backend, time: time) {
+            $0.interceptors = [SlowSigner(time, delays: delays)]
+            $0.retry = .never
+        }
+        if signsIn { try await app.tokens.signIn(with: backend.issue()) }
+        return app
+    }
+
+    @Test("C88: a token that expires while an interceptor works is replaced, and the request is adapted again")
+    func slowInterceptor() async throws {
+        let app = try await app(delays: [.seconds(11)])
+        #expect(await app.call().isSuccess)
+        let requests = app.transport.requests(to: "/me")
+        #expect(requests.map(\.bearer) == ["access-2"])
+        #expect(requests.first?.headers[.xSignature] == "of Bearer access-2")
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("C88: interceptors that always take longer than a token lives do not delay the call for ever")
+    func alwaysSlowInterceptor() async throws {
+        let app = try await app(delays: Array(repeating: .seconds(11), count: 100))
+        #expect(await app.call().isSuccess)
+        #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-3"])
+    }
+
+    @Test("C88: if the refresh fails, the call fails with its error and is not sent") func failedRefresh() async throws
+    {
+        let app = try await app(delays: [.seconds(11)])
+        app.backend.beforeRefresh { _ in .status(503) }
+        guard case .refreshFailed(_, let failure, _) = await app.call().error else {
+            Issue.record("the call went on")
+            return
+        }
+        #expect(failure.kind == .status(503))
+        #expect(app.backend.calls(to: "/me") == 0)
+    }
+
+    @Test("C88: an expired token that cannot be renewed is sent, and the server judges it") func noRenewal()
+        async throws
+    {
+        let app = try await app(delays: [.seconds(11)], signsIn: false)
+        var bundle = app.backend.issue()
+        bundle.refreshToken = nil
+        try await app.tokens.signIn(with: bundle)
+        #expect(await app.call().isSuccess)
+        #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-1"])
+    }
+
+    @Test("C88: what an interceptor puts in place of the token needs no refresh") func ownCredential() async throws {
+        let (backend, time) = (SimulatedBackend(), ManualTimeSource())
+        backend.state.withLock { $0.lifetime = 10 }
+        backend.beforeCall { _ in .json(#"{"path":"/me","token":"none"}"#) }
+        let app = App(backend, time: time) {
+            $0.interceptors = [
+                ClosureInterceptor(onAdapt: { request, _ in
+                    time.advance(by: .seconds(11))
+                    request.headerFields[.authorization] = "ApiKey k"
+                })
+            ]
+        }
+        try await app.tokens.signIn(with: backend.issue())
+        #expect(await app.call().isSuccess)
+        #expect(backend.refreshCalls == 0)
+    }
+
+    /// What the token endpoint answers while a call waits for its slot.
+    enum Refresh: CaseIterable, Sendable { case succeeds, fails }
+
+    @Test(
+        "C88: a call that waits for a slot until its token has expired is not sent with it", arguments: Refresh.allCases
+    )
+    func slot(refresh: Refresh) async throws {
+        let (backend, gate) = (SimulatedBackend(), Gate())
+        backend.state.withLock { $0.lifetime = 10 }
+        backend.beforeCall { request in
+            guard request.path == "/slow" else { return nil }
+            await gate.pass()
+            return .status(204)
+        }
+        if refresh == .fails { backend.beforeRefresh { _ in .status(503) } }
+        let app = try await App.signedIn(backend) {
+            $0.maximumConcurrentRequests = 1
+            $0.retry = .never
+        }
+        let slow = Task { try await app.client.data(for: Get("/slow", .none)) }
+        await gate.waitForArrivals()
+        let waiting = Task { await app.call() }
+        let origin = try #require(Origin("https://api.example.com"))
+        while app.client.pipeline.slots.waitingCount(for: origin) == 0 { await Task.yield() }
+        app.time.advance(by: .seconds(11))
+        gate.open()
+        _ = try await slow.value
+        let result = await waiting.value
+        switch refresh {
+        case .succeeds:
+            #expect(result.isSuccess)
+            #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-2"])
+        case .fails:
+            guard case .refreshFailed = result.error else {
+                Issue.record("the call went on")
+                return
+            }
+            #expect(app.backend.calls(to: "/me") == 0)
+        }
+        // The slot is free again.
+        #expect(try await app.client.data(for: Get("/public", .none)).status == 200)
+    }
+}
+
+extension HTTPField.Name {
+    /// A field whose value is never logged.
+    fileprivate static var xSignature: HTTPField.Name { HTTPField.Name("X-Signature") ?? .authorization }
+}

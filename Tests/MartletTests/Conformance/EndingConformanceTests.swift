@@ -1,0 +1,233 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Conformance: a session that has ended stays ended") struct EndingConformanceTests {
+    @Test(
+        "C83: a sign-in that was not written does not return after another process has signed in and out",
+        arguments: [false, true])
+    func unwrittenSignIn(showsAnotherUser: Bool) async throws {
+        let (time, broken) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time, breaking: "one", when: broken)
+        let (one, other) = (App(store: disk.open("one"), time: time), App(store: disk.open("other"), time: time))
+        if showsAnotherUser {
+            try await one.tokens.signIn(with: one.backend.issue())
+        } else {
+            await one.tokens.restore()
+        }
+        await other.tokens.restore()
+        broken.withLock { $0 = true }
+        let unwritten = try await one.tokens.signIn(with: one.backend.issue())
+        #expect(!unwritten.isSaved)
+        try await other.tokens.signIn(with: other.backend.issue())
+        await other.tokens.signOut()
+        broken.withLock { $0 = false }
+        await one.tokens.finishStoreWork(time)
+        #expect(one.tokens.state == .signedOut && other.tokens.state == .signedOut)
+        #expect(disk.record == nil)
+        let later = App(store: disk.open("later"), time: time)
+        #expect(await later.tokens.restore() == .signedOut)
+    }
+
+    @Test("C83: nor if its clock was ahead") func clockAhead() async throws {
+        let (time, broken) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time, breaking: "one", when: broken)
+        let (one, other) = (App(store: disk.open("one"), time: time), App(store: disk.open("other"), time: time))
+        await one.tokens.restore()
+        await other.tokens.restore()
+        broken.withLock { $0 = true }
+        let now = time.wallClock
+        time.setWallClock(now.addingTimeInterval(86_400))
+        try await one.tokens.signIn(with: one.backend.issue())
+        time.setWallClock(now)
+        try await other.tokens.signIn(with: other.backend.issue())
+        await other.tokens.signOut()
+        broken.withLock { $0 = false }
+        await one.tokens.finishStoreWork(time)
+        #expect(one.tokens.state == .signedOut && other.tokens.state == .signedOut && disk.record == nil)
+    }
+
+    @Test("a sign-in that was not written gives way to a later one, whatever the clocks say") func laterSignIn()
+        async throws
+    {
+        let (time, broken) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time, breaking: "one", when: broken)
+        let (one, other) = (App(store: disk.open("one"), time: time), App(store: disk.open("other"), time: time))
+        await one.tokens.restore()
+        broken.withLock { $0 = true }
+        let now = time.wallClock
+        time.setWallClock(now.addingTimeInterval(86_400))
+        try await one.tokens.signIn(with: one.backend.issue())
+        time.setWallClock(now)
+        let later = try await other.tokens.signIn(with: other.backend.issue())
+        broken.withLock { $0 = false }
+        await one.tokens.finishStoreWork(time)
+        #expect(one.tokens.state == .signedIn(later) && other.tokens.state == .signedIn(later))
+    }
+
+    @Test("a sign-out that has read nothing ends a session whose sign-in had a fast clock") func unreadFuture()
+        async throws
+    {
+        let (time, broken) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time, reads: "one", breakWhen: broken)
+        let (one, other) = (App(store: disk.open("one"), time: time), App(store: disk.open("other"), time: time))
+        let now = time.wallClock
+        time.setWallClock(now.addingTimeInterval(86_400))
+        try await other.tokens.signIn(with: other.backend.issue())
+        time.setWallClock(now)
+        broken.withLock { $0 = true }
+        await one.tokens.signOut()
+        broken.withLock { $0 = false }
+        #expect(disk.record == nil)
+        #expect(await App(store: disk.open("later"), time: time).tokens.restore() == .signedOut)
+    }
+
+    @Test("C86: while a sign-in is being saved, no call goes out as another user than the one that is shown")
+    func slowSignIn() async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let app = try await App.signedIn(store: store)
+        guard case .signedIn(let ada) = app.tokens.state else { return }
+        store.hold(.write, at: gate)
+        let change = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        #expect(app.tokens.state == .signedIn(ada))
+        guard case .sessionChanged = await app.call().error else {
+            Issue.record("a call made while Ada was shown did not fail with sessionChanged")
+            return gate.open()
+        }
+        #expect(app.backend.calls(to: "/me") == 0)
+        gate.open()
+        let bob = try await change.value
+        #expect(app.tokens.state == .signedIn(bob))
+        #expect(await app.call().isSuccess)
+    }
+
+    @Test("C92: a refusal that another process's sign-out has caused is that sign-out, not an expiry")
+    func revokedDuringRefresh() async throws {
+        let (time, broken, gate) = (ManualTimeSource(), Locked(false), Gate())
+        let disk = SimulatedDisk(time: time, reads: "one", breakWhen: broken)
+        let backend = SimulatedBackend()
+        let one = App(backend, store: disk.open("one"), time: time)
+        let other = App(backend, store: disk.open("other"), time: time)
+        try await one.tokens.signIn(with: backend.issue())
+        await other.tokens.restore()
+        backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        let refresh = Task { try await one.tokens.refresh() }
+        await gate.waitForArrivals()
+        // The first process does not learn of the sign-out in time.
+        broken.withLock { $0 = true }
+        await other.tokens.signOut()
+        backend.revokeSession()
+        gate.open()
+        await #expect(throws: SessionError.self) { try await refresh.value }
+        #expect(one.tokens.state == .signedOut && other.tokens.state == .signedOut)
+    }
+
+    @Test("an expiry that one process has found is the expiry of all, also after a restart") func sharedExpiry()
+        async throws
+    {
+        let time = ManualTimeSource()
+        let disk = SimulatedDisk(time: time)
+        let backend = SimulatedBackend()
+        let one = App(backend, store: disk.open("one"), time: time)
+        let other = App(backend, store: disk.open("other"), time: time)
+        try await one.tokens.signIn(with: backend.issue())
+        await other.tokens.restore()
+        backend.revokeSession()
+        await #expect(throws: SessionError.self) { try await one.tokens.refresh() }
+        let reason = ExpiryReason.refreshTokenRejected(code: "invalid_grant")
+        #expect(one.tokens.state == .expired(reason))
+        for await state in other.tokens.states where state == .expired(reason) { break }
+        #expect(await App(backend, store: disk.open("later"), time: time).tokens.restore() == .expired(reason))
+    }
+
+    @Test("C101: after a sign-in whose record could not be written, the earlier user is not signed in again")
+    func refusedWrite() async throws {
+        try await TemporaryFolder.with { folder in
+            let (coding, path) = (LosableCoding(), folder.path + "/session")
+            let ada = App(store: FileTokenStore(path: path, coding: coding))
+            try await ada.tokens.signIn(with: ada.backend.issue())
+            coding.isLost.withLock { $0 = true }
+            let later = ManualTimeSource(wallClock: ada.time.wallClock.addingTimeInterval(1))
+            let app = App(store: FileTokenStore(path: path, coding: coding), time: later)
+            await app.tokens.restore()
+            let bob = try await app.tokens.signIn(with: app.backend.issue())
+            #expect(!bob.isSaved)
+            await app.tokens.flushStore()
+            coding.isLost.withLock { $0 = false }
+            let restarted = App(store: FileTokenStore(path: path, coding: coding))
+            #expect(await restarted.tokens.restore() == .signedOut)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test("a sign-in whose task is cancelled is in force and returns its session") func cancelledSignIn() async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        store.hold(.write, at: gate)
+        let app = App(store: store)
+        await app.tokens.restore()
+        let signIn = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        signIn.cancel()
+        gate.open()
+        let session = try await signIn.value
+        #expect(app.tokens.state == .signedIn(session))
+    }
+}
+
+extension SimulatedDisk {
+    /// A disk that one process cannot reach while a flag is set.
+    fileprivate convenience init(time: ManualTimeSource, breaking process: String, when isBroken: Locked<Bool>) {
+        self.init(time: time) { name, _ in
+            let isBroken = name == process && isBroken.withLock { $0 }
+            return .init(fault: isBroken ? .unreachable(StorageError(.unreachable, "broken")) : nil)
+        }
+    }
+
+    /// A disk that one process cannot read, and can change, while a flag is set.
+    fileprivate convenience init(time: ManualTimeSource, reads process: String, breakWhen isBroken: Locked<Bool>) {
+        self.init(time: time) { name, operation in
+            let isBroken = name == process && operation == .read && isBroken.withLock { $0 }
+            return .init(fault: isBroken ? .unreachable(StorageError(.unreachable, "broken")) : nil)
+        }
+    }
+}
+
+extension TokenManager {
+    /// Lets the retries of the store run until nothing waits to be written or deleted.
+    fileprivate func finishStoreWork(_ time: ManualTimeSource) async {
+        while core.withLock({ $0.machine.needs(.write) || $0.machine.needs(.end) }) {
+            if !time.advanceToNextSleeper() { await Task.yield() }
+        }
+    }
+
+    /// Returns when all operations of the store that have been asked for have ended.
+    fileprivate func flushStore() async {
+        for _ in 0..<3 { await storePort.flush() }
+    }
+}
+
+/// A coding whose key can be lost.
+private struct LosableCoding: FileCoding {
+    let isLost = Locked(false)
+    var lacksSealingKey: Bool { false }
+
+    func seal(_ bytes: Data, as name: String) throws(StorageError) -> Data {
+        try check()
+        return bytes
+    }
+
+    func open(_ bytes: Data, as name: String, at path: String) throws(StorageError) -> Data {
+        try check()
+        return bytes
+    }
+
+    private func check() throws(StorageError) {
+        if isLost.withLock({ $0 }) { throw StorageError(.unreachable, "the key is not there") }
+    }
+}

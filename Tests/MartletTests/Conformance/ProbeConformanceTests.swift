@@ -1,0 +1,111 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Conformance: one endpoint's rejection and the calls to others") struct ProbeConformanceTests {
+    @Test("C90: while the token endpoint hangs, one call probes after a second, and the others follow at once")
+    func accepted() async throws {
+        let (app, gate) = try await hanging { $0 == "/broken" }
+        async let broken = app.call("/broken")
+        await gate.waitForArrivals()
+        async let waiting = app.burst(20)
+        await waiters(21, of: app)
+        #expect(app.backend.calls(to: "/me") == 0)
+        app.time.advance(by: .seconds(1))
+        #expect(await waiting.allSucceeded)
+        #expect(await app.call("/other").isSuccess, "the token is in use again")
+        #expect(app.transport.requests(to: "/me").allSatisfy { $0.bearer == "access-1" })
+        gate.open()
+        #expect(await !broken.isSuccess)
+        #expect(app.backend.refreshCalls == 1)
+        #expect(app.backend.calls(to: "/broken") == 2)
+    }
+
+    @Test("C90: a thousand waiting calls cost one 401 for each probe") func refused() async throws {
+        let (app, gate) = try await hanging { _ in false }
+        app.backend.invalidateAccessTokens()
+        async let first = app.call()
+        await gate.waitForArrivals()
+        async let waiting = app.burst(1_000)
+        await waiters(1_001, of: app)
+        for probe in 1...3 {
+            app.time.advance(by: .seconds(1))
+            while app.backend.rejections < 1 + probe { await Task.yield() }
+            await waiters(1_001, of: app)
+        }
+        #expect(app.backend.rejections == 4)
+        gate.open()
+        #expect(await first.isSuccess)
+        #expect(await waiting.allSucceeded)
+        #expect(app.backend.rejections == 4)
+        #expect(app.backend.refreshCalls == 1)
+        #expect(app.backend.calls(to: "/me") == 1_001 + 4)
+    }
+
+    @Test("C90: a probe without a response is followed by another a second later") func lostProbe() async throws {
+        let (app, gate) = try await hanging { $0 == "/broken" }
+        let slow = Gate()
+        let hung = Locked(false)
+        app.backend.beforeCall { request in
+            if request.path == "/broken" { return .status(401) }
+            let isFirst = hung.withLock { hung in
+                defer { hung = true }
+                return !hung
+            }
+            if isFirst { await slow.pass() }
+            return nil
+        }
+        async let broken = app.call("/broken")
+        await gate.waitForArrivals()
+        async let waiting = app.burst(5)
+        await waiters(6, of: app)
+        app.time.advance(by: .seconds(1))
+        await slow.waitForArrivals()
+        #expect(app.backend.calls(to: "/me") == 1)
+        await waiters(5, of: app)
+        app.time.advance(by: .seconds(1))
+        // The rejected call and none of the others.
+        await waiters(1, of: app)
+        slow.open()
+        #expect(await waiting.allSucceeded)
+        gate.open()
+        #expect(await !broken.isSuccess)
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("C90: callers that sign requests themselves get the token as soon as a probe is accepted")
+    func otherClients() async throws {
+        let (app, gate) = try await hanging { $0 == "/broken" }
+        async let broken = app.call("/broken")
+        await gate.waitForArrivals()
+        async let bundle = app.tokens.validTokenBundle()
+        await waiters(2, of: app)
+        async let call = app.call()
+        await waiters(3, of: app)
+        app.time.advance(by: .seconds(1))
+        #expect(try await bundle.accessToken == "access-1")
+        #expect(await call.isSuccess)
+        gate.open()
+        #expect(await !broken.isSuccess)
+    }
+
+    /// An app whose token endpoint hangs until the gate is opened.
+    private func hanging(
+        rejecting isBroken: @escaping @Sendable (String) -> Bool
+    ) async throws -> (App, Gate) {
+        let app = try await App.signedIn()
+        let gate = Gate()
+        app.backend.beforeCall { isBroken($0.path) ? .status(401) : nil }
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        return (app, gate)
+    }
+
+    private func waiters(_ count: Int, of app: App) async {
+        while app.tokens.core.withLock({ $0.waiting.count }) != count { await Task.yield() }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The mark of an ending") struct EndMarkTests {
+    private let record = StoredSession(id: SessionID(), generation: 7, rotation: 3, bundle: .fresh(1))
+
+    @Test(
+        "keeps its place and its reason in bytes",
+        arguments: [
+            nil, .refreshTokenRejected(code: "invalid_grant"), .refreshTokenRejected(code: nil), .noRefreshToken,
+            .rotationLost,
+        ] as [ExpiryReason?])
+    func encoding(expiry: ExpiryReason?) throws {
+        let mark = EndMark(SessionOrder(generation: 7, rotation: 3), expiry: expiry)
+        #expect(try EndMark(encoded: mark.encoded()) == mark)
+    }
+
+    @Test("is not read from bytes of another format or of a newer version") func foreignBytes() {
+        for bytes in ["{", "", #"{"version":2}"#] {
+            #expect(throws: StorageError.self) { try EndMark(encoded: Data(bytes.utf8)) }
+        }
+        let newer = #"{"generation":1,"rotation":0,"version":9}"#
+        #expect(throws: StorageError(.tooNew, "the mark of the last sign-out has version 9; update the app")) {
+            try EndMark(encoded: Data(newer.utf8))
+        }
+    }
+
+    @Test("covers earlier refreshes and sign-ins, and nothing later") func order() {
+        let mark = EndMark(SessionOrder(generation: 7, rotation: 3))
+        for (generation, rotation, isCovered) in [
+            (7, 3, true), (7, 2, true), (6, 9, true), (7, 4, false), (8, 0, false),
+        ] {
+            var other = record
+            (other.generation, other.rotation) = (generation, rotation)
+            #expect(mark.covers(other) == isCovered)
+        }
+    }
+
+    @Test("is raised before the record goes, so that a crash between the two does not restore the session")
+    func crashBetween() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session"
+            let store = FileTokenStore(path: path)
+            try await store.write(record)
+            let mark = EndMark(record.order)
+            try PrivateFile(path: path + ".ended").writeForTest(mark.encoded())
+            #expect(await store.read() == .ended(mark))
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test("stays when a lower one comes later, and goes when a sign-in below it is written") func raising() async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let store = FileTokenStore(path: folder.path + "/session")
+            try await store.write(record)
+            let mark = EndMark(SessionOrder(generation: 9, rotation: 0))
+            try await store.update { _ in .end(mark) }
+            try await store.update { _ in .mark(EndMark(record.order)) }
+            #expect(await store.read() == .ended(mark))
+            try await store.write(record)
+            #expect(await store.read() == .found(record))
+        }
+    }
+
+    @Test("a damaged mark says nothing, and the next one replaces it") func damaged() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session"
+            let store = FileTokenStore(path: path)
+            try await store.write(record)
+            try PrivateFile(path: path + ".ended").writeForTest(Data("{".utf8))
+            #expect(await store.read() == .found(record))
+            try await store.update { _ in .end(EndMark(record.order)) }
+            #expect(await store.read() == .ended(EndMark(record.order)))
+        }
+    }
+
+    @Test("if it cannot be written, the record is deleted all the same, and the error says so") func unwritable()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session"
+            let store = FileTokenStore(path: path)
+            try await store.write(record)
+            try FileManager.default.createDirectory(atPath: path + ".ended/x", withIntermediateDirectories: true)
+            await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.order)) } }
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test("without a lock file, a sign-out still deletes the record") func lockUnavailable() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session"
+            let store = FileTokenStore(path: path)
+            try await store.write(record)
+            try FileManager.default.removeItem(atPath: path + ".lock")
+            try FileManager.default.createDirectory(atPath: path + ".lock/x", withIntermediateDirectories: true)
+            await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.order)) } }
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test("a secure storage keeps nothing of a session that has ended") func secureStorage() async throws {
+        try await TemporaryFolder.with { folder in
+            let storage = InMemoryStorage()
+            let store = SecureTokenStore(storage: storage, key: "session", folder: folder.path)
+            try await store.write(record)
+            try await store.update { _ in .end(EndMark(record.order)) }
+            #expect(await storage.keys().isEmpty)
+            #expect(await store.read() == .ended(EndMark(record.order)))
+        }
+    }
+}
+
+extension PrivateFile {
+    fileprivate func writeForTest(_ bytes: Data) throws {
+        _ = try replace(with: bytes, if: { true })
+    }
+}
