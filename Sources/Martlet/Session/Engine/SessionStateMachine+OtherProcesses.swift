@@ -3,44 +3,36 @@
 extension SessionStateMachine {
     /// Adapts the state to what another process may have changed in the store.
     mutating func reconcile(_ snapshot: StoreSnapshot) {
-        switch identity {
-        case .unknown:
-            break
-        case .signedOut, .expired:
-            guard case .found(let record) = snapshot.reading else { break }
-            if mark?.covers(record) != true {
-                activate(record, snapshot.deadlines)
-            } else if let mark, ending == nil {
-                // Another process has repeated a write that it took to have failed, or died while it ended the session.
-                startEnding(mark)
-            }
-        case .signedIn(var session):
-            // The pending update compares the stored record itself.
-            switch session.refresh {
-            case .storing, .confirmingExpiry: return
-            case .idle, .backingOff, .preparing, .sending: break
-            }
-            let verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
-            if follow(verdict, snapshot.deadlines, &session) { return }
-            guard case .ours(let found?) = verdict, found.hasTokens(of: session.record) else { return }
-            // A write that was reported as failed has succeeded.
-            markWritten(&session)
-            identity = .signedIn(session)
+        guard let session else { return isUnread ? () : reconcileWithoutSession(snapshot) }
+        // The pending update compares the stored record itself.
+        guard !session.isStoring, session.refusal == nil else { return }
+        let verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
+        if follow(verdict, snapshot.deadlines) { return }
+        // A write that was reported as failed has succeeded.
+        if case .ours(let found?) = verdict, found.hasTokens(of: session.record) { markWritten() }
+    }
+
+    private mutating func reconcileWithoutSession(_ snapshot: StoreSnapshot) {
+        guard case .found(let record) = snapshot.reading else { return }
+        if mark?.covers(record) != true {
+            activate(record, snapshot.deadlines)
+        } else if let mark, ending == nil {
+            // Another process has repeated a write that it took to have failed, or died while it ended the session.
+            startEnding(mark)
         }
     }
 
     /// Follows another process that has refreshed the tokens, signed a user in, or signed out. New tokens that are still
     /// being stored will never be used.
     /// - Returns: Whether there was anything to follow.
-    mutating func follow(
-        _ verdict: StoreVerdict, _ deadlines: TokenDeadlines?, _ session: inout ActiveSession
-    ) -> Bool {
+    mutating func follow(_ verdict: StoreVerdict, _ deadlines: TokenDeadlines?) -> Bool {
+        guard let session else { return false }
         switch verdict {
         case .ours, .unreadable:
             return false
         case .newer(let found):
             if session.isStoring { emit(.refreshDiscarded(session.record.stamp)) }
-            adopt(found, deadlines, &session)
+            adopt(found, deadlines)
         case .otherSession(let found):
             abandonUnwritten(of: session)
             activate(found, deadlines)
@@ -59,10 +51,9 @@ extension SessionStateMachine {
     }
 
     /// Uses the tokens that another process has stored for the same session.
-    private mutating func adopt(_ record: StoredSession, _ deadlines: TokenDeadlines?, _ session: inout ActiveSession) {
-        session.install(record, deadlines)
-        markWritten(&session)
-        identity = .signedIn(session)
+    private mutating func adopt(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
+        session?.install(record, deadlines)
+        markWritten()
         emit(.adopted(record.stamp))
         resumeWaiters(.refreshedElsewhere(record.id))
     }
@@ -77,14 +68,14 @@ extension SessionStateMachine {
     /// Starts a session that the store contains.
     mutating func start(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
         learn(.found(record))
-        identity = .signedIn(ActiveSession(record: record, deadlines: deadlines))
+        session = ActiveSession(record: record, deadlines: deadlines)
+        absence = .signedOut
     }
 
     /// Another process has ended the session. Without a mark, the record is gone because a user signed out there.
-    mutating func endedElsewhere(_ session: ActiveSession, _ mark: EndMark?) {
-        if let reason = mark?.expiry { return expire(session, because: reason) }
+    private mutating func endedElsewhere(_ session: ActiveSession, _ mark: EndMark?) {
+        if let reason = mark?.expiry { return expire(because: reason) }
         endSession(.signedOut)
-        identity = .signedOut
         emit(.signedOutElsewhere(session.record.id))
     }
 }

@@ -1,19 +1,25 @@
 extension SessionStateMachine {
     /// The state to publish; `nil` to keep the published one.
     func visibleState(at now: Duration) -> SessionState? {
-        switch identity {
-        case .unknown(nil): .loading
-        case .unknown(let failure?): failure.kind.isTransient ? .unavailable(failure) : .unreadable(failure)
-        case .signedOut: .signedOut
-        case .expired(let reason, _): .expired(reason)
-        case .signedIn(let session) where session.isVisible:
-            .signedIn(
-                SignedInSession(
-                    id: session.record.id, account: session.record.account,
-                    isStale: session.lastFailure != nil && !session.isUsable(at: now),
-                    saveFailure: session.saveFailure, replacedRecord: session.replacedRecord))
-        case .signedIn: nil
+        guard let session else {
+            return switch absence {
+            case .unknown(nil): .loading
+            case .unknown(let failure?): failure.kind.isTransient ? .unavailable(failure) : .unreadable(failure)
+            case .signedOut: .signedOut
+            case .expired(let reason, _): .expired(reason)
+            }
         }
+        guard session.isVisible else { return nil }
+        return .signedIn(
+            SignedInSession(
+                id: session.record.id, account: session.record.account,
+                isStale: session.lastFailure != nil && !session.isUsable(at: now),
+                saveFailure: session.saveFailure, replacedRecord: session.replacedRecord))
+    }
+
+    /// Whether the store has not been read.
+    var isUnread: Bool {
+        if session == nil, case .unknown = absence { true } else { false }
     }
 
     /// The token that ``TokenManager/freshCredential(for:)`` returns without an event, and the time until which it may.
@@ -88,13 +94,15 @@ extension SessionStateMachine {
     /// While a sign-in is being saved, callers still see the session before it, and their calls belong to that: they
     /// fail instead of going out as another user.
     var callOwner: CallOwner {
-        if let session, !session.isVisible, let shown = session.shownOwner { return shown }
+        if let session {
+            if !session.isVisible, let shown = session.shownOwner { return shown }
+            return CallOwner(epoch: epoch, situation: .session(session.record.id))
+        }
         let situation: CallOwner.Situation =
-            switch identity {
+            switch absence {
             case .unknown: .unknown
             case .signedOut: .signedOut
             case .expired: .expired
-            case .signedIn(let session): .session(session.record.id)
             }
         return CallOwner(epoch: epoch, situation: situation)
     }
@@ -114,7 +122,7 @@ extension SessionStateMachine {
     /// Why nothing more may be sent or received for a call; `nil` if its session continues.
     func end(of owner: CallOwner) -> SessionError? {
         guard owner.isBound else { return nil }
-        if case .expired(let reason, _) = identity, owner.session != nil, owner.epoch == epoch {
+        if session == nil, case .expired(let reason, _) = absence, owner.session != nil, owner.epoch == epoch {
             return .expired(reason)
         }
         // What needs no session may go on when one starts.

@@ -10,13 +10,13 @@ extension SessionStateMachine {
     /// Joins the refresh in progress or starts one. Fails during a backoff, when the budget is used up, and while the
     /// tokens of the last refresh must first be saved.
     mutating func joinRefresh(
-        _ session: inout ActiveSession, for waiter: WaiterID, because reason: SessionEvent.RefreshReason,
-        at now: Duration
+        for waiter: WaiterID, because reason: SessionEvent.RefreshReason, at now: Duration
     ) -> WaiterReply {
+        guard let session else { return .askAgain }
         if let error = session.withheld { return .failure(.refreshFailed(error)) }
         if session.isBusy {
             if session.isVisible { emit(.refreshJoined(session.record.stamp)) }
-        } else if let error = startRefresh(&session, because: reason, at: now) {
+        } else if let error = startRefresh(because: reason, at: now) {
             if error.kind == .tooManyRefreshes { emit(.refreshBudgetExceeded(session.record.stamp)) }
             return .failure(.refreshFailed(error))
         }
@@ -26,10 +26,9 @@ extension SessionStateMachine {
 
     /// Starts a refresh, unless one is in progress.
     /// - Returns: Why none can start now.
-    mutating func startRefresh(
-        _ session: inout ActiveSession, because reason: SessionEvent.RefreshReason, at now: Duration
-    ) -> RefreshError? {
-        guard !session.isBusy else { return nil }
+    mutating func startRefresh(because reason: SessionEvent.RefreshReason, at now: Duration) -> RefreshError? {
+        guard var session, !session.isBusy else { return nil }
+        defer { self.session = session }
         if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure {
             return failure
         }
@@ -92,13 +91,11 @@ extension SessionStateMachine {
     /// never arrives, another follows after the same delay.
     mutating func probeDue(at now: Duration) {
         awaitsProbe = false
-        guard case .signedIn(var session) = identity, case .rejected(var probes) = session.standing,
-            !session.isExpired(at: now), let prober = probers.min()
+        guard let session, case .rejected(let probes) = session.standing, !session.isExpired(at: now),
+            let prober = probers.min()
         else { return }
         _ = waiterCancelled(prober)
-        probes.insert(prober)
-        session.standing = .rejected(probes: probes)
-        identity = .signedIn(session)
+        self.session?.standing = .rejected(probes: probes.union([prober]))
         var credential = session.credential
         credential.probe = prober
         emit(.tokenProbed(session.record.stamp))
@@ -119,94 +116,71 @@ extension SessionStateMachine {
 // MARK: - The steps of a refresh
 
 extension SessionStateMachine {
-    /// Writes the journal, which says that the refresh token is about to be sent.
-    func prepare(_ job: RefreshJob, over reading: StoreReading, _ sentAt: Date) -> StoreUpdate {
-        guard let session = preparing(job) else { return .keep }
-        let journal = RefreshJournal(of: session.record, sentAt: sentAt)
-        guard case .ours(let found) = session.verdict(on: counted(reading), for: session.record) else { return .keep }
-        // Keep the earliest journal: the token's fate has been unknown since then.
-        var record = session.record
-        record.journal = found?.journal(of: record) ?? record.journal ?? journal
-        return .write(record)
-    }
-
-    private func preparing(_ job: RefreshJob) -> ActiveSession? {
-        guard case .signedIn(let session) = identity, case .preparing(let current) = session.refresh,
-            current.id == job.id
-        else { return nil }
-        return session
-    }
-
     /// The store has answered the preparation of a refresh.
     mutating func prepared(
-        _ job: RefreshJob, _ decision: StoreDecision?, over snapshot: StoreSnapshot, failure: StorageError?,
-        sentAt: Date,
-        at now: Duration, jitter: Double
-    ) -> Preparation {
-        guard var session = preparing(job) else {
-            emit(.refreshDiscarded(job.stamp))
-            return .stop
-        }
-        learn(snapshot.reading)
-        if decision?.hasLostLock == true { return .startOver }
+        _ job: RefreshJob, _ decision: StoreDecision, over snapshot: StoreSnapshot, failure: StorageError?,
+        at moment: Moment
+    ) {
+        guard isPreparing(job), let session else { return emit(.refreshDiscarded(job.stamp)) }
+        if decision.hasLostLock { return }
         let verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
-        if follow(verdict, snapshot.deadlines, &session) { return .stop }
+        if follow(verdict, snapshot.deadlines) { return }
         if case .unreadable(let error) = verdict, sharesStore {
             // Another process may have spent the token. A server that detects the reuse could end the session.
-            fail(&session, job, RefreshError(error), at: now, jitter: jitter)
-            return .stop
+            return fail(job, RefreshError(error), at: moment)
         }
         if let failure {
             emit(.storeWriteFailed(failure))
-        } else if case .write = decision?.update {
-            markWritten(&session)
+        } else if case .write = decision.update {
+            markWritten()
         }
-        var earlier = session.record.unresolvedJournal
+        let record = session.record
+        var earlier = record.unresolvedJournal
         // Another process may have sent the token after this one read the record.
-        if earlier == nil, case .ours(let found?) = verdict { earlier = found.journal(of: session.record) }
-        session.record.journal = earlier ?? RefreshJournal(of: session.record, sentAt: sentAt)
+        if earlier == nil, case .ours(let found?) = verdict { earlier = found.journal(of: record) }
         var job = job
-        job.firstSentAt = job.firstSentAt ?? now
-        session.refresh = .sending(job, isInDoubt: earlier != nil)
-        identity = .signedIn(session)
-        return .send
+        job.firstSentAt = job.firstSentAt ?? moment.uptime
+        self.session?.record.journal = earlier ?? RefreshJournal(of: record, sentAt: moment.wallClock)
+        self.session?.refresh = .sending(job, isInDoubt: earlier != nil)
     }
 
     /// The lock was checked after the preparation.
-    mutating func lockChecked(_ job: RefreshJob, isHeld: Bool) -> Preparation {
-        guard isSending(job), var session else {
+    mutating func lockChecked(_ job: RefreshJob, isHeld: Bool) {
+        if isSending(job) {
+            if !isHeld { session?.refresh = .preparing(job) }
+        } else {
             emit(.refreshDiscarded(job.stamp))
-            return .stop
         }
-        guard !isHeld else { return .send }
-        session.refresh = .preparing(job)
-        identity = .signedIn(session)
-        return .startOver
     }
 
-    /// Whether a refusal of this refresh's token waits to be confirmed: the lock was lost when the store was asked.
-    func isConfirmingExpiry(of job: RefreshJob) -> Bool {
-        guard let session, case .confirmingExpiry = session.refresh else { return false }
-        return session.record.stamp == job.stamp
+    /// How a refresh continues after a step of its preparation.
+    func preparation(of job: RefreshJob) -> Preparation {
+        if isSending(job) { .send } else if isPreparing(job) { .startOver } else { .stop }
     }
 
-    /// The lock could not be acquired again to confirm a refusal. The next refresh sends the token once more.
-    mutating func confirmationFailed(_ job: RefreshJob, _ failure: RefreshError, at now: Duration, jitter: Double) {
-        guard isConfirmingExpiry(of: job), var session else { return }
-        fail(&session, job, failure, at: now, jitter: jitter)
+    func isPreparing(_ job: RefreshJob) -> Bool {
+        if case .preparing(let current)? = session?.refresh { current.id == job.id } else { false }
     }
 
     func isSending(_ job: RefreshJob) -> Bool {
         if case .sending(let current, _)? = session?.refresh { current.id == job.id } else { false }
     }
 
+    /// Whether a refusal of this refresh's token waits to be confirmed: the lock was lost when the store was asked.
+    func isConfirmingExpiry(of job: RefreshJob) -> Bool {
+        session?.refusal != nil && session?.record.stamp == job.stamp
+    }
+
+    /// The lock could not be acquired again to confirm a refusal. The next refresh sends the token once more.
+    mutating func confirmationFailed(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
+        if isConfirmingExpiry(of: job) { fail(job, failure, at: moment) }
+    }
+
     /// The refresher has returned or thrown. New tokens are used even if they arrive after the time limit, because the
     /// token that they replace is spent.
     /// - Returns: The job to run next, if a response was lost and the same token may be sent again.
-    mutating func refreshFinished(
-        _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
-    ) -> RefreshJob? {
-        guard case .signedIn(var session) = identity, session.record.stamp == job.stamp else {
+    mutating func refreshFinished(_ job: RefreshJob, _ outcome: RefreshOutcome, at moment: Moment) -> RefreshJob? {
+        guard let session, session.record.stamp == job.stamp else {
             discard(outcome, of: job)
             return nil
         }
@@ -216,30 +190,28 @@ extension SessionStateMachine {
         case (.success(let bundle, let lifetime, let estimatedExpiry), _):
             let deadlines = lifetime.map {
                 TokenDeadlines(
-                    obtainedAt: now, remaining: $0.remaining, lifetime: $0.total, policy: policy, jitter: jitter)
+                    obtainedAt: moment.uptime, remaining: $0.remaining, lifetime: $0.total, policy: policy,
+                    jitter: moment.jitter)
             }
             let next = session.record.renewed(with: bundle, lifetime: lifetime?.total, estimatedExpiry)
-            session.refresh = .storing(next, deadlines)
-            identity = .signedIn(session)
+            self.session?.refresh = .storing(next, deadlines)
             actions.append(.store(.write))
         case (.transient(let failure), .sending(var current, let isInDoubt)) where current.id == job.id:
-            if failure.mayHaveSpentToken, let sentAt = current.firstSentAt, now - sentAt < policy.rotationGrace,
-                current.replays < policy.lostResponseReplays
+            if failure.mayHaveSpentToken, let sentAt = current.firstSentAt,
+                moment.uptime - sentAt < policy.rotationGrace, current.replays < policy.lostResponseReplays
             {
                 current.replays += 1
-                session.refresh = .preparing(current)
-                identity = .signedIn(session)
+                self.session?.refresh = .preparing(current)
                 emit(.refreshReplayed(job.stamp, failure))
                 return current
             }
             if !failure.mayHaveSpentToken, !isInDoubt {
-                session.record.journal = nil
+                self.session?.record.journal = nil
                 actions.append(.store(.clearJournal(session.record)))
             }
-            fail(&session, job, failure, at: now, jitter: jitter)
+            fail(job, failure, at: moment)
         case (.terminal(let reason), .sending(let current, let isInDoubt)) where current.id == job.id:
-            session.refresh = .confirmingExpiry(isInDoubt ? .rotationLost : reason)
-            identity = .signedIn(session)
+            self.session?.refresh = .confirmingExpiry(isInDoubt ? .rotationLost : reason)
             actions.append(.store(.confirmExpiry))
         default:
             discard(outcome, of: job)
@@ -248,17 +220,15 @@ extension SessionStateMachine {
     }
 
     /// Ends a refresh with a transient error: fails its waiters and starts the backoff.
-    private mutating func fail(
-        _ session: inout ActiveSession, _ job: RefreshJob, _ failure: RefreshError, at now: Duration,
-        jitter: Double
-    ) {
+    private mutating func fail(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
+        guard var session else { return }
         if !failure.neverReachedServer { session.failures += 1 }
-        let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: jitter)
-        session.refresh = .backingOff(until: now + wait)
+        let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: moment.jitter)
+        session.refresh = .backingOff(until: moment.uptime + wait)
         session.lastFailure = failure
         // Until it expires, the token may still work at other endpoints, even if one has rejected it.
         session.standing = .good
-        identity = .signedIn(session)
+        self.session = session
         emit(.refreshFailed(job.stamp, failure, backoff: wait))
         if failure.mayBeOfNetwork { actions.append(.awaitNetwork) }
         resumeWaiters(.failure(.refreshFailed(failure)))
@@ -267,18 +237,17 @@ extension SessionStateMachine {
     /// The device has a network again, so the failure of an attempt without one says nothing about the next. The backoff
     /// ends, unless the server has asked for it.
     mutating func networkReturned() {
-        guard case .signedIn(var session) = identity, case .backingOff = session.refresh,
-            session.lastFailure?.mayBeOfNetwork == true
-        else { return }
-        session.refresh = .idle
-        identity = .signedIn(session)
+        guard case .backingOff? = session?.refresh, session?.lastFailure?.mayBeOfNetwork == true else { return }
+        session?.refresh = .idle
     }
 
     /// Ends the session because the server no longer accepts its tokens.
-    mutating func expire(_ session: ActiveSession, because reason: ExpiryReason) {
+    mutating func expire(because reason: ExpiryReason) {
+        guard let session else { return }
         lastEnded = session.record.id
         mark = EndMark.later(mark, EndMark(session.record.order, expiry: reason))
-        identity = .expired(reason, session.record.id)
+        self.session = nil
+        absence = .expired(reason, session.record.id)
         emit(.expired(session.record.id, reason))
         resumeWaiters(.failure(.expired(reason)))
     }

@@ -13,7 +13,7 @@ extension SessionStateMachine {
         case .read, .prepare: !isLate
         case .clearJournal: true
         case .write: session?.unwritten != nil
-        case .confirmExpiry: session.map { if case .confirmingExpiry = $0.refresh { true } else { false } } ?? false
+        case .confirmExpiry: session?.refusal != nil
         case .end: ending != nil
         }
     }
@@ -31,49 +31,51 @@ extension SessionStateMachine {
         var decision = undecided(task)
         decision.hasLostLock = hasLostLock
         switch task {
-        case .read: break
-        case .prepare(let job):
-            guard !hasLostLock else { break }
-            decision.update = prepare(job, over: reading, wallClock)
-            if case .write(let record) = decision.update, !reading.hasJournal { decision.subject = record }
+        case .read:
+            break
         case .write:
-            guard let session, var record = decision.subject else { break }
-            if hasLostLock, session.isVisible, session.isStoring {
-                // Another process may have read the old record and sent the same refresh token.
-                record.journal = RefreshJournal(of: record, sentAt: wallClock)
-                decision.subject = record
-            }
-            if session.base == .anything, reading != .empty, let found = reading.order,
-                found.generation >= record.generation
-            {
-                // The order in the store counts, whatever the clocks say.
-                record.generation = min(found.generation + 1, StoredSession.highestGeneration)
-                decision.subject = record
-            }
-            decision.update = write(record, over: reading, for: session)
+            guard let session, let unwritten = decision.subject else { break }
+            let record = amended(unwritten, of: session, over: reading, hasLostLock: hasLostLock, at: wallClock)
+            decision.subject = record
+            decision.update = merge(record, of: session, with: reading)
+        case .prepare(let job):
+            guard !hasLostLock, isPreparing(job), let session else { break }
+            var record = session.record
+            record.journal = record.journal ?? RefreshJournal(of: record, sentAt: wallClock)
+            decision.update = merge(record, of: session, with: reading)
+            if case .write(let record) = decision.update, !reading.hasJournal { decision.subject = record }
         case .clearJournal(let record):
             // Another process may have sent the token meanwhile, and relies on the journal.
-            guard !hasLostLock else { break }
-            if case .found(var found) = reading, found.hasTokens(of: record), found.journal != nil {
-                found.journal = nil
-                decision.update = .write(found)
-            }
+            guard !hasLostLock, case .found(var found) = reading, found.hasTokens(of: record), found.journal != nil
+            else { break }
+            found.journal = nil
+            decision.update = .write(found)
         case .confirmExpiry:
-            guard case .found(var found) = reading, let record = session?.record, found.id == record.id else { break }
-            if found.isNewer(than: record) {
-                guard hasLostLock else { break }
-                // Both processes have sent the same token. A server that detects the reuse may end the session.
-                found.journal = found.journal ?? RefreshJournal(of: found, sentAt: wallClock)
-                decision.update = .write(found)
-            } else if !hasLostLock, case .confirmingExpiry(let reason) = session?.refresh {
-                // Without the lock, another process may be refreshing the tokens of this record.
-                decision.update = .end(EndMark(found.order, expiry: reason))
-            }
+            decision.update = confirmExpiry(over: reading, hasLostLock: hasLostLock, at: wallClock)
         case .end:
             if let ending { decision.update = end(ending, over: reading) }
         }
         if case .found(let found) = reading, decision.update != .keep { decision.former = found }
         return decision
+    }
+
+    /// The record to write, adapted to what the store contains.
+    private func amended(
+        _ record: StoredSession, of session: ActiveSession, over reading: StoreReading, hasLostLock: Bool,
+        at wallClock: Date
+    ) -> StoredSession {
+        var record = record
+        if hasLostLock, session.isVisible, session.isStoring {
+            // Another process may have read the old record and sent the same refresh token.
+            record.journal = RefreshJournal(of: record, sentAt: wallClock)
+        }
+        if session.base == .anything, reading != .empty, let found = reading.order,
+            found.generation >= record.generation
+        {
+            // The order in the store counts, whatever the clocks say.
+            record.generation = min(found.generation + 1, StoredSession.highestGeneration)
+        }
+        return record
     }
 
     /// The decision about a record that the store has not offered.
@@ -83,12 +85,13 @@ extension SessionStateMachine {
             ending: task == .end ? ending : nil, epoch: epoch)
     }
 
-    private func write(_ record: StoredSession, over reading: StoreReading, for session: ActiveSession) -> StoreUpdate {
+    /// Writes a record of the session if it is the later one.
+    private func merge(_ record: StoredSession, of session: ActiveSession, with reading: StoreReading) -> StoreUpdate {
         switch session.verdict(on: counted(reading), for: record) {
         case .ours(let found):
+            // The earliest journal counts: the fate of the refresh token has been unknown since then.
             var record = record
-            // Another process may have written a journal since the first attempt of this write.
-            record.journal = record.journal ?? found?.journal(of: record)
+            record.journal = found?.journal(of: record) ?? record.journal
             return .write(record)
         // Only the first write of a sign-in may replace an unreadable record. A retry must not: the record may belong to
         // a later sign-in.
@@ -97,6 +100,22 @@ extension SessionStateMachine {
         }
     }
 
+    /// Ends the session whose refresh token the server has rejected, unless another process was faster.
+    private func confirmExpiry(over reading: StoreReading, hasLostLock: Bool, at wallClock: Date) -> StoreUpdate {
+        guard let session, let reason = session.refusal, case .found(var found) = reading,
+            found.id == session.record.id
+        else { return .keep }
+        // Without the lock, another process may be refreshing the tokens of this record.
+        guard found.isNewer(than: session.record) else {
+            return hasLostLock ? .keep : .end(EndMark(found.order, expiry: reason))
+        }
+        guard hasLostLock else { return .keep }
+        // Both processes have sent the same token. A server that detects the reuse may end the session.
+        found.journal = found.journal ?? RefreshJournal(of: found, sentAt: wallClock)
+        return .write(found)
+    }
+
+    /// Ends what a pending ending covers, and raises the mark.
     private func end(_ ending: Ending, over reading: StoreReading) -> StoreUpdate {
         var mark = ending.mark
         if let signOut = ending.signOut {
@@ -124,10 +143,6 @@ extension SessionStateMachine {
         guard let order = reading.order else { return }
         known = max(known ?? order, order)
         if case .ended(let found) = reading { mark = EndMark.later(mark, found) }
-    }
-
-    var session: ActiveSession? {
-        if case .signedIn(let session) = identity { session } else { nil }
     }
 }
 

@@ -1,15 +1,19 @@
 /// What follows from the answers of the store.
 extension SessionStateMachine {
-    /// The store has answered a task, except for a preparation (see `prepared`).
+    /// The store has answered a task.
     /// - Parameters:
     ///   - snapshot: What the store contained before.
     ///   - decision: What was decided about it.
     ///   - failure: Why the task failed.
     mutating func storeAnswered(
-        _ task: StoreTask, _ decision: StoreDecision, over snapshot: StoreSnapshot, failure: StorageError?
+        _ task: StoreTask, _ decision: StoreDecision, over snapshot: StoreSnapshot, failure: StorageError?,
+        at moment: Moment
     ) {
         learn(snapshot.reading)
         if failure == nil, case .write(let record) = decision.update { learn(.found(record)) }
+        if case .prepare(let job) = task {
+            return prepared(job, decision, over: snapshot, failure: failure, at: moment)
+        }
         // Since a sign-in or sign-out there is another task, which brings newer knowledge.
         guard decision.epoch == epoch else { return failure == nil ? revokeFormer(of: task, decision) : () }
         switch task {
@@ -44,11 +48,10 @@ extension SessionStateMachine {
         learn(snapshot.reading)
         if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
         guard decision.epoch == epoch else { return }
-        if var session, case .found(let record) = snapshot.reading, record.id == session.record.id {
-            session.base = .stored
+        if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
+            self.session?.base = .stored
             // A sign-in becomes visible only with the answer to its own write, which is still to come.
-            if session.isVisible, record.hasTokens(of: session.record) { markWritten(&session) }
-            identity = .signedIn(session)
+            if session.isVisible, record.hasTokens(of: session.record) { markWritten() }
             // The journal of a refresh that has failed meanwhile, without having sent its token.
             if case .prepare = task, decision.subject != nil, session.record.journal == nil {
                 actions.append(.store(.clearJournal(record)))
@@ -74,7 +77,7 @@ extension SessionStateMachine {
     }
 
     private var needsReading: Bool {
-        if case .unknown(let failure?) = identity { return failure.kind.isTransient && readsByItself }
+        if isUnread, case .unknown(let failure?) = absence { return failure.kind.isTransient && readsByItself }
         return hasNews
     }
 
@@ -91,7 +94,7 @@ extension SessionStateMachine {
     /// The store was read: at the start, or because another process may have changed the record.
     private mutating func looked(_ snapshot: StoreSnapshot) {
         hasNews = !snapshot.reading.wasReadable
-        if case .unknown = identity { return loaded(snapshot) }
+        if isUnread { return loaded(snapshot) }
         if hasNews { return scheduleStoreRetry(hasWork: false) }
         // The answer to a pending ending brings newer knowledge, except of the session that it spares.
         if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
@@ -106,15 +109,15 @@ extension SessionStateMachine {
             if record.unresolvedJournal != nil { emit(.refreshInterrupted(record.stamp)) }
             resumeWaiters(.askAgain)
         case .empty:
-            identity = .signedOut
+            absence = .signedOut
             emit(.restored(nil))
             resumeWaiters(.askAgain)
         case .ended(let mark):
-            identity = mark.expiry.map { .expired($0, nil) } ?? .signedOut
+            absence = mark.expiry.map { .expired($0, nil) } ?? .signedOut
             emit(.restored(nil))
             resumeWaiters(.askAgain)
         case .unavailable(let failure):
-            identity = .unknown(failure)
+            absence = .unknown(failure)
             emit(.storeReadFailed(failure))
             resumeWaiters(.failure(.unavailable(failure)))
             // The app may be waiting for the state without making a call.
@@ -123,77 +126,78 @@ extension SessionStateMachine {
     }
 
     /// The newest record was written, or was not because another process was faster, or the write failed.
-    private mutating func wrote(_ decision: StoreDecision, over snapshot: StoreSnapshot, _ writeFailure: StorageError?)
-    {
-        guard var session, let record = decision.subject, record.id == session.record.id else { return }
+    private mutating func wrote(_ decision: StoreDecision, over snapshot: StoreSnapshot, _ failure: StorageError?) {
+        guard let session, let record = decision.subject, record.id == session.record.id else { return }
         guard session.unwritten?.stamp == record.stamp else {
             // A refresh has got newer tokens meanwhile, and writes them next.
-            if writeFailure == nil, case .write = decision.update { session.base = .stored }
-            identity = .signedIn(session)
+            if failure == nil, case .write = decision.update { self.session?.base = .stored }
             return
         }
         let verdict = session.verdict(on: counted(snapshot.reading), for: record)
-        if writeFailure == nil, follow(verdict, snapshot.deadlines, &session) { return }
-        var failure = writeFailure
-        let isNewToken = session.isStoring
-        let isSignIn = !session.isVisible
-        switch verdict {
-        case .unreadable(let error) where session.base != .anything:
-            failure = failure ?? error
-        case .unreadable(let error) where failure == nil:
-            session.replacedRecord = error
-            emit(.replacedUnreadableRecord(error))
-        case .ours(let replaced?) where replaced.id != record.id && replaced.id != lastEnded:
-            // No process revokes the tokens of a session that this one has not known.
-            if session.base != .stored {
-                actions.append(.revoke(replaced.bundle, expiresAt: nil))
-            }
-        default: break
-        }
-        if isNewToken {
+        if failure == nil, follow(verdict, snapshot.deadlines) { return }
+        reportReplaced(verdict, by: record, failure)
+        var failure = failure
+        if case .unreadable(let error) = verdict, session.base != .anything { failure = failure ?? error }
+        if session.isStoring {
             // With the journal of a lost lock, if there is one.
-            let deadlines = session.newest.deadlines
-            session.install(record, deadlines)
-            emit(isSignIn ? .signedIn(record.stamp) : .refreshSucceeded(record.stamp))
+            self.session?.install(record, session.newest.deadlines)
+            emit(session.isVisible ? .refreshSucceeded(record.stamp) : .signedIn(record.stamp))
         }
         if let failure {
-            session.persistence = .behind(failure)
-            if isSignIn, session.base != .stored { endEarlierSessions(than: &session, over: snapshot) }
+            self.session?.persistence = .behind(failure)
+            if !session.isVisible, session.base != .stored { endEarlierSessions(over: snapshot) }
             emit(.storeWriteFailed(failure))
             scheduleStoreRetry()
         } else {
             learn(.found(record))
-            markWritten(&session)
+            markWritten()
         }
-        if isNewToken, !isSignIn, policy.requiresSavedTokens {
-            session.withheld = failure.map(RefreshError.init(notSaved:))
-        }
-        identity = .signedIn(session)
-        guard isNewToken else { return }
+        if session.isStoring { handOut(failure: session.isVisible ? failure : nil) }
+    }
+
+    /// Gives the tokens of a refresh or a sign-in to those who wait for them, unless they must first be saved.
+    private mutating func handOut(failure: StorageError?) {
+        if policy.requiresSavedTokens { session?.withheld = failure.map(RefreshError.init(notSaved:)) }
+        guard let session else { return }
         resumeWaiters(session.withheld.map { .failure(.refreshFailed($0)) } ?? .token(session.credential))
     }
 
+    /// Reports what a write has replaced, if this process has not known it.
+    private mutating func reportReplaced(_ verdict: StoreVerdict, by record: StoredSession, _ failure: StorageError?) {
+        switch verdict {
+        case .unreadable(let error) where session?.base == .anything && failure == nil:
+            session?.replacedRecord = error
+            emit(.replacedUnreadableRecord(error))
+        case .ours(let replaced?) where replaced.id != record.id && replaced.id != lastEnded && session?.base != .stored:
+            // No other process revokes the tokens.
+            actions.append(.revoke(replaced.bundle, expiresAt: nil))
+        default: break
+        }
+    }
+
     /// The store contains the session's newest record.
-    mutating func markWritten(_ session: inout ActiveSession) {
+    mutating func markWritten() {
+        guard let session else { return }
         if case .behind = session.persistence { emit(.storeRecovered(session.record.stamp)) }
-        session.persistence = .written
-        session.base = .stored
-        session.withheld = nil
+        self.session?.persistence = .written
+        self.session?.base = .stored
+        self.session?.withheld = nil
         // The new record has overwritten those of other sessions.
         if let ending, !ending.mark.covers(session.record) { self.ending = nil }
     }
 
     /// The first write of a sign-in has failed. Starts ending the earlier sessions, one of which would be restored after
     /// a restart. A later sign-in, in another process, must survive.
-    private mutating func endEarlierSessions(than session: inout ActiveSession, over snapshot: StoreSnapshot) {
+    private mutating func endEarlierSessions(over snapshot: StoreSnapshot) {
+        guard let session else { return }
         // An attempt that was reported as failed has succeeded.
         if case .found(let found) = snapshot.reading, found.id == session.record.id {
-            session.base = .stored
+            self.session?.base = .stored
             return
         }
         // Without any reading the clock decides. A refresh of an earlier session, by another process, changes nothing.
         let earlier = SessionOrder.end(ofGeneration: known?.generation ?? session.record.generation - 1)
-        session.base = .upTo(earlier)
+        self.session?.base = .upTo(earlier)
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
 
@@ -202,7 +206,7 @@ extension SessionStateMachine {
     private mutating func confirmedExpiry(
         _ decision: StoreDecision, over snapshot: StoreSnapshot, _ failure: StorageError?
     ) {
-        guard var session, case .confirmingExpiry(let reason) = session.refresh else { return }
+        guard let session, let reason = session.refusal else { return }
         var verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
         // Another process may be refreshing. This one acquires the lock again, and then asks the store once more.
         if decision.hasLostLock, failure == nil, case .ours = verdict { return }
@@ -214,11 +218,11 @@ extension SessionStateMachine {
         switch verdict {
         case .gone(let mark) where !sharesStore || mark?.expiry != nil:
             // Another process has been refused, too. Without another process, the app has emptied the store.
-            return expire(session, because: reason)
+            return expire(because: reason)
         default:
-            if follow(verdict, snapshot.deadlines, &session) { return }
+            if follow(verdict, snapshot.deadlines) { return }
         }
-        expire(session, because: reason)
+        expire(because: reason)
         var failure = failure
         if case .unreadable(let error) = verdict { failure = failure ?? error }
         if let failure {

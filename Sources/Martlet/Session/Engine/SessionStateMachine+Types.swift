@@ -10,12 +10,11 @@ extension SessionStateMachine {
     /// Identifies a refresh.
     typealias JobID = Int
 
-    /// Who is signed in, as far as this process knows.
-    enum Identity: Hashable, Sendable {
+    /// Why there is no session, as far as this process knows.
+    enum Absence: Hashable, Sendable {
         /// The store has not been read, or could not be.
         case unknown(StorageError?)
         case signedOut
-        case signedIn(ActiveSession)
         /// The session is unknown if only the mark in the store tells of it.
         case expired(ExpiryReason, SessionID?)
     }
@@ -198,6 +197,14 @@ extension SessionStateMachine {
         var hasLostLock = false
     }
 
+    /// What the clocks and the dice say when an event happens.
+    struct Moment: Hashable, Sendable {
+        var uptime: Duration
+        var wallClock: Date
+        /// Between 0 and 1.
+        var jitter: Double
+    }
+
     /// The content of the store, with the deadlines of the stored access token on this device's monotonic clock.
     struct StoreSnapshot: Hashable, Sendable {
         var reading: StoreReading
@@ -278,9 +285,19 @@ extension SessionStateMachine.ActiveSession {
         }
     }
 
+    /// Whether a refresh is being prepared.
+    var isPreparing: Bool {
+        if case .preparing = refresh { true } else { false }
+    }
+
     /// Whether the record of a refresh or a sign-in is being written.
     var isStoring: Bool {
         if case .storing = refresh { true } else { false }
+    }
+
+    /// Why the server has rejected the refresh token, while the store is asked to confirm it.
+    var refusal: ExpiryReason? {
+        if case .confirmingExpiry(let reason) = refresh { reason } else { nil }
     }
 
     /// The newest record, even if it is still being written.

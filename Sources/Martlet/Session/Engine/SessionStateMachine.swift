@@ -14,7 +14,10 @@ struct SessionStateMachine: Hashable, Sendable {
     let sharesStore: Bool
     /// Whether an unavailable store is read again without a caller. Not if reading prompts the user.
     let readsByItself: Bool
-    var identity = Identity.unknown(nil)
+    /// The session of the user who is signed in.
+    var session: ActiveSession?
+    /// Why there is no session. It means nothing while there is one.
+    var absence = Absence.unknown(nil)
     /// The callers that wait: for the store to be read, for the refresh or sign-in in progress, or for a sign-out.
     var waiters: Set<WaiterID> = []
     /// Those waiters that wait only because another caller's request was rejected.
@@ -101,32 +104,26 @@ extension SessionStateMachine {
         by waiter: WaiterID, at now: Duration
     ) -> WaiterReply {
         if let error = mismatch(with: owner) { return .failure(error) }
-        switch identity {
-        case .unknown:
-            return loadRequested(by: waiter)
-        case .signedOut:
-            return .failure(.signedOut)
-        case .expired(let reason, _):
-            return .failure(.expired(reason))
-        case .signedIn(var session):
-            defer { identity = .signedIn(session) }
-            guard session.isUsable(at: now) else {
-                let reason = session.isRejected ? SessionEvent.RefreshReason.rejected : .expired
-                let reply = joinRefresh(&session, for: waiter, because: reason, at: now)
-                if reply == .wait, session.isRejected, !session.isExpired(at: now) {
-                    standBy(waiter, patience, at: now)
-                }
-                return reply
+        guard let session else {
+            switch absence {
+            case .unknown: return loadRequested(by: waiter)
+            case .signedOut: return .failure(.signedOut)
+            case .expired(let reason, _): return .failure(.expired(reason))
             }
-            if let need, isTooShort(session, for: need, at: now) {
-                let reply = joinRefresh(&session, for: waiter, because: .expiringSoon, at: now)
-                // If no refresh can start now, the token that is still valid is better than none.
-                if reply == .wait { return reply }
-            } else if let deadlines = session.deadlines, session.hasRefreshToken, now >= deadlines.refreshAt {
-                _ = startRefresh(&session, because: .expiringSoon, at: now)
-            }
-            return .token(session.credential)
         }
+        guard session.isUsable(at: now) else {
+            let reply = joinRefresh(for: waiter, because: session.isRejected ? .rejected : .expired, at: now)
+            if reply == .wait, session.isRejected, !session.isExpired(at: now) { standBy(waiter, patience, at: now) }
+            return reply
+        }
+        if let need, isTooShort(session, for: need, at: now) {
+            let reply = joinRefresh(for: waiter, because: .expiringSoon, at: now)
+            // If no refresh can start now, the token that is still valid is better than none.
+            if reply == .wait { return reply }
+        } else if let deadlines = session.deadlines, session.hasRefreshToken, now >= deadlines.refreshAt {
+            _ = startRefresh(because: .expiringSoon, at: now)
+        }
+        return .token(session.credential)
     }
 
     /// Whether the token would expire during a long request, and a new one would last longer. If the request needs more
@@ -141,13 +138,13 @@ extension SessionStateMachine {
 
     /// A caller that waited for a token of this session asks again. A token of another session must not be handed out.
     mutating func tokenRequested(for session: SessionID, by waiter: WaiterID, at now: Duration) -> WaiterReply {
-        if case .signedIn(let current) = identity, current.record.id != session { return .failure(.sessionChanged) }
+        if let current = self.session, current.record.id != session { return .failure(.sessionChanged) }
         return tokenRequested(for: callOwner, by: waiter, at: now)
     }
 
     /// A caller needs the store to be read, but no token.
     mutating func loadRequested(by waiter: WaiterID) -> WaiterReply {
-        guard case .unknown = identity else { return .askAgain }
+        guard isUnread else { return .askAgain }
         if waiters.isEmpty { actions.append(.store(.read)) }
         waiters.insert(waiter)
         return .wait
@@ -157,68 +154,57 @@ extension SessionStateMachine {
     /// - Returns: Whether the rejection came before a refresh was sent, so that the refresh cannot be its cause.
     @discardableResult
     mutating func tokenRejected(_ stamp: SessionStamp, at now: Duration) -> Bool {
-        guard case .signedIn(var session) = identity, session.isVisible, session.record.stamp == stamp,
-            session.hasRefreshToken
+        guard let session, session.isVisible, session.record.stamp == stamp, session.hasRefreshToken
         else { return false }
         // If no refresh can start now, the token stays in use: one endpoint that rejects it must not block the calls to
         // all others.
-        if !session.isBusy, startRefresh(&session, because: .rejected, at: now) != nil { return false }
-        session.markRejected()
-        identity = .signedIn(session)
-        if case .preparing = session.refresh { return true }
-        return false
+        guard session.isBusy || startRefresh(because: .rejected, at: now) == nil else { return false }
+        self.session?.markRejected()
+        return self.session?.isPreparing == true
     }
 
     /// The server rejected a caller's request, and the caller asks for a token that replaces this one. It gets no token
     /// that another probes: it would be rejected again.
     mutating func tokenRejected(_ stamp: SessionStamp, reportedBy waiter: WaiterID, at now: Duration) -> WaiterReply {
-        switch identity {
-        case .unknown, .signedOut:
+        guard let session else {
+            if case .expired(let reason, stamp.session) = absence { return .failure(.expired(reason)) }
             return .failure(.sessionChanged)
-        case .expired(let reason, let session):
-            return .failure(session == stamp.session ? .expired(reason) : .sessionChanged)
-        case .signedIn(var session):
-            guard session.record.id == stamp.session else { return .failure(.sessionChanged) }
-            if session.record.rotation > stamp.rotation { return tokenRequested(for: callOwner, by: waiter, at: now) }
-            guard session.hasRefreshToken else {
-                expire(session, because: .noRefreshToken)
-                startEnding(EndMark(session.record.order, expiry: .noRefreshToken))
-                return .failure(.expired(.noRefreshToken))
-            }
-            defer { identity = .signedIn(session) }
-            let reply = joinRefresh(&session, for: waiter, because: .rejected, at: now)
-            if reply == .wait { session.markRejected() }
-            return reply
         }
+        guard session.record.id == stamp.session else { return .failure(.sessionChanged) }
+        if session.record.rotation > stamp.rotation { return tokenRequested(for: callOwner, by: waiter, at: now) }
+        guard session.hasRefreshToken else {
+            expire(because: .noRefreshToken)
+            startEnding(EndMark(session.record.order, expiry: .noRefreshToken))
+            return .failure(.expired(.noRefreshToken))
+        }
+        let reply = joinRefresh(for: waiter, because: .rejected, at: now)
+        if reply == .wait { self.session?.markRejected() }
+        return reply
     }
 
     /// The server has accepted a token.
     mutating func tokenAccepted(_ stamp: SessionStamp, _ acceptance: Acceptance) {
-        guard case .signedIn(var session) = identity, session.record.stamp == stamp else { return }
-        session.wasAccepted = true
+        guard let standing = session?.standing, session?.record.stamp == stamp else { return }
+        session?.wasAccepted = true
         switch acceptance {
         case .first: break
         case .replay(let replaced):
-            session.wastefulRefreshes.removeAll { $0.provisional == replaced }
+            session?.wastefulRefreshes.removeAll { $0.provisional == replaced }
         case .probe(let prober):
-            guard case .rejected(let probes) = session.standing, probes.contains(prober) else { break }
-            session.standing = .disputed
+            guard case .rejected(let probes) = standing, probes.contains(prober) else { break }
+            session?.standing = .disputed
             resumeBystanders()
         }
-        identity = .signedIn(session)
     }
 
     /// The app forces a refresh, even if the token has not expired.
     mutating func refreshForced(for owner: CallOwner, by waiter: WaiterID, at now: Duration) -> WaiterReply {
         if let error = mismatch(with: owner) { return .failure(error) }
-        guard case .signedIn(var session) = identity, session.isVisible else {
-            return tokenRequested(for: owner, by: waiter, at: now)
-        }
+        guard let session, session.isVisible else { return tokenRequested(for: owner, by: waiter, at: now) }
         guard session.hasRefreshToken else {
             return .failure(.refreshFailed(RefreshError(.refresher, description: "there is no refresh token")))
         }
-        defer { identity = .signedIn(session) }
-        return joinRefresh(&session, for: waiter, because: .forced, at: now)
+        return joinRefresh(for: waiter, because: .forced, at: now)
     }
 
     /// A user signed in. The waiter is resumed after the record was written or the write failed.
@@ -238,10 +224,9 @@ extension SessionStateMachine {
         endSession(.sessionChanged)
         // The new record overwrites the one that was to be deleted.
         ending = nil
-        identity = .signedIn(
-            ActiveSession(
-                record: record, deadlines: deadlines, refresh: .storing(record, deadlines), persistence: .unwritten,
-                base: .anything, shownOwner: shown))
+        session = ActiveSession(
+            record: record, deadlines: deadlines, refresh: .storing(record, deadlines), persistence: .unwritten,
+            base: .anything, shownOwner: shown)
         waiters.insert(waiter)
         actions.append(.store(.write))
         return .wait
@@ -259,14 +244,13 @@ extension SessionStateMachine {
         let isStored = ended?.base == .stored
         revokeCurrent()
         endSession(.signedOut)
-        identity = .signedOut
         startEnding(mark, signOut: known == nil ? .anything(now) : .before(isStored ? mark.order : now))
         emit(.signedOut(ended?.record.id))
     }
 
     /// A caller waits until the record was deleted or the deletion has failed, after a sign-out.
     mutating func deletionAwaited(by waiter: WaiterID) -> WaiterReply {
-        guard case .signedOut = identity, let ending, !ending.hasFailed else { return .askAgain }
+        guard session == nil, absence == .signedOut, let ending, !ending.hasFailed else { return .askAgain }
         waiters.insert(waiter)
         return .wait
     }
@@ -274,7 +258,7 @@ extension SessionStateMachine {
     /// Revokes the tokens of the session that ends because the user signs out or another user signs in, as soon as its
     /// record has gone: another process that still finds the record would take the rejection for an expiry.
     private mutating func revokeCurrent() {
-        guard case .signedIn(let session) = identity else { return }
+        guard let session else { return }
         let (record, deadlines) = session.newest
         lastEnded = record.id
         revocations.append(.revoke(record.bundle, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
@@ -283,14 +267,13 @@ extension SessionStateMachine {
     /// Ends what the callers wait for, because the user who is signed in changes.
     mutating func endSession(_ error: SessionError) {
         epoch += 1
-        switch identity {
-        case .signedIn:
+        if session != nil {
             resumeWaiters(.failure(error))
-        case .unknown:
+        } else if isUnread {
             resumeWaiters(.askAgain)
-        case .signedOut, .expired:
-            break
         }
+        session = nil
+        absence = .signedOut
     }
 
     /// A waiter was cancelled. Returns `false` if it had already been resumed.

@@ -13,7 +13,7 @@ extension TokenManager {
         var woken: [(CheckedContinuation<SessionStateMachine.WaiterReply, Never>, SessionStateMachine.WaiterReply)] = []
         var listeners = Wakeups()
         var unlocked: [@Sendable () -> Void] = []
-        var endings: [TokenManager.Ending] = []
+        var endings: [@Sendable () -> Void] = []
         let outcome = core.withLock { core in
             let outcome = event(&core)
             for action in core.machine.takeActions() {
@@ -27,7 +27,7 @@ extension TokenManager {
                 }
             }
             core.copyMachine()
-            endings = core.takeEndings()
+            endings = core.endings.takeDue(core.machine)
             if let state = core.machine.visibleState(at: now), state != core.state {
                 core.state = state
                 listeners += core.states.send(state)
@@ -37,7 +37,7 @@ extension TokenManager {
         for step in unlocked { step() }
         listeners.wake()
         for (continuation, reply) in woken { continuation.resume(returning: reply) }
-        for ending in endings { ending.perform() }
+        for perform in endings { perform() }
         return outcome
     }
 
@@ -61,10 +61,12 @@ extension TokenManager {
         case .refresh(let job):
             return { self.startRefresh(job) }
         case .revoke(let bundle, let expiresAt):
-            let task = Task { await self.revoke(bundle, expiringAt: expiresAt) }
-            return { self.core.withLock { $0.revocation = task } }
+            revocations.start(bundle, expiringAt: expiresAt) { event in self.publish(event) }
         case .awaitNetwork:
-            return { self.awaitNetwork() }
+            // A monitor is the app's own code, too.
+            return {
+                self.networkReturn.callOnce { [weak self] in self?.transition { machine in machine.networkReturned() } }
+            }
         case .probe(let deadline):
             Task { [weak self, time] in
                 guard (try? await time.sleep(until: deadline)) != nil else { return }
@@ -74,23 +76,6 @@ extension TokenManager {
         case .emit, .resume: break
         }
         return nil
-    }
-
-    /// Reports once when the device has a network again. If it seems to have one now, it must first lose it.
-    private func awaitNetwork() {
-        guard let connectivity else { return }
-        core.withLock { core in
-            guard core.networkWatch == nil else { return }
-            core.networkWatch = Task { [weak self] in
-                for await isConnected in connectivity.updates.dropFirst() where isConnected {
-                    self?.transitionCore { core in
-                        core.networkWatch = nil
-                        core.machine.networkReturned()
-                    }
-                    return
-                }
-            }
-        }
     }
 
     /// Starts a refresh in a detached task: no task-local of the caller that happens to start it may reach the refresher.
@@ -127,28 +112,5 @@ extension TokenManager {
     /// Publishes an event that does not come from the machine.
     func publish(_ event: SessionEvent) {
         core.withLock { $0.events.send(event) }.wake()
-    }
-
-    /// Revokes tokens, with a few retries at growing intervals: a user may sign out while offline.
-    /// - Parameter expiresAt: From this time on the access token is not sent, because a strict server would reject the
-    ///   revocation for it; `nil` if its lifetime is unknown.
-    private func revoke(_ bundle: TokenBundle, expiringAt expiresAt: Duration?) async {
-        guard let revoker else { return }
-        var wait = policy.firstBackoff
-        for attempt in 1...6 {
-            let isExpired = expiresAt.map { $0 <= time.uptime } ?? false
-            let result = await limits.run(within: policy.refreshTimeout) { [tokenEndpoint] in
-                try await revoker.revoke(bundle, sendingAccessToken: !isExpired, over: tokenEndpoint)
-            }
-            switch result {
-            case .success:
-                publish(.revoked)
-                return
-            case .failure(let error):
-                publish(.revocationFailed(Redaction.redact(String(describing: error))))
-            }
-            guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
-            wait = min(wait * 4, policy.maximumRetryAfter)
-        }
     }
 }

@@ -105,14 +105,14 @@ extension TokenManager {
         let id = core.withLock { core -> Int? in
             guard core.machine.end(of: owner) == nil else { return nil }
             let id = core.machine.makeID()
-            core.endings[id] = Ending(owner: owner, perform: perform)
+            core.endings.add(id, owner, perform)
             return id
         }
         guard let id else {
             perform()
             return {}
         }
-        return { [weak self] in _ = self?.core.withLock { $0.endings.removeValue(forKey: id) } }
+        return { [weak self] in self?.core.withLock { $0.endings.remove(id) } }
     }
 }
 
@@ -125,13 +125,5 @@ extension TokenManager.Core {
         if former.situation == .unknown, owner.situation != .unknown, owner.epoch == former.epoch {
             storedOwner = owner
         }
-    }
-
-    /// Removes and returns what must be done because a session has ended.
-    mutating func takeEndings() -> [TokenManager.Ending] {
-        guard !endings.isEmpty else { return [] }
-        let due = endings.filter { machine.end(of: $0.value.owner) != nil }
-        for id in due.keys { endings[id] = nil }
-        return Array(due.values)
     }
 }

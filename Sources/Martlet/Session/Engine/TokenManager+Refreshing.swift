@@ -65,14 +65,11 @@ extension TokenManager {
     }
 
     private func lockFailed(_ error: StorageError, for job: SessionStateMachine.RefreshJob) {
-        if core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) {
-            let (now, jitter) = (time.uptime, random(in: 0...1))
-            transition { machine in
-                machine.confirmationFailed(job, RefreshError(error), at: now, jitter: jitter)
-            }
-        } else {
-            _ = finishPreparation(of: job, nil, StorePort.Answer(error), sentAt: time.wallClock)
+        guard core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) else {
+            return report(StorePort.Answer(error), to: .prepare(job))
         }
+        let moment = moment
+        transition { machine in machine.confirmationFailed(job, RefreshError(error), at: moment) }
     }
 
     private func waitFor(_ previous: Task<Void, Never>?) async throws(StorageError) {
@@ -87,28 +84,14 @@ extension TokenManager {
     private func prepare(
         _ job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
     ) async -> SessionStateMachine.Preparation {
-        let sentAt = time.wallClock
-        let preparation = await withCheckedContinuation { continuation in
-            submit(.prepare(job)) { decision, answer in
-                continuation.resume(returning: self.finishPreparation(of: job, decision, answer, sentAt: sentAt))
-            }
-        }
+        await perform(.prepare(job))
+        let preparation = core.withLock { $0.machine.preparation(of: job) }
         guard preparation == .send, let lock else { return preparation }
         // The process may have been stopped while it wrote, and then another one may have taken the lock over.
         let isHeld = await lock.isStillHeld()
-        return transition { machine in machine.lockChecked(job, isHeld: isHeld) }
-    }
-
-    /// - Parameter decision: What was decided about the record; `nil` if the store did not offer it.
-    private func finishPreparation(
-        of job: SessionStateMachine.RefreshJob, _ decision: SessionStateMachine.StoreDecision?,
-        _ answer: StorePort.Answer, sentAt: Date
-    ) -> SessionStateMachine.Preparation {
-        let (now, jitter) = (time.uptime, random(in: 0...1))
-        let snapshot = snapshot(of: answer.reading)
         return transition { machine in
-            machine.prepared(
-                job, decision, over: snapshot, failure: answer.failure, sentAt: sentAt, at: now, jitter: jitter)
+            machine.lockChecked(job, isHeld: isHeld)
+            return machine.preparation(of: job)
         }
     }
 
@@ -157,9 +140,8 @@ extension TokenManager {
         _ job: SessionStateMachine.RefreshJob, _ result: Result<TokenBundle, any Error>
     ) -> SessionStateMachine.RefreshJob? {
         let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
-        let now = time.uptime
-        let jitter = random(in: 0...1)
-        return transition { machine in machine.refreshFinished(job, outcome, at: now, jitter: jitter) }
+        let moment = moment
+        return transition { machine in machine.refreshFinished(job, outcome, at: moment) }
     }
 
     /// How long after the device has woken a response may still arrive if the time limit passed in its sleep.

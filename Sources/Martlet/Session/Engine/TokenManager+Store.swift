@@ -8,23 +8,14 @@ extension TokenManager {
     typealias StoreTask = SessionStateMachine.StoreTask
     typealias StoreDecision = SessionStateMachine.StoreDecision
 
-    /// Asks the store and reports its answer to the machine.
-    /// - Parameter asked: What the task is about now: when its time limit expires before its turn, there may be another
-    ///   session. `nil` if it is about whatever is there then.
-    func submit(_ task: StoreTask, asked: StoreDecision? = nil) {
-        submit(task) { decision, answer in
-            let snapshot = self.snapshot(of: answer.reading)
-            self.transition { machine in
-                machine.storeAnswered(
-                    task, decision ?? asked ?? machine.undecided(task), over: snapshot, failure: answer.failure)
-            }
-        }
-    }
-
-    /// Asks the store. It never blocks, so it may be called with the lock held.
-    /// - Parameter report: Called once, with the last decision of the machine about the record, if the store asked for
-    ///   one, and the answer.
-    func submit(_ task: StoreTask, report: @escaping @Sendable (StoreDecision?, StorePort.Answer) -> Void) {
+    /// Asks the store and reports its answer to the machine. It never blocks, so it may be called with the lock held.
+    /// - Parameters:
+    ///   - asked: What the task is about now: when its time limit expires before its turn, there may be another session.
+    ///     `nil` if it is about whatever is there then.
+    ///   - done: Called after that with what the store contained, unless the task was not needed any more.
+    func submit(
+        _ task: StoreTask, asked: StoreDecision? = nil, done: @escaping @Sendable (StoreReading) -> Void = { _ in }
+    ) {
         let last = Locked<StoreDecision?>(nil)
         storePort.submit { isLate in
             let undecided = self.core.withLock { core in
@@ -44,12 +35,36 @@ extension TokenManager {
                 return decision.update
             }
         } answer: { answer in
-            report(last.withLock { $0 }, answer)
+            self.report(answer, to: task, last.withLock { $0 } ?? asked)
+            done(answer.reading)
         } late: { answer in
             guard let decision = last.withLock({ $0 }) else { return }
             let snapshot = self.snapshot(of: answer.content)
             self.transition { machine in machine.storeAnsweredLate(task, decision, snapshot) }
         }
+    }
+
+    /// Asks the store. Returns what it contained when the machine has its answer, after the store's time limit at the
+    /// latest. Only for a task that is needed until then.
+    @discardableResult
+    func perform(_ task: StoreTask) async -> StoreReading {
+        await withCheckedContinuation { continuation in
+            submit(task) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Reports an answer of the store to the machine.
+    func report(_ answer: StorePort.Answer, to task: StoreTask, _ decision: StoreDecision? = nil) {
+        let (snapshot, moment) = (snapshot(of: answer.reading), moment)
+        transition { machine in
+            machine.storeAnswered(
+                task, decision ?? machine.undecided(task), over: snapshot, failure: answer.failure, at: moment)
+        }
+    }
+
+    /// What the clocks and the dice say now.
+    var moment: SessionStateMachine.Moment {
+        SessionStateMachine.Moment(uptime: time.uptime, wallClock: time.wallClock, jitter: random(in: 0...1))
     }
 
     /// The machine's decision about the record, within the store's transaction: there the lock between processes can be

@@ -36,26 +36,12 @@ extension TokenManager {
         if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
         guard store.lock != nil, !isRefreshingHere else { return false }
         // A reading that is under way may have begun before the other process wrote.
-        if lookups.waiting > 0 { _ = await lookups.run { [self] in await look() } }
-        let reading = await lookups.run { [self] in await look() }
+        if lookups.waiting > 0 { _ = await lookups.run { [self] in await perform(.read) } }
+        let reading = await lookups.run { [self] in await perform(.read) }
         if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
         // Another process has sent the refresh token, and the server may have replaced the access token already.
         guard case .found(let record)? = reading, record.stamp == stamp else { return false }
         return record.unresolvedJournal != nil
-    }
-
-    /// Reads the store and reports its content to the machine. Returns after the store's time limit at the latest.
-    private func look() async -> StoreReading {
-        await withCheckedContinuation { continuation in
-            submit(.read) { decision, answer in
-                let snapshot = self.snapshot(of: answer.reading)
-                self.transition { machine in
-                    machine.storeAnswered(
-                        .read, decision ?? machine.undecided(.read), over: snapshot, failure: answer.failure)
-                }
-                continuation.resume(returning: answer.reading)
-            }
-        }
     }
 
     /// Sends an event to the machine and suspends until it replies. A cancelled task returns at once.

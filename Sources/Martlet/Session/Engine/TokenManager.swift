@@ -33,14 +33,14 @@ public final class TokenManager: Sendable {
     let refresher: any TokenRefresher
     let trustedOrigins: Set<Origin>
     let store: any TokenStore
-    let revoker: TokenRevoker?
     let policy: SessionPolicy
     let random: RandomSource
     let tokenEndpoint: TokenEndpointClient
-    let connectivity: (any ConnectivityMonitor)?
     let limits: TimeLimits
     let storeLimits: TimeLimits
     let storePort: StorePort
+    let revocations: Revocations
+    let networkReturn: NetworkReturn
     /// The reading of the store under way, for callers whose replays were rejected.
     let lookups: SingleFlight<StoreReading>
     /// State that features of higher layers attach to the session.
@@ -70,8 +70,6 @@ public final class TokenManager: Sendable {
         var events = Broadcast<SessionEvent>()
         /// The refresh in progress, or the last one.
         var refresh: RunningRefresh?
-        /// The last revocation.
-        var revocation: Task<Void, Never>?
         /// The highest priority of the callers of a refresh whose task is about to start; `nil` if none is.
         var startingPriority: TaskPriority?
         /// The lock of the refresh in progress, until its result is written.
@@ -80,10 +78,8 @@ public final class TokenManager: Sendable {
         var watch: Task<Void, Never>?
         /// Whether a reading because of such a change waits for its turn.
         var hasQueuedRead = false
-        /// Waits for the network after a refresh that failed without one.
-        var networkWatch: Task<Void, Never>?
         /// The streams that end with the session that they belong to.
-        var endings: [Int: Ending] = [:]
+        var endings = SessionEndings()
 
         init(machine: SessionStateMachine) {
             self.machine = machine
@@ -103,12 +99,6 @@ public final class TokenManager: Sendable {
         /// Raises the priority of the step under way: acquiring the lock, or the exchange with the token endpoint.
         var escalateStep: (@Sendable (TaskPriority) -> Void)?
         var priority: TaskPriority
-    }
-
-    /// What to do when the session of a stream ends.
-    struct Ending {
-        let owner: CallOwner
-        let perform: @Sendable () -> Void
     }
 
     /// A manager of one session.
@@ -147,14 +137,13 @@ public final class TokenManager: Sendable {
         self.baseURL = baseURL
         self.store = store
         self.refresher = refresher
-        self.revoker = revoker
         self.scheme = scheme
         self.rejection = rejection
         self.policy = policy
         self.trustedOrigins = trustedOrigins
         self.allowsInsecureHTTP = allowsInsecureHTTP
         self.transport = transport
-        self.connectivity = connectivity
+        self.networkReturn = NetworkReturn(connectivity)
         let time = time ?? .system
         self.time = time
         self.random = RandomSource(random)
@@ -164,6 +153,7 @@ public final class TokenManager: Sendable {
             headers: headers)
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
+        self.revocations = Revocations(revoker, over: tokenEndpoint, policy: policy, time: time, limits: limits)
         self.storePort = StorePort(store, timeout: policy.storeTimeout, time: time)
         self.lookups = SingleFlight(time: time, outlivesCallers: true)
         self.core = Locked(
@@ -175,7 +165,6 @@ public final class TokenManager: Sendable {
     deinit {
         let listeners = core.withLock { core in
             core.watch?.cancel()
-            core.networkWatch?.cancel()
             var listeners = core.states.finish()
             listeners += core.events.finish()
             return listeners
@@ -288,8 +277,7 @@ extension TokenManager {
         let now = time.wallClock
         transition { machine in machine.signedOut(at: now) }
         _ = await wait { machine, waiter, _ in machine.deletionAwaited(by: waiter) }
-        let revocation = core.withLock { $0.revocation }
-        if limit > .zero, let revocation { _ = await limits.run(within: limit) { await revocation.value } }
+        if limit > .zero { await revocations.finish(within: limit) }
     }
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.

@@ -117,7 +117,7 @@ import Testing
         output.add(tokens.state)
         let client = NetworkClient(tokens: tokens, config: config { configure(&$0, output) })
         output.add(await error { try await client.send(Get("/me")) })
-        let isRevoked = tokens.revoker != nil && tokens.state.isSignedIn
+        let isRevoked = tokens.revocations.revoker != nil && tokens.state.isSignedIn
         await tokens.signOut()
         for await event in events {
             output.add(event)

@@ -25,7 +25,8 @@ extension SessionStateMachine {
         _ task: StoreTask, _ reading: StoreReading, deadlines: TokenDeadlines? = nil, failure: StorageError? = nil
     ) -> StoreUpdate {
         let decision = decide(task, over: reading, hasLostLock: false, at: Self.wallClock)
-        storeAnswered(task, decision, over: .init(reading: reading, deadlines: deadlines), failure: failure)
+        storeAnswered(
+            task, decision, over: .init(reading: reading, deadlines: deadlines), failure: failure, at: .test())
         return decision.update
     }
 
@@ -34,8 +35,14 @@ extension SessionStateMachine {
         preparing job: RefreshJob, _ reading: StoreReading, failure: StorageError? = nil, at now: Duration = .zero
     ) -> Preparation {
         let decision = decide(.prepare(job), over: reading, hasLostLock: false, at: Self.wallClock)
-        return prepared(
-            job, decision, over: .init(reading: reading), failure: failure, sentAt: Self.wallClock, at: now, jitter: 0)
+        storeAnswered(.prepare(job), decision, over: .init(reading: reading), failure: failure, at: .test(now))
+        return preparation(of: job)
+    }
+
+    mutating func refreshFinished(
+        _ job: RefreshJob, _ outcome: RefreshOutcome, at now: Duration, jitter: Double
+    ) -> RefreshJob? {
+        refreshFinished(job, outcome, at: .test(now, jitter: jitter))
     }
 
     /// A caller that begins now asks for a token.
@@ -53,6 +60,12 @@ extension SessionStateMachine {
     /// The refresh that the machine has started.
     mutating func takeRefresh() -> RefreshJob? {
         takeActions().compactMap { if case .refresh(let job) = $0 { job } else { nil } }.last
+    }
+}
+
+extension SessionStateMachine.Moment {
+    static func test(_ now: Duration = .zero, jitter: Double = 0) -> Self {
+        Self(uptime: now, wallClock: SessionStateMachine.wallClock, jitter: jitter)
     }
 }
 

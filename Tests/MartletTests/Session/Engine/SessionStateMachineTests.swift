@@ -214,7 +214,7 @@ import Testing
         _ = machine.refreshFinished(
             job, .terminal(.refreshTokenRejected(code: "invalid_grant")), at: .zero, jitter: 0)
         machine.answer(.confirmExpiry, .found(record))
-        #expect(machine.identity == .expired(.rotationLost, record.id))
+        #expect(machine.absence == .expired(.rotationLost, record.id))
     }
 
     @Test("after a rejected token had been replaced by another process, a rejection of its tokens is rotationLost")
@@ -229,7 +229,7 @@ import Testing
         let job = sentJob(in: reject(&machine, newer, waiter: 2), &machine)
         _ = machine.refreshFinished(job, refused, at: .zero, jitter: 0)
         machine.answer(.confirmExpiry, .found(newer))
-        #expect(machine.identity == .expired(.rotationLost, record.id))
+        #expect(machine.absence == .expired(.rotationLost, record.id))
     }
 
     // MARK: - Setup

@@ -55,10 +55,10 @@ import Testing
         let record = StoredSession(id: SessionID(), generation: 2, bundle: .fresh(2))
         let early = machine.undecided(.read)
         machine.signedOut(at: SessionStateMachine.wallClock)
-        machine.storeAnswered(.read, early, over: .init(reading: .found(record)), failure: nil)
-        #expect(machine.identity == .signedOut)
+        machine.storeAnswered(.read, early, over: .init(reading: .found(record)), failure: nil, at: .test())
+        #expect(machine.absence == .signedOut)
         machine.answer(.read, .found(record))
-        #expect(machine.identity == .signedOut)
+        #expect(machine.absence == .signedOut)
         machine.answer(.end, .found(record))
         #expect(machine.currentRecord == record)
     }

@@ -79,7 +79,7 @@ import Testing
         machine.storeAnsweredLate(.write, decision, .init(reading: .found(carol)))
         machine.answer(.write, .unavailable(failure), failure: failure)
         #expect(machine.answer(.write, .empty) == .keep)
-        #expect(machine.identity == .signedOut)
+        #expect(machine.absence == .signedOut)
     }
 
     @Test("a sign-in whose write failed replaces what it knew, even if another process has refreshed it, and no more")
@@ -112,7 +112,7 @@ import Testing
         let reason = ExpiryReason.refreshTokenRejected(code: nil)
         _ = machine.refreshFinished(job, .terminal(reason), at: .zero, jitter: 0)
         #expect(machine.answer(.confirmExpiry, .found(ada)) == .keep)
-        #expect(machine.identity == .expired(reason, bob.id))
+        #expect(machine.absence == .expired(reason, bob.id))
         #expect(machine.answer(.end, .found(ada)).ends)
     }
 
@@ -121,7 +121,7 @@ import Testing
         var machine = Machine.restored(ada, sharesStore: true)
         machine.signedOut(at: SessionStateMachine.wallClock)
         machine.answer(.read, .found(bob))
-        #expect(machine.identity == .signedOut)
+        #expect(machine.absence == .signedOut)
         #expect(machine.answer(.end, .found(bob)) == .keep)
         #expect(machine.currentRecord == bob)
     }
@@ -136,7 +136,7 @@ import Testing
         machine.storeAnsweredLate(.write, decision, .init(reading: .found(ada)))
         #expect(machine.needs(.end, isLate: true))
         #expect(machine.answer(.end, .found(ada)).ends)
-        #expect(machine.identity == .signedOut)
+        #expect(machine.absence == .signedOut)
     }
 
     @Test("a sign-in that a late write has stored becomes visible only after its own write") func lateWriteOfNext() {
@@ -160,7 +160,7 @@ import Testing
             machine.answer(.end, .found(ada))
             _ = machine.takeActions()
             machine.answer(.read, .found(ada))
-            #expect(machine.identity == .signedOut)
+            #expect(machine.absence == .signedOut)
             #expect(machine.takeActions() == [.store(.end)])
             // It may be the record of a later sign-in that cannot be read.
             #expect(
@@ -174,7 +174,7 @@ import Testing
     func returningRecord() {
         var machine = Machine.restored(ada, sharesStore: true)
         machine.answer(.read, .empty)
-        #expect(machine.identity == .signedOut)
+        #expect(machine.absence == .signedOut)
         machine.answer(.read, .found(ada))
         #expect(machine.currentRecord == ada)
     }
@@ -208,7 +208,7 @@ import Testing
             if isLate {
                 machine.storeAnsweredLate(.write, decision, .init(reading: .found(bob)))
             } else {
-                machine.storeAnswered(.write, decision, over: .init(reading: .found(ada)), failure: nil)
+                machine.storeAnswered(.write, decision, over: .init(reading: .found(ada)), failure: nil, at: .test())
             }
             #expect(machine.takeActions() == [.revoke(ada.bundle, expiresAt: nil)])
         }
@@ -247,7 +247,7 @@ import Testing
         #expect(machine.currentRecord == carol && machine.needs(.end))
         machine.answer(.read, .empty)
         machine.answer(.end, .empty)
-        #expect(machine.identity == .signedOut)
+        #expect(machine.absence == .signedOut)
     }
 
     @Test("a delay that began for a reading keeps the manager once there is something to write") func workDuringDelay()

@@ -1,0 +1,29 @@
+/// Waits for the network after a refresh that failed without one.
+final class NetworkReturn: Sendable {
+    private let connectivity: (any ConnectivityMonitor)?
+    private let watch = Locked<Task<Void, Never>?>(nil)
+
+    init(_ connectivity: (any ConnectivityMonitor)?) {
+        self.connectivity = connectivity
+    }
+
+    deinit {
+        watch.withLock { $0?.cancel() }
+    }
+
+    /// Calls a closure once when the device has a network again. If it seems to have one now, it must first lose it. Does
+    /// nothing while another closure waits.
+    func callOnce(_ perform: @escaping @Sendable () -> Void) {
+        guard let connectivity else { return }
+        watch.withLock { watch in
+            guard watch == nil else { return }
+            watch = Task { [weak self] in
+                for await isConnected in connectivity.updates.dropFirst() where isConnected {
+                    // Before the call: a refresh that fails because of it may wait again.
+                    self?.watch.withLock { $0 = nil }
+                    return perform()
+                }
+            }
+        }
+    }
+}

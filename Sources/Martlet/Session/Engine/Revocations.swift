@@ -1,0 +1,57 @@
+/// Tells the server which tokens are no longer in use. A failed attempt is repeated a few times at growing intervals: a
+/// user may sign out while offline.
+final class Revocations: Sendable {
+    let revoker: TokenRevoker?
+    private let endpoint: TokenEndpointClient
+    private let policy: SessionPolicy
+    private let time: any TimeSource
+    private let limits: TimeLimits
+    private let last = Locked<Task<Void, Never>?>(nil)
+
+    init(
+        _ revoker: TokenRevoker?, over endpoint: TokenEndpointClient, policy: SessionPolicy, time: any TimeSource,
+        limits: TimeLimits
+    ) {
+        self.revoker = revoker
+        self.endpoint = endpoint
+        self.policy = policy
+        self.time = time
+        self.limits = limits
+    }
+
+    /// Starts the revocation of tokens without waiting for it.
+    /// - Parameters:
+    ///   - expiresAt: From this time on the access token is not sent, because a strict server would reject the revocation
+    ///     for it; `nil` if its lifetime is unknown.
+    ///   - report: Called after each attempt.
+    func start(_ bundle: TokenBundle, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void) {
+        guard let revoker else { return }
+        let task = Task { await revoke(bundle, with: revoker, expiringAt: expiresAt, report) }
+        last.withLock { $0 = task }
+    }
+
+    /// Waits for the last revocation.
+    func finish(within limit: Duration) async {
+        guard let task = last.withLock({ $0 }) else { return }
+        _ = await limits.run(within: limit) { await task.value }
+    }
+
+    private func revoke(
+        _ bundle: TokenBundle, with revoker: TokenRevoker, expiringAt expiresAt: Duration?,
+        _ report: @Sendable (SessionEvent) -> Void
+    ) async {
+        var wait = policy.firstBackoff
+        for attempt in 1...6 {
+            let isExpired = expiresAt.map { $0 <= time.uptime } ?? false
+            let result = await limits.run(within: policy.refreshTimeout) { [endpoint] in
+                try await revoker.revoke(bundle, sendingAccessToken: !isExpired, over: endpoint)
+            }
+            switch result {
+            case .success: return report(.revoked)
+            case .failure(let error): report(.revocationFailed(Redaction.redact(String(describing: error))))
+            }
+            guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
+            wait = min(wait * 4, policy.maximumRetryAfter)
+        }
+    }
+}
