@@ -11,7 +11,7 @@ struct Tally {
     /// The situations that are counted.
     private enum Kind: Int, CaseIterable {
         case calls, cancellations, signIns, signOuts, refreshes, lost, replays, late, refusals, reuse, adoptions
-        case elsewhere, expiries, rotationLost, discarded, requests, rejections, redirects, pieces
+        case elsewhere, expiries, rotationLost, discarded, requests, rejections, probes, redirects, pieces
         case revocations, deaths, diskFailures, thefts, jumps
 
         var text: String {
@@ -33,6 +33,7 @@ struct Tally {
             case .discarded: "results discarded"
             case .requests: "requests"
             case .rejections: "requests rejected"
+            case .probes: "rejected tokens probed"
             case .redirects: "requests redirected"
             case .pieces: "pieces of streams"
             case .revocations: "sessions revoked"
@@ -92,6 +93,7 @@ struct Tally {
         case .adopted: count(.adoptions)
         case .signedOutElsewhere: count(.elsewhere)
         case .refreshDiscarded: count(.discarded)
+        case .tokenProbed: count(.probes)
         case .expired(_, let reason):
             count(.expiries)
             if reason == .rotationLost { count(.rotationLost) }

@@ -79,6 +79,34 @@ extension Invariant {
 }
 
 extension Facts {
+    /// When a process let calls probe a token that is being replaced.
+    fileprivate func probes(of stamp: SessionStamp, since start: Int, in life: Life) -> [Duration] {
+        let end = endOfRefresh(after: start, in: life)
+        return events.filter {
+            $0.life == life && $0.position > start && time($0.position) <= end && $0.event == .tokenProbed(stamp)
+        }.map { time($0.position) }
+    }
+
+    /// The calls that went out with a rejected token while it was being replaced, until one was accepted. An interceptor
+    /// may have held back those that were made before the rejection.
+    fileprivate func requestsWithRejected(
+        _ token: TokenName, since start: Int, in life: Life
+    ) -> [(call: Int, at: Duration)] {
+        // Processes report an event after it has happened, and a request may be on its way when that happens.
+        let end = endOfRefresh(after: start, in: life)
+        let carriers = requests.filter { $0.exchange.life == life && $0.exchange.token == token }
+        let during = carriers.filter { time($0.position) > time(start) && time($0.position) < end }
+        let accepted = during.compactMap { _, exchange in
+            (200..<400).contains(exchange.status ?? 0) ? exchange.answeredAt : nil
+        }.min()
+        return during.compactMap { position, exchange in
+            guard time(position) < accepted ?? .seconds(Int64.max), let call = call(exchange.call) else { return nil }
+            let isFirst = !carriers.contains { $0.position < position && $0.exchange.call == exchange.call }
+            let isHeldBack = script.interceptor != .none && call.position < start
+            return isFirst && !isHeldBack ? (exchange.call, time(position)) : nil
+        }
+    }
+
     /// The token of a session that its process had handed out before a call began, if it was valid when the call
     /// returned.
     fileprivate func validToken(of family: Int, in call: Call) -> TokenName? {
@@ -176,6 +204,25 @@ extension Invariant {
             let isRejected = exchange.status == 401 && (exchange.answeredAt ?? .zero) < limit ?? .zero
             last = isRejected ? exchange.token : nil
             rejections[call.number] = (count, last)
+        }
+        return nil
+    }
+
+    static let probesAreLimited = Invariant(
+        rule: "While a rejected token is being replaced, one call a second goes out with it, until one is accepted."
+    ) { facts in
+        for (start, life, event) in facts.events {
+            guard case .refreshStarted(let stamp, .rejected) = event, let family = facts.family(of: stamp.session)
+            else { continue }
+            let token = TokenName(family: family, number: stamp.rotation)
+            let probes = facts.probes(of: stamp, since: start, in: life)
+            for (former, next) in zip(probes, probes.dropFirst()) where next - former < .seconds(1) {
+                return "process \(life.process) probed \(token.text) twice within a second"
+            }
+            let sent = facts.requestsWithRejected(token, since: start, in: life)
+            for (index, request) in sent.enumerated() where index >= probes.count(where: { $0 <= request.at }) {
+                return "request \(request.call) went out with \(token.text), which was rejected"
+            }
         }
         return nil
     }

@@ -139,18 +139,19 @@ extension Invariant {
     static let budgetIsKept = Invariant(
         rule: "The server gets at most five wasteful refreshes of a session from one process within 30 seconds."
     ) { facts in
-        var starts: [Life: [(at: Duration, family: Int)]] = [:]
+        var starts: [Life: [(at: Duration, family: Int, redeemedAt: Duration)]] = [:]
         for send in facts.sends {
-            guard let at = facts.startOfWaste(send) else { continue }
+            guard let (at, redeemedAt) = facts.waste(send) else { continue }
             // A session that has ended and is found in the store again has a new budget.
             let end = facts.lastEnd(of: send.token.family, in: send.life, before: send.position)
             let earlier = (starts[send.life] ?? []).filter {
                 $0.family == send.token.family && at - $0.at < .seconds(30) && $0.at != at && $0.at > end
+                    && $0.redeemedAt > at
             }
             if Set(earlier.map(\.at)).count >= 5 {
                 return "refresh \(send.number) is the sixth wasteful one within 30 s"
             }
-            starts[send.life, default: []].append((at, send.token.family))
+            starts[send.life, default: []].append((at, send.token.family, redeemedAt))
         }
         return nil
     }
@@ -205,14 +206,18 @@ extension Facts {
         return end.map { time($0.position) } ?? .seconds(-1)
     }
 
-    /// When the process started this refresh, if the token had not lived for half of its life and served no request.
-    fileprivate func startOfWaste(_ send: Send) -> Duration? {
-        let starts = events.filter { position, life, event in
-            guard life == send.life, case .refreshStarted(let stamp, _) = event, stamp.rotation == send.token.number
-            else { return false }
-            return family(of: stamp.session) == send.token.family && time(position) <= time(send.position)
+    /// When the process started this refresh, and when a call that it was for has been accepted, if the token had not
+    /// lived for half of its life, or served no other request.
+    fileprivate func waste(_ send: Send) -> (start: Duration, redeemedAt: Duration)? {
+        let never = Duration.seconds(Int64.max)
+        let starts = events.compactMap { position, life, event -> (at: Duration, SessionEvent.RefreshReason)? in
+            guard life == send.life, case .refreshStarted(let stamp, let reason) = event,
+                stamp.rotation == send.token.number, family(of: stamp.session) == send.token.family,
+                time(position) <= time(send.position)
+            else { return nil }
+            return (time(position), reason)
         }
-        guard let start = starts.last.map({ time($0.position) }),
+        guard let (start, reason) = starts.last,
             // The process may have looked at the clock before it jumped.
             !jumps.contains(where: { time($0.position) + $0.duration == start })
         else { return nil }
@@ -221,10 +226,39 @@ extension Facts {
                 $0.exchange.life == send.life && $0.exchange.token == send.token
                     && (200..<400).contains($0.exchange.status ?? 0)
             }
-            return hasServed ? nil : start
+            guard hasServed else { return (start, never) }
+            return reason == .rejected ? (start, acceptance(insteadOf: send) ?? never) : nil
         }
         // A process that read the token from the disk estimates its age by the wall clock.
         guard let issued = issuedAt(send.token), wallClockChanges.allSatisfy({ $0 > send.position }) else { return nil }
-        return start - issued < .seconds(lifetime) / 2 ? start : nil
+        return start - issued < .seconds(lifetime) / 2 ? (start, never) : nil
+    }
+
+    /// When a call whose token was rejected has been accepted with a newer one.
+    private func acceptance(insteadOf send: Send) -> Duration? {
+        let rejected = Set(
+            requests.filter {
+                $0.exchange.life == send.life && $0.exchange.token == send.token && $0.exchange.status == 401
+            }.map(\.exchange.call))
+        return requests.compactMap { _, exchange in
+            guard let token = exchange.token, rejected.contains(exchange.call), token.family == send.token.family,
+                token.number > send.token.number, (200..<400).contains(exchange.status ?? 0)
+            else { return nil }
+            return exchange.answeredAt
+        }.min()
+    }
+
+    /// When a refresh that a process reported at a position had ended.
+    func endOfRefresh(after start: Int, in life: Life) -> Duration {
+        let end = events.first { position, other, event in
+            guard position > start, other == life else { return false }
+            switch event {
+            case .refreshSucceeded, .refreshFailed, .refreshDiscarded, .adopted, .expired, .signedOut,
+                .signedOutElsewhere, .signedIn, .restored:
+                return true
+            default: return false
+            }
+        }
+        return end.map { time($0.position) } ?? .seconds(Int64.max)
     }
 }

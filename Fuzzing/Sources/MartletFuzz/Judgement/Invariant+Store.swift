@@ -65,7 +65,7 @@ extension Invariant {
                 // steps that met trouble in the same millisecond.
                 let isLate = facts.isStoredLate(call)
                 // A sign-in that could not be written gives way to one that its process had not read.
-                if isLate, facts.isStoredLate(other) || other.life != call.life { return true }
+                if isLate, facts.isStoredLate(other) || facts.isUnknown(other, to: call) { return true }
                 return facts.time(end) == facts.time(call.position)
                     && (isLate || facts.hasTrouble(other.life, from: other.position, to: end))
             }
@@ -110,6 +110,14 @@ extension Facts {
     fileprivate func isStoredLate(_ call: Call) -> Bool {
         guard let family = call.family, let response = call.response?.position else { return false }
         return (store.durable[TokenName(family: family, number: 0)] ?? .max) > response
+    }
+
+    /// Whether the process of a sign-in could not know that a sign-in or sign-out of another process came before it: the
+    /// store has not told it since, or the other process may have written late.
+    fileprivate func isUnknown(_ other: Call, to call: Call) -> Bool {
+        guard other.life != call.life else { return false }
+        return hasTrouble(other.life, from: other.position, to: other.end)
+            || !store.hasRead(call.life, from: other.end, to: call.position)
     }
 
     /// Whether a process had a reason to delete a record.

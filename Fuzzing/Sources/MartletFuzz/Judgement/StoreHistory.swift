@@ -154,6 +154,13 @@ extension StoreHistory {
         troubles.contains { $0.life == life && $0.from < last && first < $0.to }
     }
 
+    /// Whether a process has read the record in an interval.
+    func hasRead(_ life: Life, from first: Int, to last: Int) -> Bool {
+        operations.contains {
+            $0.life == life && $0.requested > first && $0.completed ?? .max < last && !$0.hasFailed
+        }
+    }
+
     /// Whether the record of a session was deleted or overwritten in an interval.
     func hasLeft(_ family: Int, from first: Int, to last: Int) -> Bool {
         changes.contains {

@@ -20,6 +20,8 @@ struct RequestPlan: Sendable, Hashable {
     var isPost = false
     var body = Payload.none
     var redirect: Redirect?
+    /// Whether the endpoint rejects every token, although the others accept it.
+    var isPicky = false
 }
 
 /// The endpoint of a call. Its path names the call.

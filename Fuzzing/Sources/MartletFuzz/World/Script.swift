@@ -80,8 +80,8 @@ struct Script: Sendable {
         let isRich = dice.isTrue(inPercent: 35)
         slots = isRich ? dice.pick([nil, 1, 1, 2]) : nil
         interceptor = isRich ? dice.pick([.none, .waits, .waits, .calls]) : .none
-        var author = Author(
-            hasChanges: dice.isTrue(inPercent: 60), isRich: isRich, isHectic: dice.isTrue(inPercent: 6), dice: dice)
+        let haste: Author.Haste? = dice.isTrue(inPercent: 9) ? dice.pick([.renewals, .renewals, .rejections]) : nil
+        var author = Author(hasChanges: dice.isTrue(inPercent: 60), isRich: isRich, haste: haste, dice: dice)
         let hasDeaths = author.dice.isTrue(inPercent: 40)
         processes = (0..<count).map { _ in author.lives(hasDeaths: hasDeaths) }
         disturbances = author.disturbances()
@@ -95,8 +95,10 @@ extension Script {
         let hasChanges: Bool
         /// Whether there are other requests than simple ones.
         let isRich: Bool
-        /// Whether callers force one refresh after the other.
-        let isHectic: Bool
+        /// Why one refresh follows the other: callers force it, or an endpoint rejects every token.
+        enum Haste { case renewals, rejections }
+
+        let haste: Haste?
         var dice: SeededGenerator
 
         mutating func lives(hasDeaths: Bool) -> [LifeScript] {
@@ -125,8 +127,8 @@ extension Script {
         }
 
         private mutating func steps() -> [Step] {
-            (0..<(isHectic ? 8 : dice.pick([1, 1, 1, 2, 2, 3]))).map { _ in
-                let (wait, what) = (isHectic ? dice.pick([.zero, .milliseconds(500)]) : wait(), what())
+            (0..<(haste != nil ? 8 : dice.pick([1, 1, 1, 2, 2, 3]))).map { _ in
+                let (wait, what) = (haste != nil ? dice.pick([.zero, .milliseconds(500)]) : wait(), what())
                 return Step(wait: wait, what: what, cancelledAfter: patience(for: what))
             }
         }
@@ -142,7 +144,12 @@ extension Script {
 
         private mutating func what() -> Step.What {
             switch dice.number(below: 20) {
-            case 0...6: isHectic ? .renewal : .token
+            case 0...6:
+                switch haste {
+                case .renewals: .renewal
+                case .rejections: .request(RequestPlan(isPicky: true))
+                case nil: .token
+                }
             case 7, 8: isRich ? .request(plan()) : .token
             case 9...12: .request(plan())
             case 13...15: .renewal
@@ -154,14 +161,15 @@ extension Script {
         private mutating func plan() -> RequestPlan {
             guard isRich else {
                 let body: RequestPlan.Payload = dice.isTrue(inPercent: 25) ? .ofUnknownLength : .none
-                return RequestPlan(body: body)
+                return RequestPlan(body: body, isPicky: dice.isTrue(inPercent: 10))
             }
             let kind: RequestPlan.Kind = dice.pick([.plain, .plain, .plain, .plain, .stream, .events])
             return RequestPlan(
                 kind: kind, authentication: dice.pick([.required, .required, .ifSignedIn, .ifSignedIn, .none]),
                 isPost: kind == .plain && dice.isTrue(inPercent: 40),
                 body: dice.pick([.none, .short, .ofUnknownLength]),
-                redirect: dice.pick([nil, nil, .sameOrigin, .sameOrigin, .otherOrigin]))
+                redirect: dice.pick([nil, nil, .sameOrigin, .sameOrigin, .otherOrigin]),
+                isPicky: kind != .inner && dice.isTrue(inPercent: 10))
         }
 
         private mutating func wait() -> Duration {

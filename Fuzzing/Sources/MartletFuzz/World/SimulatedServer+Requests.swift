@@ -99,7 +99,7 @@ extension SimulatedServer {
         }
         // Another server's 401 does not concern the token, which it did not get.
         if request.authority != Self.host { return .success(response(dice.isTrue(inPercent: 20) ? 401 : 200)) }
-        if let token, !isAccepted(token) { return .success(response(401)) }
+        if let token, !isAccepted(token) || plan(of: call).isPicky { return .success(response(401)) }
         let response = accept(request, call, plan(of: call), power)
         // Users sign out while requests are redirected.
         if response.head.status.code == 307, !isCalm {

@@ -92,6 +92,7 @@ extension SessionStateMachine {
             // The earliest journal counts: the fate of the refresh token has been unknown since then.
             var record = record
             record.journal = found?.journal(of: record) ?? record.journal
+            if let found, found.id == record.id { record.generation = max(record.generation, found.generation) }
             return .write(record)
         // Only the first write of a sign-in may replace an unreadable record. A retry must not: the record may belong to
         // a later sign-in.
@@ -143,6 +144,10 @@ extension SessionStateMachine {
         guard let order = reading.order else { return }
         known = max(known ?? order, order)
         if case .ended(let found) = reading { mark = EndMark.later(mark, found) }
+        // A write that was reported as failed may have taken a higher one.
+        if case .found(let record) = reading, record.id == session?.record.id {
+            session?.raiseGeneration(to: record.generation)
+        }
     }
 }
 

@@ -198,6 +198,7 @@ extension SessionStateMachine {
         // Without any reading the clock decides. A refresh of an earlier session, by another process, changes nothing.
         let earlier = SessionOrder.end(ofGeneration: known?.generation ?? session.record.generation - 1)
         self.session?.base = .upTo(earlier)
+        self.session?.raiseGeneration(to: min(earlier.generation + 1, StoredSession.highestGeneration))
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
 

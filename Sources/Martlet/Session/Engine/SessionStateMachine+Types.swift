@@ -334,9 +334,19 @@ extension SessionStateMachine.ActiveSession {
         return now < deadlines.expiresAt
     }
 
+    /// Gives the session a place above what it replaces.
+    mutating func raiseGeneration(to generation: Int) {
+        record.generation = max(record.generation, generation)
+        guard case .storing(var next, let deadlines) = refresh else { return }
+        next.generation = record.generation
+        refresh = .storing(next, deadlines)
+    }
+
     /// Makes tokens the current ones, and forgets the rejection and the failures of the previous ones.
     mutating func install(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
+        let generation = max(self.record.generation, record.generation)
         self.record = record
+        self.record.generation = generation
         self.deadlines = deadlines
         refresh = .idle
         standing = .good

@@ -82,6 +82,29 @@ import Testing
         #expect(machine.absence == .signedOut)
     }
 
+    @Test("a sign-in that another process has preceded by the clock, and that is written late, is not taken for ended")
+    func writtenLateAboveAnother() {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 1)
+        let early = machine.undecided(.read)
+        let ada = StoredSession(id: SessionID(), generation: 5, bundle: .pair("ada"))
+        let bob = StoredSession(id: SessionID(), generation: 5, bundle: .pair("bob"))
+        machine.signedIn(bob, deadlines: nil, by: 2)
+        machine.storeAnswered(.read, early, over: .init(reading: .found(ada)), failure: nil, at: .test())
+        let decision = machine.decide(.write, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
+        guard case .write(let written) = decision.update else {
+            Issue.record("nothing was written")
+            return
+        }
+        // The answer comes after the time limit.
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        machine.storeAnsweredLate(.write, decision, .init(reading: .found(written)))
+        #expect(machine.answer(.end, .found(written)) == .keep)
+        machine.answer(.read, .found(written))
+        #expect(machine.currentRecord == written)
+        #expect(!machine.needs(.write))
+    }
+
     @Test("a sign-in whose write failed replaces what it knew, even if another process has refreshed it, and no more")
     func retryKnowsItsBase() {
         var machine = unwritten(bob, over: ada)
