@@ -70,7 +70,7 @@ faults() {
             exit 1
         fi
         found=MISSED
-        for tool in "fuzz --unchecked" "search --first --depth 9 --disturbances 2"; do
+        for tool in "fuzz --unchecked" "search --first --depth 9 --disturbances 1"; do
             start=$SECONDS
             "$scratch/Fuzzing/.build/debug/martlet-"$tool --seconds "$duration" >"$log" 2>&1 && continue
             found="${tool%% *}, $((SECONDS - start)) s" && break

@@ -168,7 +168,7 @@ extension Invariant {
             // While a sign-in is being stored, its session is current but not yet reported.
             let isChanging = !facts.changes(in: call.life, at: call.position).isEmpty
             switch (call.situation, exchange.token) {
-            case (.session(let held), let token?) where token.family != held && !isChanging:
+            case (.session(let held), let token?) where token.family != held:
                 return "\(what), although it was made in session \(held)"
             case (.session(let held), nil): return "\(what), although it was made in session \(held)"
             case (.signedOut, _?) where !isChanging, (.expired, _?) where !isChanging:

@@ -91,8 +91,8 @@ extension Invariant {
                 }), let refused = refusal.refused, refused.reason == .spent, let spender = facts.spender(of: refusal)
             else { continue }
             // The reason is that of the process that has expired the session first, and has left it in the mark.
-            let isAdopted = facts.expiries.contains { other in
-                other.0 < position && other.1 != life && other.2 == family && other.3 == reason
+            let isAdopted = facts.store.changes.contains {
+                $0.position < position && $0.life != life && $0.old?.family == family && $0.new == nil
             }
             if isAdopted { continue }
             // The journal was not written or not read.

@@ -156,22 +156,32 @@ extension Facts {
     func isDoubtful(_ family: Int) -> Bool { script.processes.count > 1 && store.doubtful.contains(family) }
 
     /// Whether another process deleted or replaced the record of a session, and was killed then, or could not read what
-    /// it replaced or deleted: a sign-out in the millisecond of a sign-in deletes only what it cannot read. It alone knew
-    /// that the tokens had to be revoked.
+    /// it replaced or deleted: a process that has read nothing deletes also what it cannot read. It alone
+    /// knew that the tokens had to be revoked.
     fileprivate func isEndedUnknowingly(_ family: Int, in life: Life) -> Bool {
         store.changes.contains { change in
             guard change.life != life, change.old?.family == family, change.new?.family != family,
-                !endings.contains(where: { $0.life == life && $0.family == family })
+                !endings.contains(where: { $0.life == life && $0.family == family }) || hasLeft(family, life)
             else { return false }
-            let isUnreadable = calls.contains {
-                guard case .signOut = $0.kind, let start = start(of: family) else { return false }
-                return change.new == nil && $0.life == change.life && time($0.position) == time(start.position)
-            }
+            let isUnreadable =
+                change.new == nil
+                && calls.contains {
+                    $0.kind.endsSessions && $0.life == change.life && $0.position < change.position
+                        && !store.hasRead(change.life, from: -1, to: $0.position)
+                }
             return isUnreadable || store.deaths[change.life].map { $0 > change.position } == true
                 || events.contains { position, other, event in
                     guard case .replacedUnreadableRecord = event else { return false }
                     return other == change.life && position > change.position
                 }
+        }
+    }
+
+    /// Whether a process found that another one had ended a session.
+    private func hasLeft(_ family: Int, _ life: Life) -> Bool {
+        events.contains { _, other, event in
+            guard other == life, case .signedOutElsewhere(let session) = event else { return false }
+            return self.family(of: session) == family
         }
     }
 

@@ -135,16 +135,20 @@ extension Facts {
 }
 
 extension Facts {
-    /// Whether a sign-in was stored late, or a sign-out met trouble, and the wall clock was set. Then the clock orders
-    /// them, and it is wrong.
+    /// Whether a sign-in was stored late or over an unreadable record, or a sign-out met trouble, and the wall clock was
+    /// set. Then the clock orders them, and it is wrong.
     fileprivate var isOrderUnknown: Bool {
         guard !wallClockChanges.isEmpty else { return false }
-        return calls.contains { call in
-            switch call.kind {
-            case .signIn, .login: isStoredLate(call)
-            case .signOut: hasTrouble(call.life, from: call.position, to: call.end)
-            case .token, .renewal, .request: false
-            }
+        let isOverUnreadable = events.contains { _, _, event in
+            if case .replacedUnreadableRecord = event { true } else { false }
         }
+        return isOverUnreadable
+            || calls.contains { call in
+                switch call.kind {
+                case .signIn, .login: isStoredLate(call)
+                case .signOut: hasTrouble(call.life, from: call.position, to: call.end)
+                case .token, .renewal, .request: false
+                }
+            }
     }
 }

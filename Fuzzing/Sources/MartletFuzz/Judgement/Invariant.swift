@@ -7,7 +7,8 @@ struct Invariant: Sendable {
     static let all = [
         everyCallReturns, cancelledAtOnce, validTokensAreHandedOut, unavailableIsNotSignedOut,
         requestsKeepTheirSession, callsKeepTheirSession,
-        oneReplay, probesAreLimited, tokensStayAtTheirOrigin, oneRefreshAtATime, spentTokensAreNotResent, reuseHasACause,
+        oneReplay, probesAreLimited, tokensStayAtTheirOrigin, oneRefreshAtATime, spentTokensAreNotResent,
+        reuseHasACause,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,
         endedSessionsStayInvisible, endedSessionsSendNothing, endedSessionsAreNotStored, endedSessionsAreRevoked,
         currentSessionsAreNotRevoked, durableBeforeVisible, sessionsEndForAReason, newerTokensAreAdopted, oneExpiry,

@@ -61,6 +61,8 @@ extension World {
             {
                 return
             }
+            // A sign-out of a process that has read nothing ends what it finds.
+            if case .anything? = life.tokens.machine.ending?.signOut { return }
             // Which session a damaged record belongs to is not known.
             if disk.isDamaged, rules.hasUserActed { return }
             if disk.isDamaged || !(rules[stored.family].isRefused || isRejectedForGood(stored.family)) {

@@ -24,7 +24,9 @@ final class Revocations: Sendable {
     ///   - expiresAt: From this time on the access token is not sent, because a strict server would reject the revocation
     ///     for it; `nil` if its lifetime is unknown.
     ///   - report: Called after each attempt.
-    func start(_ bundle: TokenBundle, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void) {
+    func start(
+        _ bundle: TokenBundle, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void
+    ) {
         guard let revoker else { return }
         let task = Task { await revoke(bundle, with: revoker, expiringAt: expiresAt, report) }
         last.withLock { $0 = task }

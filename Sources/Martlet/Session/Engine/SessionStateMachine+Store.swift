@@ -53,7 +53,7 @@ extension SessionStateMachine {
         case .confirmExpiry:
             decision.update = confirmExpiry(over: reading, hasLostLock: hasLostLock, at: wallClock)
         case .end:
-            if let ending { decision.update = end(ending, over: reading) }
+            if let ending { decision.update = end(ending, over: reading, at: wallClock) }
         }
         if case .found(let found) = reading, decision.update != .keep { decision.former = found }
         return decision
@@ -92,7 +92,7 @@ extension SessionStateMachine {
             // The earliest journal counts: the fate of the refresh token has been unknown since then.
             var record = record
             record.journal = found?.journal(of: record) ?? record.journal
-            if let found, found.id == record.id { record.generation = max(record.generation, found.generation) }
+            if let found, found.id == record.id { record.raiseGeneration(to: found.generation) }
             return .write(record)
         // Only the first write of a sign-in may replace an unreadable record. A retry must not: the record may belong to
         // a later sign-in.
@@ -117,11 +117,11 @@ extension SessionStateMachine {
     }
 
     /// Ends what a pending ending covers, and raises the mark.
-    private func end(_ ending: Ending, over reading: StoreReading) -> StoreUpdate {
+    private func end(_ ending: Ending, over reading: StoreReading, at wallClock: Date) -> StoreUpdate {
         var mark = ending.mark
         if let signOut = ending.signOut {
             let found = reading.order ?? signOut.order
-            if found > mark.order, signOut.covers(found) {
+            if found > mark.order, signOut.covers(found, at: wallClock) {
                 mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
             }
         }

@@ -168,7 +168,8 @@ extension SessionStateMachine {
         case .unreadable(let error) where session?.base == .anything && failure == nil:
             session?.replacedRecord = error
             emit(.replacedUnreadableRecord(error))
-        case .ours(let replaced?) where replaced.id != record.id && replaced.id != lastEnded && session?.base != .stored:
+        case .ours(let replaced?)
+        where replaced.id != record.id && replaced.id != lastEnded && session?.base != .stored:
             // No other process revokes the tokens.
             actions.append(.revoke(replaced.bundle, expiresAt: nil))
         default: break
@@ -196,7 +197,9 @@ extension SessionStateMachine {
             return
         }
         // Without any reading the clock decides. A refresh of an earlier session, by another process, changes nothing.
-        let earlier = SessionOrder.end(ofGeneration: known?.generation ?? session.record.generation - 1)
+        // What has ended here counts as known.
+        let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
+        let earlier = SessionOrder.end(ofGeneration: highest ?? session.record.generation - 1)
         self.session?.base = .upTo(earlier)
         self.session?.raiseGeneration(to: min(earlier.generation + 1, StoredSession.highestGeneration))
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }

@@ -144,7 +144,8 @@ extension SessionStateMachine {
     enum SignOut: Hashable, Sendable {
         /// Sign-ins before it, by the clock.
         case before(SessionOrder)
-        /// Anything, because this process has read nothing. By the clock, those are the sign-ins up to this place.
+        /// Anything, because this process has read nothing, except sign-ins that came after it by the clock. By the clock,
+        /// those before it are up to this place.
         case anything(SessionOrder)
 
         var order: SessionOrder {
@@ -153,8 +154,10 @@ extension SessionStateMachine {
             }
         }
 
-        func covers(_ order: SessionOrder) -> Bool {
-            if case .anything = self { true } else { order <= self.order }
+        func covers(_ order: SessionOrder, at wallClock: Date) -> Bool {
+            guard order > self.order, case .anything = self else { return order <= self.order }
+            // A sign-in of the future was made while the clock was ahead.
+            return order.generation > StoredSession.generation(at: wallClock)
         }
     }
 
@@ -336,17 +339,17 @@ extension SessionStateMachine.ActiveSession {
 
     /// Gives the session a place above what it replaces.
     mutating func raiseGeneration(to generation: Int) {
-        record.generation = max(record.generation, generation)
+        record.raiseGeneration(to: generation)
         guard case .storing(var next, let deadlines) = refresh else { return }
-        next.generation = record.generation
+        next.raiseGeneration(to: generation)
         refresh = .storing(next, deadlines)
     }
 
     /// Makes tokens the current ones, and forgets the rejection and the failures of the previous ones.
     mutating func install(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
-        let generation = max(self.record.generation, record.generation)
+        let former = self.record
         self.record = record
-        self.record.generation = generation
+        self.record.raiseGeneration(to: former.generation)
         self.deadlines = deadlines
         refresh = .idle
         standing = .good

@@ -71,9 +71,12 @@ struct SessionStateMachine: Hashable, Sendable {
 
     /// The generation of a sign-in now: above all that this process knows. Without any knowledge the clock decides.
     func makeGeneration(at wallClock: Date) -> Int {
-        let milliseconds = Int(exactly: (wallClock.timeIntervalSince1970 * 1000).rounded()) ?? 0
-        let highest = max(known?.generation ?? 0, mark?.order.generation ?? 0, session?.newest.record.generation ?? 0)
-        return max(highest + 1, min(milliseconds, StoredSession.highestGeneration))
+        max((highestGeneration ?? 0) + 1, StoredSession.generation(at: wallClock))
+    }
+
+    /// The highest generation that this process knows of.
+    private var highestGeneration: Int? {
+        [known?.generation, mark?.order.generation, session?.newest.record.generation].compactMap(\.self).max()
     }
 
     mutating func emit(_ event: SessionEvent) {
@@ -220,6 +223,8 @@ extension SessionStateMachine {
         let shown = session.map { $0.isVisible ? callOwner : $0.shownOwner } ?? nil
         // A write of the former session may still be on its way.
         if let former = session { learn(.found(former.newest.record)) }
+        var record = record
+        if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
         revokeCurrent()
         endSession(.sessionChanged)
         // The new record overwrites the one that was to be deleted.

@@ -62,7 +62,17 @@ public struct StoredSession: Sendable, Hashable, Codable {
         set { signIn = newValue }
     }
 
+    /// Gives the record a place above another one. A record of an earlier version, which has none, stays as it is.
+    mutating func raiseGeneration(to other: Int) {
+        if other > generation { generation = other }
+    }
+
     static let highestGeneration = 1 << 60
+
+    /// The generation of a sign-in by the clock: milliseconds since 1970.
+    static func generation(at wallClock: Date) -> Int {
+        min(Int(exactly: (wallClock.timeIntervalSince1970 * 1000).rounded()) ?? 0, highestGeneration)
+    }
 
     /// The place of this record among those of all processes.
     package var order: SessionOrder {

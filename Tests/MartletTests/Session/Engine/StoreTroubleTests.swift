@@ -105,6 +105,39 @@ import Testing
         #expect(!machine.needs(.write))
     }
 
+    @Test("a sign-in that failed to be written replaces a sign-in that its own sign-out has ended")
+    func overEndedSignIn() {
+        var machine = Machine.restored(StoredSession(id: SessionID(), generation: 1, bundle: .pair("ada")))
+        let bob = StoredSession(id: SessionID(), generation: 2, bundle: .pair("bob"))
+        machine.signedIn(bob, deadlines: nil, by: 1)
+        machine.signedOut(at: Machine.wallClock)
+        let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
+        machine.signedIn(carol, deadlines: nil, by: 2)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        // The write of the first sign-in was on its way.
+        machine.answer(.read, .found(bob))
+        #expect(machine.currentRecord?.id == carol.id)
+        guard case .write(let written) = machine.answer(.write, .found(bob)) else {
+            Issue.record("the retry wrote nothing")
+            return
+        }
+        #expect(written.id == carol.id)
+        #expect(machine.currentRecord?.id == carol.id)
+    }
+
+    @Test(
+        "a sign-out of a process that has read nothing spares only a sign-in that came after it",
+        arguments: [(-1, true), (1, false), (60_000, true)])
+    func unreadSignOut(milliseconds: Int, ends: Bool) {
+        var machine = Machine(policy: SessionPolicy(), sharesStore: true)
+        machine.signedOut(at: Machine.wallClock)
+        let generation = StoredSession.generation(at: Machine.wallClock) + milliseconds
+        let ada = StoredSession(id: SessionID(), generation: generation, bundle: .pair("ada"))
+        let later = Machine.wallClock.addingTimeInterval(1)
+        let decision = machine.decide(.end, over: .found(ada), hasLostLock: false, at: later)
+        #expect(decision.update.ends == ends)
+    }
+
     @Test("a sign-in whose write failed replaces what it knew, even if another process has refreshed it, and no more")
     func retryKnowsItsBase() {
         var machine = unwritten(bob, over: ada)
