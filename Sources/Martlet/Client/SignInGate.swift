@@ -52,7 +52,7 @@ struct SignInGate: Sendable {
         switch outcome {
         case .success(let owner): return owner
         case .failure(let error):
-            // If the user has signed in meanwhile, the failure does not matter.
+            // If the user has signed in since, the failure does not matter.
             let current = tokens.currentOwner
             if current.situation == .signedOut { throw error }
             return current

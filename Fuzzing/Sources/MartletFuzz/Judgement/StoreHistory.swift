@@ -1,7 +1,7 @@
 import Martlet
 import MartletTesting
 
-/// What the processes did with the disk and its lock, and which of their operations met trouble.
+/// The operations of the processes on the disk and its lock, and those that met trouble.
 struct StoreHistory {
     /// A read or an update of the record. A process has at most one under way.
     struct Operation {
@@ -17,7 +17,7 @@ struct StoreHistory {
         var hasFailed = false
     }
 
-    /// What a process has of the lock.
+    /// The state of the lock for a process.
     enum Lock: Sendable { case none, requested, held, lost }
 
     /// A time in which an operation of a process failed, or blocked the following ones for too long.
@@ -53,7 +53,7 @@ struct StoreHistory {
     private var current: [Life: Int] = [:]
     private var record: TokenName?
 
-    /// What a process has of the lock when it sends a token. If acquiring the lock has failed, the process continues
+    /// The state of the lock for a process that sends a token. If acquiring the lock has failed, the process continues
     /// without it, and may get a lock that it had asked for earlier.
     mutating func lockForSending(by life: Life) -> Lock {
         failures.remove(life) == nil ? locks[life] ?? .none : .lost

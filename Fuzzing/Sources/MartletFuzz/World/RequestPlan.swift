@@ -12,7 +12,7 @@ struct RequestPlan: Sendable, Hashable {
     enum Kind: Sendable { case plain, stream, events, login, inner }
     /// The body of a POST.
     enum Payload: Sendable { case none, short, ofUnknownLength }
-    /// Where the server redirects the request to.
+    /// The target of a redirect.
     enum Redirect: Sendable { case sameOrigin, otherOrigin }
 
     var kind = Kind.plain

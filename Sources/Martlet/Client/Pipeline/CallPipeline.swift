@@ -70,7 +70,7 @@ struct CallPipeline: Sendable {
         var call = try build(endpoint, body, length: length, accept: accept, start.requirement, since: start.uptime)
         call.authorization.owner = start.owner
         call.authorization.firstFailure = start.failure
-        // Interceptors and files may take time, and the token may change meanwhile.
+        // Interceptors and files may take time, in which the token may change.
         if !hasHooks, body?.inspectsFiles != true { call.authorization.firstCredential = start.credential }
         call.monitor = monitor
         call.receiver = receiver

@@ -45,7 +45,7 @@ extension SessionStateMachine {
             decision.update = merge(record, of: session, with: reading)
             if case .write(let record) = decision.update, !reading.hasJournal { decision.subject = record }
         case .clearJournal(let record):
-            // Another process may have sent the token meanwhile, and relies on the journal.
+            // Another process may have sent the token since, and relies on the journal.
             guard !hasLostLock, case .found(var found) = reading, found.hasTokens(of: record), found.journal != nil
             else { break }
             found.journal = nil

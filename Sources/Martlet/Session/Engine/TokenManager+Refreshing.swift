@@ -127,7 +127,7 @@ extension TokenManager {
         return await Self.$refreshing.withValue(refreshing) {
             await deliver(within: policy.attemptTimeout, by: limits, graceAfterSleep: Self.wakeGrace) {
                 [refresher, tokenEndpoint] in
-                // The tokens of an earlier attempt may have arrived meanwhile.
+                // The tokens of an earlier attempt may have arrived.
                 guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
                 return try await refresher.refresh(job.record.bundle, over: tokenEndpoint)
             } late: { bundle in
