@@ -22,7 +22,9 @@ extension NetworkClient {
     ///   - account: The account to store with the session.
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
-    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens.
+    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens;
+    ///   ``NetworkError/storageUnavailable(_:_:)`` if the write failed and ``SessionPolicy/requiresSavedTokens`` is set.
+    ///   Then no user is signed in.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,

@@ -6,7 +6,8 @@ public enum SessionError: Error, Sendable, Hashable {
     case expired(ExpiryReason)
     /// The session that the request belonged to has ended or was replaced by another one.
     case sessionChanged
-    /// The store cannot be read now, so it is unknown whether a user is signed in.
+    /// The store cannot be read now, so it is unknown whether a user is signed in. A sign-in throws it if the session could
+    /// not be saved and ``SessionPolicy/requiresSavedTokens`` forbids to use it. Then no user is signed in.
     case unavailable(StorageError)
     /// The token has expired or was rejected, and could not be refreshed now. The session is kept.
     case refreshFailed(RefreshError)
@@ -21,7 +22,7 @@ extension SessionError: CustomStringConvertible {
         case .signedOut: "No user is signed in. Sign in first."
         case .expired(let reason): "The session has ended: \(reason). Sign in again."
         case .sessionChanged: "The session that the request belonged to has ended. Do not send the request again."
-        case .unavailable(let error): "The stored session cannot be read now: \(error). Try again later."
+        case .unavailable(let error): "The session's store cannot be used now: \(error). Try again later."
         case .refreshFailed(let error):
             "The access token could not be refreshed: \(error). The session is kept; try again later."
         case .cancelled: "The task was cancelled."

@@ -98,9 +98,11 @@ package enum UserText: CaseIterable, Sendable {
         case .storeLocked: "Unlock this device to continue."
         case .storeUnreachable: "Your saved sign-in cannot be read at the moment. Try again."
         case .storeDamaged: "Your saved sign-in is damaged. Sign in again to continue."
-        case .storeForeign: "Something else is stored where this app keeps your sign-in. Sign in again to continue."
+        case .storeForeign:
+            "Something else is stored where this app keeps your sign-in, so it cannot be saved. Contact the app's support."
         case .storeTooNew: "Your sign-in was saved by a newer version of this app. Update the app to continue."
-        case .storeUnsafe: "Other users could read your saved sign-in, so it was not used. Sign in again to continue."
+        case .storeUnsafe:
+            "Other users can read or change the files that keep your sign-in, so they are not used. Correct their permissions."
         }
     }
 
@@ -132,9 +134,9 @@ package enum UserText: CaseIterable, Sendable {
         case .storeLocked: "계속하려면 기기의 잠금을 해제해 주세요."
         case .storeUnreachable: "지금은 로그인 정보를 읽을 수 없습니다. 다시 시도해 주세요."
         case .storeDamaged: "저장된 로그인 정보가 손상되었습니다. 계속하려면 다시 로그인해 주세요."
-        case .storeForeign: "이 앱이 로그인 정보를 보관하는 곳에 다른 데이터가 있습니다. 계속하려면 다시 로그인하세요."
+        case .storeForeign: "이 앱이 로그인 정보를 보관하는 곳에 다른 데이터가 있어 저장할 수 없습니다. 앱의 고객 지원에 문의해 주세요."
         case .storeTooNew: "로그인 정보가 이 앱의 더 새로운 버전에서 저장되었습니다. 계속하려면 앱을 업데이트해 주세요."
-        case .storeUnsafe: "저장된 로그인 정보를 다른 사람이 읽을 수 있어 사용하지 않았습니다. 계속하려면 다시 로그인해 주세요."
+        case .storeUnsafe: "로그인 정보를 보관하는 파일을 다른 사용자가 읽거나 바꿀 수 있어 사용하지 않았습니다. 파일의 접근 권한을 바로잡아 주세요."
         }
     }
 }

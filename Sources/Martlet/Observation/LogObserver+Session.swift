@@ -50,6 +50,8 @@ extension SessionEvent {
         case .storeDeleteFailed(let failure): (.notice, "the store failed to delete", failure.description)
         case .storeLockFailed(let failure): (.notice, "the store failed to lock", failure.description)
         case .storeWatchFailed(let failure): (.notice, "the store cannot be watched", failure.description)
+        case .orderedByClock:
+            (.notice, "the store could not be read, so the clock decides which sessions are earlier", "")
         case .replacedUnreadableRecord(let error):
             (.notice, "the sign-in replaced a record that could not be read", error.description)
         case .storeRecovered: (.info, "the store is up to date again", "")

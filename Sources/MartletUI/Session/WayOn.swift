@@ -32,8 +32,9 @@ extension StorageError {
         switch kind {
         // A keyring whose password is lost must not lock the user out.
         case .locked: [.unlock, .retry, .signIn]
-        case .unreachable: [.retry, .signIn]
-        case .corrupt, .tooNew, .unsafePermissions, .foreign: [.signIn, .retry]
+        // A sign-in works, but what prevents the reading may prevent the saving too.
+        case .unreachable, .unsafePermissions, .foreign: [.retry, .signIn]
+        case .corrupt, .tooNew: [.signIn, .retry]
         }
     }
 }

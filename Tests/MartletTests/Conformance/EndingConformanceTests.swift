@@ -84,6 +84,17 @@ import Testing
         #expect(await App(store: disk.open("later"), time: time).tokens.restore() == .signedOut)
     }
 
+    @Test("without any reading the clock decides, and an event says so", arguments: [false, true])
+    func clockDecides(signsOut: Bool) async throws {
+        let store = FailingTokenStore()
+        store.fail(.read, times: nil)
+        store.fail(.write, times: nil)
+        let app = App(store: store)
+        let events = app.tokens.events
+        if signsOut { await app.tokens.signOut() } else { try await app.tokens.signIn(with: app.backend.issue()) }
+        #expect(await events.first { $0 == .orderedByClock } != nil)
+    }
+
     @Test("C86: while a sign-in is being saved, no call goes out as another user than the one that is shown")
     func slowSignIn() async throws {
         let (store, gate) = (FailingTokenStore(), Gate())

@@ -75,6 +75,24 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
+    @Test("C90: an endpoint that needs no token is no probe, because it may accept any") func publicEndpoint()
+        async throws
+    {
+        let (app, gate) = try await hanging { $0 == "/broken" }
+        async let broken = app.call("/broken")
+        await gate.waitForArrivals()
+        let open = Task { try await app.client.data(for: Get("/public", .ifSignedIn)) }
+        async let waiting = app.call()
+        await waiters(3, of: app)
+        app.time.advance(by: .seconds(1))
+        #expect(await waiting.isSuccess)
+        #expect(try await open.value.status == 200)
+        let others = app.transport.requests.map(\.path).filter { $0 == "/me" || $0 == "/public" }
+        #expect(others.first == "/me")
+        gate.open()
+        #expect(await !broken.isSuccess)
+    }
+
     @Test("C90: callers that sign requests themselves get the token as soon as a probe is accepted")
     func otherClients() async throws {
         let (app, gate) = try await hanging { $0 == "/broken" }

@@ -125,6 +125,18 @@ import Testing
         try await starter.value
     }
 
+    @Test("C78: a call that waits for the store lends it its priority") func priorityOfTheStore() async throws {
+        let lock = HeldUpLock()
+        let tokens = App(store: SlowStore(reading: lock)).tokens
+        let starter = Task(priority: .background) { await tokens.restore() }
+        await lock.gate.waitForArrivals()
+        let urgent = Task(priority: .high) { await tokens.restore() }
+        while lock.priority.withLock({ $0 }) != .high { await Task.yield() }
+        lock.gate.open()
+        #expect(await urgent.value == .signedOut)
+        #expect(await starter.value == .signedOut)
+    }
+
     @Test("a call whose token was rejected fails with sessionChanged after a sign-out, like every other call")
     func rejectedThenSignedOut() async throws {
         let app = try await App.signedIn()
@@ -190,6 +202,20 @@ private final class HeldUpLock: StoreLock {
         var isHeld: Bool { true }
         func release() {}
     }
+}
+
+/// A store whose reading takes until the test opens a gate.
+private struct SlowStore: TokenStore {
+    let inner = InMemoryTokenStore()
+    let reading: HeldUpLock
+
+    func read() async -> StoreReading {
+        _ = try? await reading.acquire(lease: .zero)
+        return await inner.read()
+    }
+
+    func write(_ session: StoredSession) async throws { await inner.write(session) }
+    func delete() async throws { await inner.delete() }
 }
 
 private struct LockedStore: TokenStore {

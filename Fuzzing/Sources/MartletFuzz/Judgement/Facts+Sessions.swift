@@ -13,16 +13,25 @@ extension Facts {
 
     /// Sessions that a process ended itself, by signing out or by signing in to another session.
     var endings: [Ending] {
-        calls.compactMap { call in
-            guard let held = call.held, let response = call.response else { return nil }
-            switch (call.kind, response.reply) {
-            case (.signOut, .done) where call.cancelled == nil:
-                return Ending(life: call.life, family: held, position: response.position, isSignOut: true)
-            case (.signIn, .signedIn(let family)) where family != held,
-                (.login, .signedIn(let family)) where family != held:
-                return Ending(life: call.life, family: held, position: response.position, isSignOut: false)
-            default: return nil
+        calls.flatMap { call -> [Ending] in
+            guard call.isWithdrawn, let family = call.family, let end = call.response?.position else {
+                return ending(by: call).map { [$0] } ?? []
             }
+            let former = call.held.map { Ending(life: call.life, family: $0, position: end, isSignOut: false) }
+            return [Ending(life: call.life, family: family, position: end, isSignOut: true)]
+                + (former.map { [$0] } ?? [])
+        }
+    }
+
+    private func ending(by call: Call) -> Ending? {
+        guard let held = call.held, let response = call.response else { return nil }
+        switch (call.kind, response.reply) {
+        case (.signOut, .done) where call.cancelled == nil:
+            return Ending(life: call.life, family: held, position: response.position, isSignOut: true)
+        case (.signIn, .signedIn(let family)) where family != held,
+            (.login, .signedIn(let family)) where family != held:
+            return Ending(life: call.life, family: held, position: response.position, isSignOut: false)
+        default: return nil
         }
     }
 
@@ -111,6 +120,16 @@ extension Facts {
         }
         return hasTrouble(spender.life, from: spender.position, to: stored)
             || hasTrouble(send.life, from: stored, to: send.position)
+    }
+}
+
+extension Facts.Call {
+    /// Whether the call is a sign-in that was taken back, because it could not be saved.
+    var isWithdrawn: Bool {
+        switch (kind, response?.reply) {
+        case (.signIn, .refused(.unavailable)), (.login, .failed(.storageUnavailable)): true
+        default: false
+        }
     }
 }
 

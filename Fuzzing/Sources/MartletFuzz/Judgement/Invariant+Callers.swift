@@ -33,7 +33,7 @@ extension Invariant {
     ) { facts in
         for call in facts.calls where call.cancelled == nil {
             guard let (position, reply) = call.response, let held = call.held,
-                let token = facts.validToken(of: held, in: call),
+                let token = facts.validToken(of: held, in: call), !facts.isWithheld(reply, in: call.life, at: position),
                 !facts.calls.contains(where: {
                     $0.life == call.life && $0.kind.endsSessions && $0.position < position && call.position < $0.end
                 })
@@ -75,6 +75,31 @@ extension Invariant {
             return "call \(call.number) was told that no user is signed in, but no user has signed out"
         }
         return nil
+    }
+}
+
+extension Facts {
+    /// Whether a call was refused because the process had newer tokens that it could not save, as the app insists.
+    fileprivate func isWithheld(_ reply: Reply, in life: Life, at position: Int) -> Bool {
+        switch reply {
+        case .refused(.refreshFailed(let failure)) where failure.kind == .notSaved,
+            .failed(.refreshFailed(_, let failure, _)) where failure.kind == .notSaved:
+            break
+        default: return false
+        }
+        guard script.requiresSavedTokens else { return false }
+        // Events are reported after the replies of the same moment.
+        let now = time(position)
+        let latest = events.last { position, other, event in
+            guard other == life, time(position) <= now else { return false }
+            switch event {
+            case .storeWriteFailed: return true
+            case .storeRecovered, .adopted: return time(position) < now
+            default: return false
+            }
+        }
+        if case .storeWriteFailed = latest?.event { return true }
+        return false
     }
 }
 

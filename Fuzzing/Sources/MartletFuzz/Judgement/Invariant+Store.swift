@@ -5,7 +5,7 @@ import MartletTesting
 
 extension Invariant {
     static let durableBeforeVisible = Invariant(
-        rule: "A token is stored before any call gets it, unless the disk has failed."
+        rule: "A token is stored before any call gets it, unless the disk has failed and the app does not insist."
     ) { facts in
         for (life, token, _, position) in facts.visible {
             if let written = facts.store.durable[token], written < position { continue }
@@ -13,7 +13,7 @@ extension Invariant {
             let source =
                 facts.sends.first { $0.life == life && $0.token.next == token }?.position
                 ?? facts.start(of: token.family)?.position ?? 0
-            if facts.hasTrouble(life, from: source, to: position) { continue }
+            if !facts.script.requiresSavedTokens, facts.hasTrouble(life, from: source, to: position) { continue }
             return
                 "process \(life.process) handed out \(token.text) at \(facts.time(position).text) before it was stored"
         }
@@ -124,7 +124,7 @@ extension Facts {
     fileprivate func mayDelete(_ record: TokenName, _ change: StoreHistory.Change) -> Bool {
         let isUsersWish = calls.contains { call in
             call.life == change.life && call.kind.endsSessions && call.position < change.position
-                && call.family != record.family && precedes(record.family, endOf: call)
+                && (call.family != record.family || call.isWithdrawn) && precedes(record.family, endOf: call)
         }
         if isUsersWish { return true }
         return sends.contains { send in

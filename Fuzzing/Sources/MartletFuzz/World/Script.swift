@@ -54,6 +54,8 @@ struct Script: Sendable {
     var lifetime: Int?
     /// How long the server accepts a refresh token that it has replaced.
     var grace: Duration
+    /// Whether the processes use tokens only once they are saved.
+    var requiresSavedTokens: Bool
     /// Whether the server ends a session when it receives a spent refresh token.
     var endsReusedSessions: Bool
     /// The probability in percent that a network exchange fails.
@@ -85,6 +87,8 @@ struct Script: Sendable {
         let hasDeaths = author.dice.isTrue(inPercent: 40)
         processes = (0..<count).map { _ in author.lives(hasDeaths: hasDeaths) }
         disturbances = author.disturbances()
+        var others = SeededGenerator(seed: seed ^ 0x3A7E_D0C5)
+        requiresSavedTokens = others.isTrue(inPercent: 15)
     }
 }
 

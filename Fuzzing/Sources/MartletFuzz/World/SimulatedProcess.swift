@@ -39,6 +39,7 @@ struct SimulatedProcess: Sendable {
         power.whenOff { store.kill() }
         var policy = SessionPolicy()
         policy.rotationGrace = world.script.grace
+        policy.requiresSavedTokens = world.script.requiresSavedTokens
         let server = world.server
         let random: @Sendable (ClosedRange<Double>) -> Double = { [dice = world.jitter] range in dice.number(in: range)
         }

@@ -44,7 +44,7 @@ extension CallPipeline {
     /// Sends a request on behalf of the cache.
     func run(
         _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
-        _ ticket: CacheTicket, _ checkSession: @escaping @Sendable () throws -> Void
+        _ ticket: CacheTicket, _ onRedirect: @escaping AttemptRunner.RedirectHook
     ) async throws -> AttemptRunner.Outcome {
         guard ticket.isStoring else {
             var target: String?
@@ -52,7 +52,7 @@ extension CallPipeline {
             var mayHaveChanged = true
             defer { if mayHaveChanged { ticket.invalidate(redirectedTo: target) } }
             let outcome = try await attemptRunner.run(
-                request, call, from: origin, observation, checkSession: checkSession)
+                request, call, from: origin, observation, onRedirect: onRedirect)
             target = outcome.redirectTarget
             mayHaveChanged = outcome.redirectTarget != nil || outcome.response.status < 400
             return outcome
@@ -60,7 +60,7 @@ extension CallPipeline {
         let conditional = ticket.stored?.conditional(request)
         do {
             var outcome = try await attemptRunner.run(
-                conditional ?? request, call, from: origin, observation, checkSession: checkSession)
+                conditional ?? request, call, from: origin, observation, onRedirect: onRedirect)
             var isConditional = conditional != nil
             if isConditional, outcome.response.status == 304,
                 outcome.redirectTarget != nil || ticket.stored?.isContradicted(by: outcome.response.head) == true
@@ -68,7 +68,7 @@ extension CallPipeline {
                 ticket.discard()
                 isConditional = false
                 outcome = try await attemptRunner.run(
-                    request, call, from: origin, observation, checkSession: checkSession)
+                    request, call, from: origin, observation, onRedirect: onRedirect)
             }
             if [500, 502, 503, 504].contains(outcome.response.status), let stale = ticket.staleAnswer() {
                 outcome.response = stale

@@ -18,6 +18,9 @@ struct AttemptRunner: Sendable {
 
     var waitsForContinue: Bool { transport.waitsForContinue }
 
+    /// Prepares the request that follows a redirect, or throws if the call must not go on.
+    typealias RedirectHook = @Sendable (inout HTTPRequest) async throws -> Void
+
     /// The response of an attempt, after all redirects.
     struct Outcome: Sendable {
         var response: ServerResponse
@@ -40,20 +43,20 @@ struct AttemptRunner: Sendable {
 
     func run(
         _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
-        checkSession: @escaping @Sendable () throws -> Void
+        onRedirect: @escaping RedirectHook
     ) async throws -> Outcome {
         if let punctual, call.isShort {
             let limit = limit(of: call)
             let deadline = Deadline(transport: punctual, limit: limit, uptime: time.uptime + limit)
             do {
-                return try await exchange(request, call, from: origin, observation, deadline: deadline, checkSession)
+                return try await exchange(request, call, from: origin, observation, deadline: deadline, onRedirect)
             } catch is DeadlineError {
                 throw TimeLimitError(limit: limit)
             }
         }
         let generation = call.monitor?.generation ?? 0
         return try await limits.run(withoutProgressFor: limit(of: call)) { progress in
-            try await exchange(request, call, from: origin, observation, progress, generation, checkSession)
+            try await exchange(request, call, from: origin, observation, progress, generation, onRedirect)
         }.get()
     }
 
@@ -98,7 +101,7 @@ struct AttemptRunner: Sendable {
     private func exchange(
         _ original: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
         _ progress: ProgressSignal? = nil, _ generation: Int = 0, deadline: Deadline? = nil,
-        _ checkSession: () throws -> Void
+        _ onRedirect: RedirectHook
     ) async throws -> Outcome {
         let (body, context) = (call.body, call.context)
         var generation = generation
@@ -150,12 +153,11 @@ struct AttemptRunner: Sendable {
             _ = try? await response.collect(upTo: 16 << 10)
             // After a cancellation or a timeout the next attempt may already be under way.
             try Task.checkCancellation()
-            // The session of the call may have ended since the previous request.
-            try checkSession()
+            request = redirect.request
+            try await onRedirect(&request)
             leftOrigin = leftOrigin || redirect.leavesOrigin
             observation?.attemptWillRedirect(
-                context, redirect.request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
-            request = redirect.request
+                context, request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
             origin = redirect.origin
         }
     }

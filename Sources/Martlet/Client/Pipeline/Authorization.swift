@@ -11,6 +11,8 @@ struct Authorization: Sendable {
     var firstFailure: SessionError?
     /// The token for the next attempt.
     var credential: Credential?
+    /// The token that the current attempt carries.
+    var attached: Credential?
     /// Why the session had expired, if the call goes out without a token for that reason.
     var expiryReason: ExpiryReason?
     /// Why the manager needs to know that the server accepted the token of this attempt; `nil` if it does not.

@@ -93,6 +93,7 @@ struct Authorizer: Sendable {
     func attachToken(to request: inout HTTPRequest, for call: inout CallState) {
         guard let credential = call.authorization.credential else { return }
         call.authorization.credential = nil
+        call.authorization.attached = credential
         call.context.stamp = credential.stamp
         call.authorization.reports = report(on: credential, for: call)
         request.headerFields[tokens.scheme.header] = nil
@@ -145,6 +146,20 @@ struct Authorizer: Sendable {
                 RefreshError(.timedOut, description: "the interceptors took longer than the access token lives"))
         }
         attachToken(to: &request, for: &call)
+    }
+
+    /// Prepares the request that follows a redirect: since the previous one, the session of the call may have ended, and its
+    /// token may have expired.
+    func prepareRedirect(
+        _ request: inout HTTPRequest, for authorization: Authorization
+    ) async throws(SessionError) {
+        try checkSession(of: authorization)
+        guard let attached = authorization.attached, tokens.isOutdated(attached.stamp),
+            tokens.scheme.token(in: request.headerFields) == attached.accessToken
+        else { return }
+        let newer = try await tokens.credential(for: authorization.owner).get()
+        request.headerFields[tokens.scheme.header] = nil
+        request.headerFields.append(field(with: newer.accessToken))
     }
 
     /// Removes the token from a request that an interceptor has redirected to another origin.
@@ -221,8 +236,10 @@ struct Authorizer: Sendable {
     private func requestToken(for call: CallState) async -> Result<Credential, SessionError> {
         let need = call.authorization.transferTime
         // A call that the server rejects as a probe must be able to go out again. The response to a long upload would come
-        // too late for the others.
-        let mayProbe = call.authorization.replays == 0 && need == nil && call.body?.isReplayable ?? true
+        // too late for the others, and an endpoint that needs no token may accept any.
+        let mayProbe =
+            call.authorization.requirement == .required && call.authorization.replays == 0 && need == nil
+            && call.body?.isReplayable ?? true
         return await tokens.credential(lasting: need, for: call.authorization.owner, mayProbe ? .mayProbe : .waits)
     }
 

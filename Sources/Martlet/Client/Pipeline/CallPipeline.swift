@@ -176,14 +176,15 @@ struct CallPipeline: Sendable {
                 call.context.sent += 1
                 isUnderWay = true
                 observation?.attemptWillStart(call.context, request)
-                let checkSession = { @Sendable [authorizer, authorization = call.authorization] () throws -> Void in
-                    try authorizer?.checkSession(of: authorization)
+                let onRedirect: AttemptRunner.RedirectHook = {
+                    [authorizer, authorization = call.authorization] request in
+                    try await authorizer?.prepareRedirect(&request, for: authorization)
                 }
                 if let ticket {
-                    outcome = try await run(request, call, from: origin, observation, ticket, checkSession)
+                    outcome = try await run(request, call, from: origin, observation, ticket, onRedirect)
                 } else {
                     outcome = try await attemptRunner.run(
-                        request, call, from: origin, observation, checkSession: checkSession)
+                        request, call, from: origin, observation, onRedirect: onRedirect)
                 }
                 // A request redirected to another origin carries no token, so its response cannot reject the token.
                 if outcome.leftOrigin { call.context.stamp = nil }

@@ -69,7 +69,7 @@ extension SessionStateMachine {
             // Another process may have read the old record and sent the same refresh token.
             record.journal = RefreshJournal(of: record, sentAt: wallClock)
         }
-        if session.base == .anything, reading != .empty, let found = reading.order,
+        if session.base == .anything, reading != .empty, !reading.contains(record.id), let found = reading.order,
             found.generation >= record.generation
         {
             // The order in the store counts, whatever the clocks say.
@@ -160,6 +160,10 @@ extension StoreReading {
         case .empty: SessionOrder(generation: 0, rotation: 0)
         case .unavailable: nil
         }
+    }
+
+    fileprivate func contains(_ session: SessionID) -> Bool {
+        if case .found(let record) = self { record.id == session } else { false }
     }
 
     fileprivate var hasJournal: Bool {

@@ -10,7 +10,10 @@ extension SessionStateMachine {
         at moment: Moment
     ) {
         learn(snapshot.reading)
-        if failure == nil, case .write(let record) = decision.update { learn(.found(record)) }
+        if failure == nil, case .write(let record) = decision.update {
+            learn(.found(record))
+            coverWritten(record, in: decision.epoch)
+        }
         if case .prepare(let job) = task {
             return prepared(job, decision, over: snapshot, failure: failure, at: moment)
         }
@@ -18,7 +21,7 @@ extension SessionStateMachine {
         guard decision.epoch == epoch else { return failure == nil ? revokeFormer(of: task, decision) : () }
         switch task {
         case .read: looked(snapshot)
-        case .write: wrote(decision, over: snapshot, failure)
+        case .write: wrote(decision, over: snapshot, failure, at: moment)
         case .confirmExpiry: confirmedExpiry(decision, over: snapshot, failure)
         case .end: ended(decision, over: snapshot, failure)
         case .prepare, .clearJournal: break
@@ -36,6 +39,15 @@ extension SessionStateMachine {
         actions.append(.revoke(former.bundle, expiresAt: nil))
     }
 
+    /// The user has signed out while this write was under way, and it has stored the session above the place that was known:
+    /// it had found a higher one. The sign-out ends it all the same.
+    private mutating func coverWritten(_ record: StoredSession, in writtenEpoch: Int) {
+        guard let ending, let signOutEpoch = ending.signOutEpoch, writtenEpoch < signOutEpoch else { return }
+        let mark = EndMark(.end(ofGeneration: record.generation))
+        self.ending?.mark = EndMark.later(ending.mark, mark) ?? mark
+        self.mark = EndMark.later(self.mark, mark)
+    }
+
     private mutating func startRevocations() {
         actions += revocations
         revocations = []
@@ -47,6 +59,9 @@ extension SessionStateMachine {
         guard snapshot.reading.wasReadable else { return }
         learn(snapshot.reading)
         if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
+        if case .write(let record) = decision.update, snapshot.reading == .found(record) {
+            coverWritten(record, in: decision.epoch)
+        }
         guard decision.epoch == epoch else { return }
         if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             self.session?.base = .stored
@@ -126,7 +141,9 @@ extension SessionStateMachine {
     }
 
     /// The newest record was written, or was not because another process was faster, or the write failed.
-    private mutating func wrote(_ decision: StoreDecision, over snapshot: StoreSnapshot, _ failure: StorageError?) {
+    private mutating func wrote(
+        _ decision: StoreDecision, over snapshot: StoreSnapshot, _ failure: StorageError?, at moment: Moment
+    ) {
         guard let session, let record = decision.subject, record.id == session.record.id else { return }
         guard session.unwritten?.stamp == record.stamp else {
             // A refresh has got newer tokens meanwhile, and writes them next.
@@ -138,6 +155,9 @@ extension SessionStateMachine {
         reportReplaced(verdict, by: record, failure)
         var failure = failure
         if case .unreadable(let error) = verdict, session.base != .anything { failure = failure ?? error }
+        if let failure, policy.requiresSavedTokens, !session.isVisible {
+            return withdrawSignIn(failure, at: moment)
+        }
         if session.isStoring {
             // With the journal of a lost lock, if there is one.
             self.session?.install(record, session.newest.deadlines)
@@ -153,6 +173,13 @@ extension SessionStateMachine {
             markWritten()
         }
         if session.isStoring { handOut(failure: session.isVisible ? failure : nil) }
+    }
+
+    /// Takes back a sign-in that could not be saved, because the app uses only saved tokens.
+    private mutating func withdrawSignIn(_ failure: StorageError, at moment: Moment) {
+        emit(.storeWriteFailed(failure))
+        resumeWaiters(.failure(.unavailable(failure)))
+        signedOut(at: moment.wallClock)
     }
 
     /// Gives the tokens of a refresh or a sign-in to those who wait for them, unless they must first be saved.
@@ -199,6 +226,7 @@ extension SessionStateMachine {
         // Without any reading the clock decides. A refresh of an earlier session, by another process, changes nothing.
         // What has ended here counts as known.
         let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
+        if highest == nil { emit(.orderedByClock) }
         let earlier = SessionOrder.end(ofGeneration: highest ?? session.record.generation - 1)
         self.session?.base = .upTo(earlier)
         self.session?.raiseGeneration(to: min(earlier.generation + 1, StoredSession.highestGeneration))
@@ -258,8 +286,8 @@ extension SessionStateMachine {
         guard case .found(let record) = snapshot.reading else { return reconcile(snapshot) }
         if mark.covers(record) {
             // No process revokes the tokens of a session that this one has signed out without having known it.
-            if ending.isSignOut, record.id != lastEnded { actions.append(.revoke(record.bundle, expiresAt: nil)) }
-            if ending.isSignOut { lastEnded = record.id }
+            if ending.signOutEpoch != nil, record.id != lastEnded { actions.append(.revoke(record.bundle, expiresAt: nil)) }
+            if ending.signOutEpoch != nil { lastEnded = record.id }
             return
         }
         reconcile(snapshot)
@@ -270,7 +298,8 @@ extension SessionStateMachine {
         // One ending covers what an earlier one has not done yet.
         let mark = EndMark.later(ending?.mark, mark) ?? mark
         self.mark = EndMark.later(self.mark, mark)
-        ending = Ending(mark: mark, signOut: signOut, isSignOut: signOut != nil || ending?.isSignOut == true)
+        let signOutEpoch = signOut != nil ? epoch : ending?.signOutEpoch
+        ending = Ending(mark: mark, signOut: signOut, signOutEpoch: signOutEpoch)
         actions.append(.store(.end))
     }
 }

@@ -136,7 +136,8 @@ extension SessionStateMachine {
         /// What a user's sign-out ends beside that; `nil` for another ending, and after the first attempt: a later one
         /// finds what another process may have written since.
         var signOut: SignOut?
-        var isSignOut: Bool
+        /// The epoch that a user's sign-out has begun; `nil` for another ending.
+        var signOutEpoch: Int?
         var hasFailed = false
     }
 

@@ -242,7 +242,7 @@ extension SessionStateMachine {
         let ended = session
         let now = SessionOrder.end(ofGeneration: makeGeneration(at: wallClock) - 1)
         let generations = [known?.generation, ended?.newest.record.generation].compactMap(\.self)
-        // If this process has read nothing, the clock decides.
+        if known == nil { emit(.orderedByClock) }
         let mark =
             generations.max().map { EndMark(.end(ofGeneration: $0)) } ?? EndMark(now, isEstimate: true)
         // If the session's own record was never written, the store may still contain that of an earlier session.

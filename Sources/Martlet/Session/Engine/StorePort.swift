@@ -87,6 +87,11 @@ final class StorePort: Sendable {
         await queue.flush()
     }
 
+    /// Raises the priority of all operations that were added before, because a caller waits for them.
+    func escalate(to priority: TaskPriority) {
+        queue.escalate(to: priority)
+    }
+
     private func perform(_ access: Access) async -> Answer {
         guard case .update(let decide) = access else { return Answer(await store.read()) }
         // A store may start its transaction over, and ask again.

@@ -91,9 +91,10 @@ extension TokenManager {
         }
     }
 
-    /// Raises the priority of the refresh in progress to that of a caller that waits for it.
-    func escalateRefresh() {
+    /// Raises the priority of the refresh in progress and of the store's operations to that of a caller that waits.
+    func lendPriority() {
         let priority = Task.currentPriority
+        storePort.escalate(to: priority)
         let refresh = core.withLock { core -> RunningRefresh? in
             if let starting = core.startingPriority {
                 core.startingPriority = max(starting, priority)

@@ -57,7 +57,7 @@ extension TokenManager {
                     if reply == .wait { core.waiting[waiter] = continuation }
                     return reply
                 }
-                if reply == .wait { escalateRefresh() } else { continuation.resume(returning: reply) }
+                if reply == .wait { lendPriority() } else { continuation.resume(returning: reply) }
             }
         } onCancel: {
             let continuation = core.withLock { core -> CheckedContinuation<SessionStateMachine.WaiterReply, Never>? in

@@ -218,8 +218,9 @@ extension TokenManager {
     ///   - account: The user, for the app's own use.
     /// - Returns: The session, after it was stored. If the write failed, ``SignedInSession/isSaved`` is `false`, and
     ///   the write is retried.
-    /// - Throws: ``SessionError/sessionChanged`` if another sign-in or a sign-out came first. A task that is cancelled gets
-    ///   the session all the same, because it is in force.
+    /// - Throws: ``SessionError/sessionChanged`` if another sign-in or a sign-out came first. With
+    ///   ``SessionPolicy/requiresSavedTokens``, ``SessionError/unavailable(_:)`` if the write failed. A task that is
+    ///   cancelled gets the session all the same, because it is in force.
     @discardableResult
     public func signIn(
         with bundle: TokenBundle, account: SessionAccount = SessionAccount()

@@ -56,6 +56,9 @@ public enum SessionEvent: Sendable, Hashable {
     /// The store cannot be told of changes by other processes, for example because the user's inotify watches are used up.
     /// The manager looks at the record every few seconds instead.
     case storeWatchFailed(StorageError)
+    /// A user signed in or out, and this process has never been able to read the store. The clock decides which sessions,
+    /// also of other processes, are earlier and end with that.
+    case orderedByClock
     /// A sign-in replaced a record that could not be read, for example because a newer version wrote it.
     case replacedUnreadableRecord(StorageError)
     /// The store is up to date again after a failure.

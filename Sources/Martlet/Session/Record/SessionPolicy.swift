@@ -37,11 +37,13 @@ public struct SessionPolicy: Sendable, Hashable {
     /// The delay before a failed write or deletion in the store is retried. It doubles up to ``maximumBackoff``.
     /// Default 1 s.
     public var firstSaveRetry: Duration = .seconds(1)
-    /// Whether the tokens of a refresh are used only once the store contains them. If the write fails, the session is
-    /// kept in memory and the write is retried. Until a retry succeeds, calls fail with
-    /// ``NetworkError/refreshFailed(_:_:_:)`` and ``RefreshError/Kind/notSaved``; the calls that the server has rejected
-    /// are not replayed. The tokens of a sign-in are used in any case. Default `false`: the new tokens are used from
-    /// memory.
+    /// Whether tokens are used only once the store contains them. Default `false`: if the write fails, the new tokens are
+    /// used from memory.
+    ///
+    /// If the tokens of a refresh cannot be written, the session is kept in memory and the write is retried. Until a
+    /// retry succeeds, calls fail with ``NetworkError/refreshFailed(_:_:_:)`` and ``RefreshError/Kind/notSaved``; the
+    /// calls that the server has rejected are not replayed. If the tokens of a sign-in cannot be written, the sign-in
+    /// throws ``SessionError/unavailable(_:)``, its tokens are revoked, and no user is signed in.
     public var requiresSavedTokens: Bool = false
 
     /// The default policy.

@@ -93,7 +93,36 @@ import Testing
         #expect(backend.refreshCalls == 0)
     }
 
-    /// What the token endpoint answers while a call waits for its slot.
+    @Test(
+        "C88: a redirect that arrives after the token has expired is followed with a new one, or not at all",
+        arguments: Refresh.allCases)
+    func redirect(refresh: Refresh) async throws {
+        let (backend, time) = (SimulatedBackend(), ManualTimeSource())
+        backend.state.withLock { $0.lifetime = 10 }
+        backend.beforeCall { request in
+            guard request.path == "/me" else { return nil }
+            time.advance(by: .seconds(11))
+            return .status(307, headers: [.location: "/moved"])
+        }
+        if refresh == .fails { backend.beforeRefresh { _ in .status(503) } }
+        let app = App(backend, time: time) { $0.retry = .never }
+        try await app.tokens.signIn(with: backend.issue())
+        let result = await app.call()
+        switch refresh {
+        case .succeeds:
+            #expect(result.isSuccess)
+            #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-1"])
+            #expect(app.transport.requests(to: "/moved").map(\.bearer) == ["access-2"])
+        case .fails:
+            guard case .refreshFailed = result.error else {
+                Issue.record("the call went on")
+                return
+            }
+            #expect(backend.calls(to: "/moved") == 0)
+        }
+    }
+
+    /// What the token endpoint answers while a call waits.
     enum Refresh: CaseIterable, Sendable { case succeeds, fails }
 
     @Test(

@@ -42,6 +42,46 @@ import Testing
         while await states.next() != .signedOut {}
     }
 
+    @Test("of two sign-ins in a row, the second takes the higher place, so that it does not end with the first")
+    func signInsInARow() {
+        var machine = signedIn()
+        // Both asked for a place before either of them took it.
+        let place = machine.makeGeneration(at: .distantPast)
+        for waiter in 1...2 {
+            let record = StoredSession(id: SessionID(), generation: place, bundle: .fresh(waiter))
+            machine.signedIn(record, deadlines: nil, by: waiter)
+        }
+        #expect(machine.currentRecord?.bundle == .fresh(2))
+        #expect(machine.currentRecord.map { $0.generation > place } == true)
+    }
+
+    @Test(
+        "a sign-out ends a session whose sign-in was being written above what its process knew",
+        arguments: [false, true])
+    func overtakenWrite(isLate: Bool) {
+        var machine = signedIn()
+        // A process with a fast clock.
+        let far = StoredSession.generation(at: SessionStateMachine.wallClock.addingTimeInterval(86_400))
+        let other = StoredSession(id: SessionID(), generation: far, bundle: .fresh(3))
+        let bob = StoredSession(
+            id: SessionID(), generation: machine.makeGeneration(at: SessionStateMachine.wallClock), bundle: .fresh(2))
+        machine.signedIn(bob, deadlines: nil, by: 1)
+        let write = machine.decide(
+            .write, over: .found(other), hasLostLock: false, at: SessionStateMachine.wallClock)
+        machine.signedOut(at: SessionStateMachine.wallClock)
+        guard case .write(let written) = write.update else {
+            Issue.record("\(write.update)")
+            return
+        }
+        if isLate {
+            machine.storeAnsweredLate(.write, write, .init(reading: .found(written)))
+        } else {
+            machine.storeAnswered(.write, write, over: .init(reading: .found(other)), failure: nil, at: .test())
+        }
+        #expect(machine.answer(.end, .found(written)).ends)
+        #expect(machine.session == nil)
+    }
+
     @Test("a call whose refresh has failed learns that another user has signed in meanwhile") func failedAndReplaced() {
         var machine = signedIn()
         let owner = machine.callOwner

@@ -63,12 +63,55 @@ import Testing
         #expect(app.backend.refreshCalls == 1)
     }
 
-    @Test("the tokens of a sign-in are used even if they cannot be saved") func signIn() async throws {
+    @Test("C101: a sign-in that cannot be saved throws, and leaves neither its user nor the one before signed in")
+    func signIn() async throws {
+        let store = FailingTokenStore()
+        let app = try await App.signedIn(store: store, policy: Self.policy)
+        var events = app.tokens.events.makeAsyncIterator()
+        store.fail(.write, times: nil)
+        await #expect(throws: SessionError.unavailable(StorageError(.unreachable, "the disk is full"))) {
+            try await app.tokens.signIn(with: app.backend.issue())
+        }
+        #expect(app.tokens.state == .signedOut)
+        #expect(await store.record == nil)
+        var revoked = 0
+        while revoked < 2, let event = await events.next() { if event == .revoked { revoked += 1 } }
+        #expect(app.backend.revoked.contains { $0.contains("refresh-1") })
+        #expect(app.backend.revoked.contains { $0.contains("refresh-2") })
+        store.recover()
+        try await app.tokens.signIn(with: app.backend.issue())
+        _ = try await app.call().get()
+    }
+
+    @Test("C101: a client's sign-in that cannot be saved fails with the store's error") func clientSignIn() async throws
+    {
         let store = FailingTokenStore()
         store.fail(.write, times: nil)
-        let app = try await App.signedIn(store: store, policy: Self.policy)
-        _ = try await app.call().get()
-        #expect(app.backend.refreshCalls == 0)
+        let app = App(store: store, policy: Self.policy)
+        app.backend.beforeCall { _ in .json(#"{"accessToken":"access-1","refreshToken":"refresh-1"}"#) }
+        do {
+            try await app.client.signIn(Get("/login", .none), as: NoContent.self)
+            Issue.record("the sign-in succeeded")
+        } catch .storageUnavailable(let call, _) {
+            #expect("\(call)".contains("/login"))
+        }
+        #expect(app.tokens.state == .signedOut)
+    }
+
+    @Test("C101: a write that ends after its time limit does not bring the sign-in back") func lateWrite() async throws
+    {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let app = App(store: store, policy: Self.policy)
+        await app.tokens.restore()
+        store.hold(.write, at: gate)
+        let signIn = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        app.time.advance(by: Self.policy.storeTimeout)
+        await #expect(throws: SessionError.self) { try await signIn.value }
+        gate.open()
+        await app.tokens.storePort.flush()
+        #expect(await store.record == nil)
+        #expect(app.tokens.state == .signedOut)
     }
 
     @Test("tokens that another process has saved are used at once") func adopted() throws {
