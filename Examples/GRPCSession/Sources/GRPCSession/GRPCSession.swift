@@ -66,7 +66,11 @@ public struct GRPCSession: Sendable {
             }
             var (request, head) = (request, session.head)
             try await session.tokens.sign(&head)
-            request.metadata.add(contentsOf: Metadata(of: head))
+            let signature = Metadata(of: head)
+            guard !signature.contains(where: { request.metadata[$0.key].contains { _ in true } }) else {
+                return try await next(request, context)
+            }
+            request.metadata.add(contentsOf: signature)
             let response = try await next(request, context)
             if case .failure(let error) = response.accepted, error.code == .unauthenticated {
                 _ = try await session.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &head)
@@ -77,9 +81,9 @@ public struct GRPCSession: Sendable {
 }
 
 extension Metadata {
-    /// The authorization of an HTTP request.
+    /// The header fields that the manager has put on an HTTP request: `authorization`, or that of its scheme.
     fileprivate init(of head: HTTPRequest) {
         self.init()
-        if let value = head.headerFields[.authorization] { addString(value, forKey: "authorization") }
+        for field in head.headerFields { addString(field.value, forKey: field.name.canonicalName) }
     }
 }

@@ -98,7 +98,11 @@ extension Invariant {
         rule: "A session ends only because of a user's action or a terminal error from the server."
     ) { facts in
         for (position, life, family, reason) in facts.expiries
-        where !facts.sends.contains(where: { $0.token.family == family && ($0.refused?.position ?? .max) < position }) {
+        where !facts.sends.contains(where: { send in
+            // The end of the session that another process has started since is the end of this one, too.
+            (send.token.family == family || send.life != life && facts.start(of: send.token.family) != nil)
+                && (send.refused?.position ?? .max) < position
+        }) {
             return "process \(life.process) ended session \(family) (\(reason)), but the server had rejected nothing"
         }
         for (position, life, event) in facts.events {

@@ -8,8 +8,10 @@ struct CacheStore {
     private var uses = 0
     /// How often responses were removed because they may be wrong. A response that was requested before is not stored.
     private(set) var removals = 0
-    /// The sessions whose end empties the cache.
-    private var sessions: Set<SessionID> = []
+    /// How often the app has emptied the cache. The response to a call that was made before is not stored.
+    private(set) var generation = 0
+    /// The sign-in state of each manager whose responses are stored.
+    private var owners: [Int?: CallOwner] = [:]
 
     var isEmpty: Bool { responses.isEmpty && bytes == 0 }
 
@@ -17,9 +19,14 @@ struct CacheStore {
         self.maximumBytes = maximumBytes
     }
 
-    /// Makes a session known.
+    /// Makes the current owner of a manager's responses known, and removes those of its earlier owners.
     /// - Returns: Whether it is new.
-    mutating func follow(_ session: SessionID) -> Bool { sessions.insert(session).inserted }
+    mutating func follow(_ owner: ResponseOwner) -> Bool {
+        if let known = owners[owner.manager], known == owner.state || known.epoch > owner.state.epoch { return false }
+        owners[owner.manager] = owner.state
+        removeAll { $0.manager == owner.manager && $0.state.epoch < owner.state.epoch }
+        return true
+    }
 
     /// The stored response that a request selects.
     mutating func find(_ url: String, _ isMatch: (CachedResponse) -> Bool) -> CachedResponse? {
@@ -54,17 +61,19 @@ struct CacheStore {
         remove(url) { _ in true }
     }
 
-    /// Removes the responses of a session that has ended, and those that belong to no session.
-    mutating func end(_ session: SessionID) {
-        sessions.remove(session)
+    /// Removes the responses of an owner that has ended.
+    mutating func end(_ owner: ResponseOwner) {
         removals += 1
-        for url in responses.keys {
-            remove(url) { $0.partition.session == session || $0.partition.session == nil }
-        }
+        removeAll { $0.manager == owner.manager && $0.state.epoch <= owner.state.epoch }
+    }
+
+    private mutating func removeAll(where isOver: (ResponseOwner) -> Bool) {
+        for url in responses.keys { remove(url) { isOver($0.partition.owner) } }
     }
 
     mutating func removeAll() {
         removals += 1
+        generation += 1
         (responses, bytes) = ([:], 0)
     }
 

@@ -76,13 +76,16 @@ final class CacheTicket: Sendable {
         return isConfirmed ? new?.answer(at: timing.receivedAt) ?? resolved : resolved
     }
 
-    /// Stores the response, now that the call has accepted it, unless its session has ended or the cache was emptied since
-    /// the request was sent.
-    func store(_ owner: CallOwner, of tokens: TokenManager?) {
+    /// Stores the response, now that the call has accepted it, unless its owner has ended since the call was made, or the
+    /// stored responses were invalidated since the request was sent.
+    func store(of tokens: TokenManager?) {
         let effect = effect.withLock { $0 }
         if case .none = effect { return }
         cache.withStore { store in
-            guard store.removals == removals, tokens?.end(of: owner) == nil else { return }
+            let owner = partition.owner
+            guard store.removals == removals, store.generation == owner.cacheGeneration,
+                tokens?.isCurrent(owner) ?? true
+            else { return }
             let isReplaced = { [partition, fields] (other: CachedResponse) in
                 other.partition == partition && other.matches(fields)
             }

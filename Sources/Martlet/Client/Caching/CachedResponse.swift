@@ -6,10 +6,11 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// Whose requests a stored response may answer.
+/// The requests that a stored response may answer.
 struct CachePartition: Hashable, Sendable {
-    /// The session that signed the request; `nil` if none did.
-    let session: SessionID?
+    let owner: ResponseOwner
+    /// Whether the request carried the owner's token.
+    let isSigned: Bool
     /// The header fields of the request that may identify a user, without the session's own token.
     let credentials: [HTTPField]
 }

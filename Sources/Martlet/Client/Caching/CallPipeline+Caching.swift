@@ -20,19 +20,21 @@ extension CallPipeline {
             let isTyped = call.receiver == nil && call.monitor == nil && call.body == nil
             guard isTyped, isReading, !request.isConditional else { return (nil, nil) }
         }
-        cache.follow(keeper(of: call), of: tokens)
-        let session = call.context.stamp?.session
+        guard let owner = call.responseOwner.map({ resolved($0, for: call) }) else { return (nil, nil) }
+        cache.follow(owner, of: tokens)
         var fields = request.headerFields
         if let cookies = call.cookies { fields = cookies.adding(to: request, at: origin).headerFields }
-        let own = session == nil ? nil : tokens?.scheme.header
+        // What an interceptor has put in place of the token is a credential of its own.
+        let own = authorizer?.carriesToken(request, for: call) == true ? tokens?.scheme.header : nil
         let credentials = Array(fields).filter {
             $0.name != own && ($0.indexingStrategy == .disallow || Redaction.isSensitive(headerName: $0.name.rawName))
         }
-        // The token is replaced often, and always stands for the same session.
+        // The token is replaced often, and always stands for the same owner.
         if let own { fields[own] = nil }
         let control = CacheControl(request.headerFields)
         let ticket = CacheTicket(
-            cache, Self.cacheKey(origin, request), fields, CachePartition(session: session, credentials: credentials),
+            cache, Self.cacheKey(origin, request), fields,
+            CachePartition(owner: owner, isSigned: own != nil, credentials: credentials),
             control, method: request.method, time: time)
         if let answer = ticket.freshAnswer(to: request.method) { return (answer, nil) }
         if isReading, control.contains("only-if-cached") {
@@ -71,16 +73,25 @@ extension CallPipeline {
                     request, call, from: origin, observation, onRedirect: onRedirect)
             }
             if [500, 502, 503, 504].contains(outcome.response.status), let stale = ticket.staleAnswer() {
-                outcome.response = stale
+                (outcome.response, outcome.isStale) = (stale, true)
             } else {
                 outcome.response = ticket.resolve(
                     outcome.response, isRedirected: outcome.redirectTarget != nil, isConditional: isConditional)
             }
             return outcome
         } catch {
-            let isFailure = error is TransportError || error is TimeLimitError
-            guard isFailure, let stale = ticket.staleAnswer() else { throw error }
-            return AttemptRunner.Outcome(response: stale, leftOrigin: false)
+            guard Self.mayHide(error), let stale = ticket.staleAnswer() else { throw error }
+            return AttemptRunner.Outcome(response: stale, leftOrigin: false, isStale: true)
+        }
+    }
+
+    /// Whether a stored response may take the place of a failure: if the server could not be reached, or did not respond
+    /// (RFC 5861, section 4). A server that cannot prove who it is was reached.
+    private static func mayHide(_ error: any Error) -> Bool {
+        switch error as? TransportError {
+        case .offline, .cannotConnect, .connectionLost, .timedOut: true
+        case .tlsFailed, .invalidResponse, .invalidRequest, .bodyFailed: false
+        case nil: error is TimeLimitError
         }
     }
 

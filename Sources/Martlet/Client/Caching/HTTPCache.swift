@@ -30,7 +30,10 @@ public final class HTTPCache: Sendable {
         self.store = Locked(CacheStore(maximumBytes: max(0, maximumBytes)))
     }
 
-    /// Removes all responses. Those under way are not stored.
+    /// How often the cache was emptied.
+    var generation: Int { store.withLock { $0.generation } }
+
+    /// Removes all responses. Those of calls that were made before are not stored.
     public func removeAll() {
         store.withLock { $0.removeAll() }
     }
@@ -39,9 +42,9 @@ public final class HTTPCache: Sendable {
         store.withLock { body(&$0) }
     }
 
-    /// Empties the cache when the session of a call ends.
-    func follow(_ owner: CallOwner, of tokens: TokenManager?) {
-        guard let session = owner.session, let tokens, withStore({ $0.follow(session) }) else { return }
-        _ = tokens.onEnd(of: owner) { [weak self] in self?.withStore { $0.end(session) } }
+    /// Removes the responses of earlier owners, and those of this one when its session ends.
+    func follow(_ owner: ResponseOwner, of tokens: TokenManager?) {
+        guard let tokens, withStore({ $0.follow(owner) }) else { return }
+        _ = tokens.onEnd(of: owner.state) { [weak self] in self?.withStore { $0.end(owner) } }
     }
 }

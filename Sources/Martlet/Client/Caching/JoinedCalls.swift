@@ -4,15 +4,14 @@ internal import HTTPTypes
 final class JoinedCalls: Sendable {
     /// What identical calls have in common.
     struct Key: Hashable {
-        let owner: CallOwner
+        let owner: ResponseOwner
         let authentication: AuthenticationRequirement
         let endpoint: ObjectIdentifier
+        /// The request with its cookies, without the token.
         let request: HTTPRequest
         let statuses: StatusCodes
         let timeout: Duration?
         let connectivityTimeout: Duration?
-        /// The interceptors of the client: those of the original, or others.
-        let pipeline: Int
         /// The number of calls that had written when the call was made. A call that is made after a write must not get
         /// what was read before it.
         var writes = 0
@@ -23,7 +22,7 @@ final class JoinedCalls: Sendable {
     private struct State {
         var flights: [Key: SingleFlight<Outcome>] = [:]
         var writes = 0
-        var pipelines = 0
+        var joins = 0
     }
 
     /// Whether the current task performs a call that others may have joined. What it calls must not wait for itself.
@@ -42,8 +41,11 @@ final class JoinedCalls: Sendable {
         let (key, flight) = state.withLock { state in
             var key = key
             key.writes = state.writes
-            if let flight = state.flights[key] { return (key, flight) }
-            let flight = SingleFlight<Outcome>(time: time, outlivesCallers: false)
+            if let flight = state.flights[key] {
+                state.joins += 1
+                return (key, flight)
+            }
+            let flight = SingleFlight<Outcome>(time: time, outlivesCallers: false, isDetached: true)
             state.flights[key] = flight
             return (key, flight)
         }
@@ -57,17 +59,12 @@ final class JoinedCalls: Sendable {
     /// The number of callers under way.
     var waiting: Int { state.withLock { $0.flights.values.reduce(0) { $0 + $1.waiting } } }
 
+    /// The number of calls so far that have joined another one.
+    var joins: Int { state.withLock { $0.joins } }
+
     /// Separates the calls from now on from those under way.
     func didWrite() {
         state.withLock { $0.writes += 1 }
-    }
-
-    /// A number for a pipeline with interceptors of its own.
-    func makePipelineNumber() -> Int {
-        state.withLock { state in
-            state.pipelines += 1
-            return state.pipelines
-        }
     }
 }
 
@@ -83,23 +80,27 @@ extension NetworkClient {
             return try await pipeline.perform(
                 endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
         }
+        // Only interceptors know what they will send.
         let needsOwnFlight =
-            monitor != nil || receiver != nil || endpoint.body != nil || JoinedCalls.isInside || SignInGate.isSigningIn
+            pipeline.hasHooks || monitor != nil || receiver != nil || endpoint.body != nil || JoinedCalls.isInside
+            || SignInGate.isSigningIn
             || tokens?.isRefreshingHere == true
             || pipeline.slots.isHeldByHook
-        if needsOwnFlight {
+        guard !needsOwnFlight, let owner = start.responseOwner else {
             return try await pipeline.perform(
                 endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
         }
         // The call starts in a task of its own, and the token may change until then.
         var start = start
         start.credential = nil
-        let call = try pipeline.build(endpoint, nil, length: nil, accept: accept, endpoint.authentication)
+        var call = try pipeline.build(endpoint, nil, length: nil, accept: accept, endpoint.authentication)
+        call.responseOwner = owner
+        let cookies = pipeline.cookies(of: call, isSignIn: false)
         let key = JoinedCalls.Key(
-            owner: start.owner.isBound ? start.owner : tokens?.currentOwner ?? .unbound,
-            authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
-            request: call.request, statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
-            connectivityTimeout: endpoint.connectivityTimeout, pipeline: pipeline.number)
+            owner: owner, authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
+            request: cookies?.adding(to: call.request, at: call.context.origin) ?? call.request,
+            statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
+            connectivityTimeout: endpoint.connectivityTimeout)
         let outcome = await calls.run(key) { [pipeline, start] in
             do throws(NetworkError) {
                 return .success(try await pipeline.perform(endpoint, accept: accept, start: start))

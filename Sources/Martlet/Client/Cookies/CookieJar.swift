@@ -26,7 +26,11 @@ public final class CookieJar: Sendable {
     /// Creates an empty jar.
     public init() {}
 
-    /// Removes all cookies, for a client without a ``TokenManager`` whose user signs out.
+    /// How often the jar was emptied.
+    var generation: Int { store.withLock { $0.generation } }
+
+    /// Removes all cookies, for a client without a ``TokenManager`` whose user signs out. Calls under way neither send nor
+    /// set cookies any more.
     public func removeAll() {
         store.withLock { $0.removeAll() }
     }
@@ -41,22 +45,22 @@ final class CallCookies: Sendable {
     private let jar: CookieJar
     private let tokens: TokenManager?
     private let time: any TimeSource
-    private let owner: CallOwner
+    private let owner: ResponseOwner
     private let spaces: (read: [CookieSpace], write: CookieSpace)
 
     /// - Parameters:
-    ///   - owner: The sign-in state while the call is made; unbound without a manager.
+    ///   - owner: The owner of the call's cookies.
     ///   - carriesToken: Whether the call may carry a token.
     init(
-        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: CallOwner, isSignIn: Bool, carriesToken: Bool,
+        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: ResponseOwner, isSignIn: Bool, carriesToken: Bool,
         time: any TimeSource
     ) {
         self.jar = jar
         self.tokens = tokens
         self.owner = owner
         self.time = time
-        let (manager, epoch) = (tokens.map { ObjectIdentifier($0) }, owner.epoch)
-        guard let session = owner.session, let tokens else {
+        let (manager, epoch) = (owner.manager, owner.state.epoch)
+        guard let session = owner.state.session, let tokens else {
             let space = CookieSpace.guest(manager, epoch: epoch)
             self.spaces = ([space], space)
             return
@@ -68,19 +72,18 @@ final class CallCookies: Sendable {
             self.spaces = ([.session(session)], .session(session))
         }
         guard jar.withStore({ $0.begin(session, of: manager, epoch: epoch) }) else { return }
-        _ = tokens.onEnd(of: owner) { [weak jar] in
+        _ = tokens.onEnd(of: owner.state) { [weak jar] in
             jar?.withStore { $0.end(session, of: manager, epoch: epoch) }
         }
     }
 
     /// Whether the call's session is unknown, because the store had not been read when the call was made.
-    var isOpen: Bool { owner.situation == .unknown }
+    var isOpen: Bool { owner.state.situation == .unknown }
 
     /// The request with the jar's cookies.
     func adding(to request: HTTPRequest, at origin: Origin) -> HTTPRequest {
-        guard isCurrent else { return request }
-        let cookies = jar.withStore { [spaces, now = time.uptime] in
-            $0.find(spaces.read, for: origin, path: request.pathWithoutQuery, at: now)
+        let cookies = jar.withStore { [spaces, now = time.uptime] store in
+            isCurrent(store) ? store.find(spaces.read, for: origin, path: request.pathWithoutQuery, at: now) : []
         }
         let own = (request.headerFields[.cookie] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
         let names = Set(own.map { $0.prefix { $0 != "=" } })
@@ -96,12 +99,12 @@ final class CallCookies: Sendable {
         let fields = head.headerFields[values: .setCookie]
         guard !fields.isEmpty else { return }
         let moment = CookieMoment(time)
-        let cookies = fields.flatMap(SetCookie.separate).compactMap {
-            Cookie($0, from: origin, path: request.pathWithoutQuery, at: moment)
+        let cookies = fields.compactMap {
+            Cookie($0[...], from: origin, path: request.pathWithoutQuery, at: moment)
         }
         jar.withStore { [spaces] store in
             // Checked while the jar is locked, so that the end of the session, which empties it, comes before or after.
-            guard isCurrent else { return }
+            guard isCurrent(store) else { return }
             for cookie in cookies where !store.protects(from: cookie, at: origin, in: spaces.write) {
                 store.insert(cookie, in: spaces.write)
             }
@@ -109,9 +112,9 @@ final class CallCookies: Sendable {
     }
 
     /// Whether nothing has ended or started since the call was made.
-    private var isCurrent: Bool {
-        guard let tokens else { return true }
-        return tokens.epoch == owner.epoch && tokens.end(of: owner) == nil
+    private func isCurrent(_ store: borrowing CookieStore) -> Bool {
+        guard store.generation == owner.jarGeneration else { return false }
+        return tokens?.isCurrent(owner) ?? true
     }
 }
 
@@ -125,10 +128,9 @@ extension HTTPRequest {
 extension CallPipeline {
     /// What a call does with the client's jar.
     func cookies(of call: CallState, isSignIn: Bool) -> CallCookies? {
-        config.cookies.map { jar in
-            CallCookies(
-                jar, tokens, keeper(of: call), isSignIn: isSignIn,
-                carriesToken: call.authorization.requirement != .none, time: time)
-        }
+        guard let jar = config.cookies, let owner = call.responseOwner else { return nil }
+        return CallCookies(
+            jar, tokens, resolved(owner, for: call), isSignIn: isSignIn,
+            carriesToken: call.authorization.requirement != .none, time: time)
     }
 }

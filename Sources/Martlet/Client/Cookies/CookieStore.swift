@@ -2,10 +2,10 @@
 enum CookieSpace: Hashable, Sendable {
     /// The cookies of a session.
     case session(SessionID)
-    /// The cookies of calls without a session, in the epoch of a manager.
-    case guest(ObjectIdentifier?, epoch: Int)
+    /// The cookies of calls without a session, in the epoch of a manager, which its number identifies.
+    case guest(Int?, epoch: Int)
     /// The cookies that a sign-in has got while another session was current. They are for the next one.
-    case signIn(ObjectIdentifier?, epoch: Int)
+    case signIn(Int?, epoch: Int)
 }
 
 /// The cookies of a jar.
@@ -14,10 +14,12 @@ struct CookieStore {
 
     private var cookies: [CookieSpace: [Cookie]] = [:]
     private var created = 0
+    /// How often the jar was emptied. A call that was made before neither gets nor sets cookies.
+    private(set) var generation = 0
 
     /// Gives a session the cookies that were set before it started.
     /// - Returns: Whether the session is new.
-    mutating func begin(_ session: SessionID, of manager: ObjectIdentifier?, epoch: Int) -> Bool {
+    mutating func begin(_ session: SessionID, of manager: Int?, epoch: Int) -> Bool {
         guard cookies[.session(session)] == nil else { return false }
         cookies[.session(session)] = []
         let former: [CookieSpace] = [
@@ -31,13 +33,13 @@ struct CookieStore {
     }
 
     /// Removes the cookies of a session that has ended, and all that no later call of its manager may see.
-    mutating func end(_ session: SessionID, of manager: ObjectIdentifier?, epoch: Int) {
+    mutating func end(_ session: SessionID, of manager: Int?, epoch: Int) {
         cookies[.session(session)] = nil
         forget(manager, before: epoch + 1, exceptSignIn: epoch)
     }
 
     /// Removes the cookies of earlier epochs.
-    mutating func forget(_ manager: ObjectIdentifier?, before epoch: Int, exceptSignIn signIn: Int? = nil) {
+    mutating func forget(_ manager: Int?, before epoch: Int, exceptSignIn signIn: Int? = nil) {
         cookies = cookies.filter { space, _ in
             switch space {
             case .session: true
@@ -48,6 +50,7 @@ struct CookieStore {
     }
 
     mutating func removeAll() {
+        generation += 1
         // Sessions stay known, so that their end is not followed twice.
         for space in cookies.keys {
             if case .session = space { cookies[space] = [] } else { cookies[space] = nil }

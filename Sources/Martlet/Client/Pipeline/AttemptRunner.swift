@@ -18,8 +18,9 @@ struct AttemptRunner: Sendable {
 
     var waitsForContinue: Bool { transport.waitsForContinue }
 
-    /// Prepares the request that follows a redirect, or throws if the call must not go on.
-    typealias RedirectHook = @Sendable (inout HTTPRequest) async throws -> Void
+    /// Prepares the request that follows a redirect, or throws if the call must not go on. The credential is the one that
+    /// has replaced the request's since the first redirect.
+    typealias RedirectHook = @Sendable (inout HTTPRequest, inout Credential?) async throws -> Void
 
     /// The response of an attempt, after all redirects.
     struct Outcome: Sendable {
@@ -30,6 +31,10 @@ struct AttemptRunner: Sendable {
         var leftOrigin: Bool
         /// The URL of the last redirect; `nil` if there was none.
         var redirectTarget: String?
+        /// Whether the response is a stored one in place of a failure. It says nothing about the token.
+        var isStale = false
+        /// The credential of the last request, if it was replaced before a redirect.
+        var renewed: Credential?
     }
 
     init(config: NetworkConfig, allowsInsecureHTTP: Bool, transport: any Transport, time: any TimeSource) {
@@ -110,6 +115,7 @@ struct AttemptRunner: Sendable {
         var carriesBody = body != nil
         var leftOrigin = false
         var redirects = 0
+        var renewed: Credential?
         while true {
             let outgoing =
                 carriesBody
@@ -130,12 +136,13 @@ struct AttemptRunner: Sendable {
                     receiver.accepts(response.head, for: context.endpoint)
                 {
                     let head = ServerResponse(head: response.head, body: Data())
-                    return Outcome(response: head, body: body, leftOrigin: leftOrigin, redirectTarget: target)
+                    return Outcome(
+                        response: head, body: body, leftOrigin: leftOrigin, redirectTarget: target, renewed: renewed)
                 }
                 let bytes = try await response.collect(upTo: config.maximumResponseBytes)
                 return Outcome(
                     response: ServerResponse(head: response.head, body: bytes), leftOrigin: leftOrigin,
-                    redirectTarget: target)
+                    redirectTarget: target, renewed: renewed)
             }
             redirects += 1
             guard redirects <= config.maximumRedirects else {
@@ -154,7 +161,7 @@ struct AttemptRunner: Sendable {
             // After a cancellation or a timeout the next attempt may already be under way.
             try Task.checkCancellation()
             request = redirect.request
-            try await onRedirect(&request)
+            try await onRedirect(&request, &renewed)
             leftOrigin = leftOrigin || redirect.leavesOrigin
             observation?.attemptWillRedirect(
                 context, request, to: "\(redirect.origin)\(redirect.request.path ?? "")")

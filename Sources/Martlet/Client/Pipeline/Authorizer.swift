@@ -93,11 +93,16 @@ struct Authorizer: Sendable {
     func attachToken(to request: inout HTTPRequest, for call: inout CallState) {
         guard let credential = call.authorization.credential else { return }
         call.authorization.credential = nil
+        adopt(credential, for: &call)
+        request.headerFields[tokens.scheme.header] = nil
+        request.headerFields.append(field(with: credential.accessToken))
+    }
+
+    /// Makes a credential that of the call's current request.
+    func adopt(_ credential: Credential, for call: inout CallState) {
         call.authorization.attached = credential
         call.context.stamp = credential.stamp
         call.authorization.reports = report(on: credential, for: call)
-        request.headerFields[tokens.scheme.header] = nil
-        request.headerFields.append(field(with: credential.accessToken))
     }
 
     /// Why the manager needs to know that the server accepts a token.
@@ -150,16 +155,24 @@ struct Authorizer: Sendable {
 
     /// Prepares the request that follows a redirect: since the previous one, the session of the call may have ended, and its
     /// token may have expired.
+    /// - Parameter renewed: The credential that an earlier redirect got, and the one that this redirect gets.
     func prepareRedirect(
-        _ request: inout HTTPRequest, for authorization: Authorization
+        _ request: inout HTTPRequest, for authorization: Authorization, _ renewed: inout Credential?
     ) async throws(SessionError) {
         try checkSession(of: authorization)
-        guard let attached = authorization.attached, tokens.isOutdated(attached.stamp),
+        guard let attached = renewed ?? authorization.attached, tokens.isOutdated(attached.stamp),
             tokens.scheme.token(in: request.headerFields) == attached.accessToken
         else { return }
         let newer = try await tokens.credential(for: authorization.owner).get()
         request.headerFields[tokens.scheme.header] = nil
         request.headerFields.append(field(with: newer.accessToken))
+        renewed = newer
+    }
+
+    /// Whether a request still carries the token that was attached to it.
+    func carriesToken(_ request: HTTPRequest, for call: CallState) -> Bool {
+        guard call.context.stamp != nil, let attached = call.authorization.attached else { return false }
+        return tokens.scheme.token(in: request.headerFields) == attached.accessToken
     }
 
     /// Removes the token from a request that an interceptor has redirected to another origin.

@@ -23,8 +23,6 @@ struct CallPipeline: Sendable {
     let slots: ConcurrencyLimiter
     /// The calls under way that others may join; `nil` if none may.
     let joined: JoinedCalls?
-    /// Differs for clients with other interceptors.
-    private(set) var number = 0
 
     init(baseURL: BaseURL, tokens: TokenManager?, config: NetworkConfig, transport: any Transport) {
         self.baseURL = baseURL
@@ -48,7 +46,6 @@ struct CallPipeline: Sendable {
         var copy = self
         copy.config.interceptors = additional + config.interceptors
         copy.interceptors = additional + interceptors
-        copy.number = joined?.makePipelineNumber() ?? 0
         copy.hasHooks = !copy.config.interceptors.isEmpty
         return copy
     }
@@ -75,6 +72,7 @@ struct CallPipeline: Sendable {
         call.monitor = monitor
         call.receiver = receiver
         call.context.awaitsHead = receiver?.outlivesCall == true
+        call.responseOwner = start.responseOwner
         if config.cookies != nil { call.cookies = cookies(of: call, isSignIn: isSignIn) }
         do {
             let (response, lastAttempt) = try await run(&call)
@@ -177,8 +175,8 @@ struct CallPipeline: Sendable {
                 isUnderWay = true
                 observation?.attemptWillStart(call.context, request)
                 let onRedirect: AttemptRunner.RedirectHook = {
-                    [authorizer, authorization = call.authorization] request in
-                    try await authorizer?.prepareRedirect(&request, for: authorization)
+                    [authorizer, authorization = call.authorization] request, renewed in
+                    try await authorizer?.prepareRedirect(&request, for: authorization, &renewed)
                 }
                 if let ticket {
                     outcome = try await run(request, call, from: origin, observation, ticket, onRedirect)
@@ -186,6 +184,7 @@ struct CallPipeline: Sendable {
                     outcome = try await attemptRunner.run(
                         request, call, from: origin, observation, onRedirect: onRedirect)
                 }
+                if let renewed = outcome.renewed { authorizer?.adopt(renewed, for: &call) }
                 // A request redirected to another origin carries no token, so its response cannot reject the token.
                 if outcome.leftOrigin { call.context.stamp = nil }
             }
@@ -205,14 +204,14 @@ struct CallPipeline: Sendable {
             }
             isUnderWay = false
             observation?.attemptDidReceive(call.context, outcome.response, bytes: outcome.response.body.count)
-            if answer == nil { try await authorizer?.validate(outcome.response, for: &call) }
+            if answer == nil, !outcome.isStale { try await authorizer?.validate(outcome.response, for: &call) }
             if hasHooks { try await validate(outcome.response, &call) }
             // A receiver has already consumed acceptable responses.
             let isAcceptable =
                 call.receiver == nil && call.context.endpoint.acceptableStatuses.contains(outcome.response.status)
             if answer == nil { hasSucceeded = isAcceptable }
             if isAcceptable {
-                ticket?.store(call.authorization.owner, of: tokens)
+                ticket?.store(of: tokens)
                 return .success(outcome.response)
             }
             return .failure(decoding.statusError(for: outcome.response, call: call.context.call))

@@ -5,6 +5,8 @@ struct CallStart: Sendable {
     /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
     let requirement: AuthenticationRequirement
     let owner: CallOwner
+    /// The owner of what the response leaves behind; `nil` if the client keeps nothing.
+    let responseOwner: ResponseOwner?
     /// The token, if one was fresh when the call was made, or if the call has waited and probes it.
     var credential: Credential?
     /// When the call was made.
@@ -18,15 +20,20 @@ extension CallPipeline {
     func begin(_ requirement: AuthenticationRequirement) -> CallStart {
         let uptime = time.uptime
         guard requirement != .none, let tokens else {
-            return CallStart(requirement: requirement, owner: .unbound, uptime: uptime)
+            return CallStart(
+                requirement: requirement, owner: .unbound, responseOwner: responseOwner(for: .unbound), uptime: uptime)
         }
         let (owner, credential) = tokens.beginCall()
-        return CallStart(requirement: requirement, owner: owner, credential: credential, uptime: uptime)
+        return CallStart(
+            requirement: requirement, owner: owner, responseOwner: responseOwner(for: owner), credential: credential,
+            uptime: uptime)
     }
 
     /// The first step of a call whose owner is known: a step of something that began earlier.
     func begin(_ requirement: AuthenticationRequirement, as owner: CallOwner) -> CallStart {
-        CallStart(requirement: requirement, owner: requirement == .none ? .unbound : owner, uptime: time.uptime)
+        CallStart(
+            requirement: requirement, owner: requirement == .none ? .unbound : owner,
+            responseOwner: responseOwner(for: owner), uptime: time.uptime)
     }
 
     /// Waits for a token before the state of the call exists, which takes eight times as much memory as this. Thousands of
@@ -52,12 +59,5 @@ extension CallPipeline {
         else { return false }
         let call = try build(endpoint, nil, length: nil, accept: accept, endpoint.authentication)
         return authorizer?.mayAuthorize(call) == true
-    }
-
-    /// The owner of what a response leaves behind: that of the call, or, if the call needs no session, the one that is
-    /// current now.
-    func keeper(of call: CallState) -> CallOwner {
-        let owner = call.authorization.owner
-        return owner.isBound ? owner : tokens?.currentOwner ?? owner
     }
 }

@@ -16,6 +16,8 @@ struct CallState: Sendable {
     var receiver: (any ResponseReceiver)?
     /// How often the call has waited for a network.
     var connectivityWaits = 0
+    /// The owner of what the response leaves behind; `nil` if the client keeps nothing.
+    var responseOwner: ResponseOwner?
     /// The cookies that the call sends and receives; `nil` without a jar.
     var cookies: CallCookies?
     /// Whether the server is asked with `Expect: 100-continue` before the body goes out.

@@ -286,7 +286,9 @@ extension SessionStateMachine {
         guard case .found(let record) = snapshot.reading else { return reconcile(snapshot) }
         if mark.covers(record) {
             // No process revokes the tokens of a session that this one has signed out without having known it.
-            if ending.signOutEpoch != nil, record.id != lastEnded { actions.append(.revoke(record.bundle, expiresAt: nil)) }
+            if ending.signOutEpoch != nil, record.id != lastEnded {
+                actions.append(.revoke(record.bundle, expiresAt: nil))
+            }
             if ending.signOutEpoch != nil { lastEnded = record.id }
             return
         }

@@ -45,10 +45,21 @@ public final class TokenManager: Sendable {
     let lookups: SingleFlight<StoreReading>
     /// State that features of higher layers attach to the session.
     let attachments = Attachments()
+    /// Tells this manager from all others of the process, also from those that are gone.
+    let number = TokenManager.nextNumber()
     let core: Locked<Core>
     /// The managers whose refresh the current task is part of, each with the session that it refreshes. Detects a
     /// refresher that waits for its own refresh, and keeps its calls from using the token of another session.
     @TaskLocal static var refreshing: [ObjectIdentifier: CallOwner] = [:]
+
+    private static let lastNumber = Locked(0)
+
+    private static func nextNumber() -> Int {
+        lastNumber.withLock { number in
+            number += 1
+            return number
+        }
+    }
 
     /// The mutable state of the manager, guarded by one lock.
     struct Core {

@@ -11,36 +11,33 @@ enum SetCookie {
     static func value(of name: String, in headers: HTTPFields) -> Secret? {
         var result: Secret?
         for field in headers[values: .setCookie] {
-            for cookie in separate(field) {
-                let pair = cookie.prefix { $0 != ";" }
-                guard let equals = pair.firstIndex(of: "=") else { continue }
-                let found = pair[..<equals].filter { $0 != " " }
-                guard found == name else { continue }
-                var value = String(pair[pair.index(after: equals)...])
-                while value.first == " " { value.removeFirst() }
-                while value.last == " " { value.removeLast() }
-                result = Secret(value)
-            }
+            let pair = field.prefix { $0 != ";" }
+            guard let equals = pair.firstIndex(of: "=") else { continue }
+            let found = pair[..<equals].filter { $0 != " " }
+            guard found == name else { continue }
+            var value = String(pair[pair.index(after: equals)...])
+            while value.first == " " { value.removeFirst() }
+            while value.last == " " { value.removeLast() }
+            result = Secret(value)
         }
         return result.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// URLSession joins repeated fields with commas, and `Expires` contains a comma too: only a comma that is followed
-    /// by a name and an equals sign starts the next cookie.
-    static func separate(_ field: String) -> [Substring] {
+    /// Divides what URLSession has joined from several fields. It puts a comma and a space between them, and `Expires`
+    /// contains those too: only if a name and an equals sign follow, the next cookie starts there. A cookie's value has no
+    /// space after a comma (RFC 6265, section 4.1.1).
+    static func separated(_ field: String) -> [Substring] {
         var cookies: [Substring] = []
         var start = field.startIndex
         var index = field.startIndex
-        while index < field.endIndex {
-            if field[index] == "," {
-                let rest = field[field.index(after: index)...]
-                let name = rest.drop(while: { $0 == " " }).prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " }
-                if !name.isEmpty, name.endIndex < field.endIndex, field[name.endIndex] == "=" {
-                    cookies.append(field[start..<index])
-                    start = field.index(after: index)
-                }
-            }
-            index = field.index(after: index)
+        while let comma = field[index...].firstIndex(of: ",") {
+            index = field.index(after: comma)
+            let rest = field[index...]
+            let name = rest.drop { $0 == " " }.prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " }
+            guard rest.first == " ", !name.isEmpty, name.endIndex < field.endIndex, field[name.endIndex] == "="
+            else { continue }
+            cookies.append(field[start..<comma])
+            start = index
         }
         cookies.append(field[start...])
         return cookies.map { $0.drop { $0 == " " } }

@@ -16,14 +16,18 @@ final class SingleFlight<Value: Sendable>: Sendable {
     private let state = Locked(State())
     private let limits: TimeLimits
     private let outlivesCallers: Bool
+    private let isDetached: Bool
 
     /// The number of callers that wait for the work under way.
     var waiting: Int { state.withLock { $0.flight?.waiting ?? 0 } }
 
-    /// - Parameter outlivesCallers: Whether the work continues after all its callers have been cancelled.
-    init(time: any TimeSource, outlivesCallers: Bool) {
+    /// - Parameters:
+    ///   - outlivesCallers: Whether the work continues after all its callers have been cancelled.
+    ///   - isDetached: Whether the work does not see the task-local values of the caller that happens to start it.
+    init(time: any TimeSource, outlivesCallers: Bool, isDetached: Bool = false) {
         self.limits = TimeLimits(time: time)
         self.outlivesCallers = outlivesCallers
+        self.isDetached = isDetached
     }
 
     /// Starts the work, or waits for the work that is already running.
@@ -48,10 +52,12 @@ final class SingleFlight<Value: Sendable>: Sendable {
             }
             state.lastNumber += 1
             let number = state.lastNumber
-            let task = Task { [self] in
+            let flight = { @Sendable [self] in
                 defer { end(number) }
                 return await work()
             }
+            let task =
+                isDetached ? Task.detached(priority: Task.currentPriority, operation: flight) : Task(operation: flight)
             state.flight = Flight(number: number, task: task)
             return (number, task)
         }

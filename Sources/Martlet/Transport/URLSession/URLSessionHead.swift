@@ -14,7 +14,11 @@
             for (name, value) in response.allHeaderFields {
                 guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String
                 else { continue }
-                fields.append(HTTPField(name: name, value: value))
+                guard name == .setCookie else {
+                    fields.append(HTTPField(name: name, value: value))
+                    continue
+                }
+                for cookie in SetCookie.separated(value) { fields.append(HTTPField(name: name, value: String(cookie))) }
             }
             self.init(status: .init(code: response.statusCode), headerFields: fields)
         }

@@ -102,11 +102,6 @@ import Testing
         #expect(try await sent(cookies, to: "https://api.example.com/a/b") == "b=2; a=4; c=3")
     }
 
-    @Test("fields that URLSession has joined are read one by one") func joined() async throws {
-        let cookies = ["a=1; Expires=Fri, 06 Nov 2099 08:49:37 GMT, b=2; Path=/"]
-        #expect(try await sent(cookies, to: "https://api.example.com/a/b") == "a=1; b=2")
-    }
-
     @Test("an origin without encryption sets no secure cookie, and replaces none") func plain() async throws {
         let url = "http://api.example.com/a/b"
         #expect(try await sent(["a=1; Secure"], by: url, to: "https://api.example.com/a/b") == nil)

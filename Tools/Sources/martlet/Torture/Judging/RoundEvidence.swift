@@ -131,9 +131,11 @@ struct RoundEvidence: Sendable {
         }
     }
 
-    /// A round needs one refresh, and a forced refresh and each fault may cause another one.
+    /// A round needs one refresh, and a forced refresh and each fault may cause another one. If a process is stopped during
+    /// its refresh and another one takes over, both the old token and the one that is stored late are tried.
     private func excessRefreshes() -> [Violation] {
-        let needed = 1 + (action == .refresh ? 1 : 0) + faults.count
+        let storedLate = history.wasReused ? faults.count { $0.kind == .stop && $0.isDuringRefresh } : 0
+        let needed = 1 + (action == .refresh ? 1 : 0) + faults.count + storedLate
         // A refusal before the session's first grant is a late one of the previous session's token.
         let late = history.refreshes.prefix { $0.status == 401 }.count
         let isLate = late < history.refreshes.count && history.refreshesOfRound.startIndex == 0

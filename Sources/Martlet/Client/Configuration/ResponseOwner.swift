@@ -1,0 +1,47 @@
+/// The owner of what a response leaves behind in a client: cookies, stored responses and results that calls share.
+///
+/// It is taken once, when the call is made. A sign-in, a sign-out, an expiry, and emptying the jar or the cache start
+/// another one. What arrives later for an earlier owner is dropped.
+struct ResponseOwner: Hashable, Sendable {
+    /// The number of the manager; `nil` for a client without one. All such clients share what they leave in a jar or a
+    /// cache.
+    let manager: Int?
+    /// The sign-in state; unbound without a manager.
+    var state: CallOwner
+    /// How often the jar had been emptied.
+    let jarGeneration: Int
+    /// How often the cache had been emptied.
+    let cacheGeneration: Int
+}
+
+extension CallPipeline {
+    /// Whether responses leave something behind in this client.
+    var keepsResponses: Bool { config.cookies != nil || config.cache != nil || joined != nil }
+
+    /// The owner of what the response to a call leaves behind that is made now; `nil` if this client keeps nothing.
+    /// - Parameter owner: The owner of the call. A call that needs no session leaves it to the one that is current.
+    func responseOwner(for owner: CallOwner) -> ResponseOwner? {
+        guard keepsResponses else { return nil }
+        return ResponseOwner(
+            manager: tokens?.number, state: owner.isBound ? owner : tokens?.currentOwner ?? owner,
+            jarGeneration: config.cookies?.generation ?? 0, cacheGeneration: config.cache?.generation ?? 0)
+    }
+
+    /// The owner with the session that was read from the store since the call was made.
+    func resolved(_ owner: ResponseOwner, for call: CallState) -> ResponseOwner {
+        guard owner.state.situation == .unknown else { return owner }
+        let known = call.authorization.owner
+        let state = known.isBound ? known : tokens?.currentOwner ?? known
+        guard state.epoch == owner.state.epoch else { return owner }
+        var resolved = owner
+        resolved.state = state
+        return resolved
+    }
+}
+
+extension TokenManager {
+    /// Whether nothing has ended or started since an owner was taken.
+    func isCurrent(_ owner: ResponseOwner) -> Bool {
+        epoch == owner.state.epoch && end(of: owner.state) == nil
+    }
+}

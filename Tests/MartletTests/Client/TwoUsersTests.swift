@@ -1,0 +1,235 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Two users on one device") struct TwoUsersTests {
+    /// A random life of one device: calls whose responses come at once, late or never, sign-ins, sign-outs, emptied jars and
+    /// caches, and restarts. The server marks each response with the number of its request, in the body and in a cookie.
+    private struct Device: ~Copyable {
+        /// The sign-in state between two changes of it.
+        struct Owner: Hashable {
+            let number: Int
+            /// The owners whose cookies it may send: its own, and those that it has taken over.
+            var cookies: Set<Int>
+        }
+
+        /// A call, and the response that it got.
+        final class Call: Sendable {
+            let owner: Owner
+            let mark = Locked<Int?>(nil)
+            let isDone = Locked(false)
+
+            init(owner: Owner) {
+                self.owner = owner
+            }
+        }
+
+        /// The requests that the server has got, by their numbers.
+        final class Server: Sendable {
+            let cookies = Locked<[Int: Int]>([:])
+            let gates = Locked<[Int: Gate]>([:])
+            let holds = Locked(false)
+
+            func respond(to request: StubTransport.Request) async -> StubTransport.Response {
+                let number = cookies.withLock { cookies in
+                    let number = cookies.count + 1
+                    let cookie = request.headers[.cookie].flatMap { Int($0.dropFirst("mark=".count)) }
+                    cookies[number] = cookie ?? 0
+                    return number
+                }
+                if holds.withLock({ $0 }) {
+                    let gate = Gate()
+                    gates.withLock { $0[number] = gate }
+                    await gate.pass()
+                }
+                var headers: HTTPFields = [.cacheControl: "max-age=60"]
+                // The cache answers only requests with the same cookies.
+                if number % 5 == 1 { headers[.setCookie] = "mark=\(number); Path=/" }
+                return StubTransport.Response(200, headers: headers, body: Data("\(number)".utf8))
+            }
+        }
+
+        let hasManager: Bool
+        let time = ManualTimeSource()
+        let store = InMemoryTokenStore()
+        let server = Server()
+        var dice: SeededGenerator
+        var tokens: TokenManager?
+        var client: NetworkClient
+        var jar = CookieJar()
+        var cache = HTTPCache()
+        var owner = Owner(number: 0, cookies: [0])
+        var lastOwner = 0
+        var isSignedIn = false
+        var users = 0
+        /// The owner of each request.
+        var owners: [Int: Owner] = [:]
+        var calls: [(call: Call, task: Task<Void, Never>)] = []
+        var answeredFromCache = 0
+        var joined = 0
+
+        init(seed: UInt64, hasManager: Bool) {
+            self.hasManager = hasManager
+            dice = SeededGenerator(seed: seed)
+            (tokens, client) = Self.start(hasManager, server, store, time, jar, cache)
+        }
+
+        private static func start(
+            _ hasManager: Bool, _ server: Server, _ store: InMemoryTokenStore, _ time: ManualTimeSource,
+            _ jar: CookieJar,
+            _ cache: HTTPCache
+        ) -> (TokenManager?, NetworkClient) {
+            let transport = StubTransport { await server.respond(to: $0) }
+            let settings = config {
+                $0.cookies = jar
+                $0.cache = cache
+                $0.joinsIdenticalCalls = true
+                $0.retry = .never
+                $0.timeout = .seconds(1 << 30)
+                $0.time = time
+            }
+            guard hasManager else {
+                return (
+                    nil,
+                    Martlet.NetworkClient(baseURL: "https://api.example.com", config: settings, transport: transport)
+                )
+            }
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
+                transport: transport, connectivity: nil, time: time)
+            return (tokens, NetworkClient(tokens: tokens, config: settings))
+        }
+
+        mutating func step() async throws {
+            switch dice.number(below: 60) {
+            case 0...34: await call()
+            case 35...49: await release()
+            case 50: time.advance(by: .seconds(61))
+            case 51...54: try await signIn()
+            case 55, 56: await signOut()
+            case 57, 58: removeAll()
+            default: await restart()
+            }
+        }
+
+        /// Another owner begins. Nothing that was before is for it.
+        private mutating func change(takesOver former: Owner? = nil) {
+            lastOwner += 1
+            owner = Owner(number: lastOwner, cookies: (former?.cookies ?? []).union([lastOwner]))
+        }
+
+        private mutating func call() async {
+            let (path, isOpen) = ("/\(dice.number(below: 3))", dice.isTrue(inPercent: 30))
+            server.holds.withLock { $0 = dice.isTrue(inPercent: 60) }
+            let (requests, joins) = (server.cookies.withLock { $0.count }, client.pipeline.joined?.joins)
+            let call = Call(owner: owner)
+            let task = Task { [client] in
+                let text = try? await client.text(Visit(path, .get, isOpen ? .none : .ifSignedIn))
+                call.mark.withLock { $0 = text.flatMap { Int($0) } }
+                call.isDone.withLock { $0 = true }
+            }
+            calls.append((call, task))
+            while true {
+                let isDone = call.isDone.withLock { $0 }
+                let request = server.cookies.withLock { $0.count }
+                if request > requests {
+                    owners[request] = owner
+                    // The response must not arrive during a later step, unless it is held.
+                    if !server.holds.withLock({ $0 }) { await task.value }
+                    return
+                }
+                if isDone {
+                    answeredFromCache += 1
+                    return
+                }
+                if client.pipeline.joined?.joins != joins {
+                    joined += 1
+                    return
+                }
+                await Task.yield()
+            }
+        }
+
+        private mutating func release() async {
+            let gate = server.gates.withLock { gates -> Gate? in
+                guard let number = gates.keys.sorted().randomElement(using: &dice) else { return nil }
+                return gates.removeValue(forKey: number)
+            }
+            gate?.open()
+            for _ in 0..<50 { await Task.yield() }
+        }
+
+        private mutating func signIn() async throws {
+            users += 1
+            guard let tokens else { return }
+            try await tokens.signIn(
+                with: TokenBundle(
+                    accessToken: Secret("access-\(users)"), refreshToken: Secret("refresh-\(users)"),
+                    lifetime: .seconds(1 << 30)))
+            change(takesOver: isSignedIn ? nil : owner)
+            isSignedIn = true
+        }
+
+        private mutating func signOut() async {
+            guard let tokens else { return removeAll() }
+            await tokens.signOut()
+            isSignedIn = false
+            change()
+        }
+
+        private mutating func removeAll() {
+            jar.removeAll()
+            cache.removeAll()
+            change()
+        }
+
+        /// The app starts again. Nothing of what was in memory is left, except what still arrives for the calls of before.
+        private mutating func restart() async {
+            (jar, cache) = (CookieJar(), HTTPCache())
+            (tokens, client) = Self.start(hasManager, server, store, time, jar, cache)
+            await tokens?.restore()
+            change()
+        }
+
+        /// Lets all responses arrive, and finds what one owner got of another.
+        mutating func finish() async -> [String] {
+            for gate in server.gates.withLock({ $0.values }) { gate.open() }
+            for call in calls { await call.task.value }
+            var leaks: [String] = []
+            for (number, cookie) in server.cookies.withLock({ $0 }) where cookie != 0 {
+                guard let owner = owners[number], let source = owners[cookie] else { continue }
+                if !owner.cookies.contains(source.number) {
+                    leaks.append("request \(number) of owner \(owner.number) sent a cookie of \(source.number)")
+                }
+            }
+            for (call, _) in calls {
+                guard let mark = call.mark.withLock({ $0 }), let source = owners[mark] else { continue }
+                if source.number != call.owner.number {
+                    leaks.append("a call of owner \(call.owner.number) got the response to \(source.number)")
+                }
+            }
+            return leaks
+        }
+    }
+
+    @Test(
+        "ten thousand random steps leave nothing of one user to the other, with a manager and without",
+        arguments: [true, false])
+    func randomSteps(hasManager: Bool) async throws {
+        var (sent, answered, joined) = (0, 0, 0)
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var device = Device(seed: seed, hasManager: hasManager)
+            for _ in 0..<500 { try await device.step() }
+            let leaks = await device.finish()
+            #expect(leaks.isEmpty, "seed \(seed): \(leaks.prefix(3))")
+            sent += device.owners.count
+            answered += device.answeredFromCache
+            joined += device.joined
+        }
+        // The steps reach what they are meant to.
+        #expect(sent > 500 && answered > 100 && joined > 20, "\(sent) sent, \(answered) answered, \(joined) joined")
+    }
+}
