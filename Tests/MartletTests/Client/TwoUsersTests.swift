@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test(
-        "ten thousand random steps leave nothing of one user to the other, with a manager and without",
+        "C93, C94: ten thousand random steps leave nothing of one user to the other, with a manager and without",
         arguments: [true, false])
     func randomSteps(hasManager: Bool) async throws {
         var (sent, answered, joined) = (0, 0, 0)

@@ -60,7 +60,8 @@ public struct NetworkConfig: Sendable {
     ///
     /// Its response, or its error, is the result of all. A caller that is cancelled leaves the others alone; with the last
     /// one the request is cancelled. A call that is made after a call that writes has ended joins only later ones. Calls
-    /// with a ``TransferMonitor``, and calls that an interceptor makes while its own call holds a slot, join none.
+    /// with a ``TransferMonitor``, and calls of a client with interceptors, join none: only the interceptors know what they
+    /// will send.
     public var joinsIdenticalCalls = false
     /// Keeps the cookies of each session; `nil` ignores cookies.
     public var cookies: CookieJar?
