@@ -120,11 +120,16 @@ extension Facts {
             || !store.hasRead(call.life, from: other.end, to: call.position)
     }
 
+    /// Whether a sign-in was taken back, also if its process was killed before it could say so.
+    private func mayBeWithdrawn(_ call: Call) -> Bool {
+        call.isWithdrawn || script.requiresSavedTokens && call.response == nil && store.deaths[call.life] != nil
+    }
+
     /// Whether a process had a reason to delete a record.
     fileprivate func mayDelete(_ record: TokenName, _ change: StoreHistory.Change) -> Bool {
         let isUsersWish = calls.contains { call in
             call.life == change.life && call.kind.endsSessions && call.position < change.position
-                && (call.family != record.family || call.isWithdrawn) && precedes(record.family, endOf: call)
+                && (call.family != record.family || mayBeWithdrawn(call)) && precedes(record.family, endOf: call)
         }
         if isUsersWish { return true }
         return sends.contains { send in
