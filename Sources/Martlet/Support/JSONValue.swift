@@ -14,7 +14,14 @@ enum JSONValue: Decodable, Sendable, Hashable {
     case bool(Bool)
     case null
 
+    /// How deep a value may be. Each level takes several frames of the stack, and threads of a pool have small ones.
+    static let maximumDepth = 64
+
     init(from decoder: any Decoder) throws {
+        guard decoder.codingPath.count <= Self.maximumDepth else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "more than \(Self.maximumDepth) levels"))
+        }
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(String.self) {
             self = .string(value)
