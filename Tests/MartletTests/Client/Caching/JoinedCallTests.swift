@@ -18,6 +18,7 @@ import Testing
             config: config {
                 $0.joinsIdenticalCalls = true
                 $0.retry = .never
+                $0.time = ManualTimeSource()
                 change(&$0)
             }, transport: transport)
         return (client, transport)

@@ -28,6 +28,7 @@ import Testing
                     $0.cache = cache
                     $0.joinsIdenticalCalls = true
                     $0.retry = .never
+                    $0.time = ManualTimeSource()
                     change(&$0)
                 }, transport: transport)
         }
