@@ -55,6 +55,8 @@ struct Step: Sendable {
             calling("a call without a network, undecoded") { _ = try await client.data(for: GetPage()) },
             calling("a call without a network, JSONDecoder") { _ = try await client.send(GetPage()) },
             calling("a call without a network, MartletJSONDecoder") { _ = try await fastClient.send(GetPage()) },
+            masking("mask 10 KB of hostile text, per KB", bytes: 10_000),
+            masking("mask 1 MB of hostile text, per KB", bytes: 1_000_000),
         ]
     }
 
@@ -67,6 +69,17 @@ struct Step: Sendable {
     private static func calling(_ name: String, _ call: @escaping @Sendable () async throws -> Void) -> Step {
         Step(name: name) { repetitions in
             for _ in 0..<repetitions { try await call() }
+        }
+    }
+
+    /// Masks texts that open objects, quotes and elements without an end, each repetition a kilobyte of them.
+    private static func masking(_ name: String, bytes: Int) -> Step {
+        let pieces = ["token:{", "password:[\"", "password=a,", "a<token>b</x>", "<password a=\"", "'cookie=\"", "://"]
+        let texts = pieces.map { String(repeating: $0, count: bytes / $0.utf8.count) }
+        return Step(name: name) { repetitions in
+            for index in 0..<((repetitions * 1000 + bytes - 1) / bytes) {
+                guard Redaction.redact(texts[index % texts.count]) != "" else { throw UnexpectedResultError() }
+            }
         }
     }
 

@@ -47,6 +47,132 @@ struct RedactionTests {
     }
 
     @Test(
+        "an element's content is masked up to its closing tag",
+        arguments: [
+            ("<Password>abc&amp;hunter3</Password>", "<Password><redacted></Password>"),
+            ("<Password>correct horse hunter3</Password><b>1</b>", "<Password><redacted></Password><b>1</b>"),
+            ("<Password>\n  abc\n  hunter3\n</Password>", "<Password><redacted></Password>"),
+            ("<Password><![CDATA[a</Password>hunter3]]></Password>", "<Password><redacted></Password>"),
+            ("<Password><!-- </Password> -->hunter3</Password>", "<Password><redacted></Password>"),
+            ("<Password><b>a</b> hunter3</Password>", "<Password><redacted></Password>"),
+            ("<Password>a<Password/><Password>b</Password>hunter3</Password>", "<Password><redacted></Password>"),
+            (#"<Password a="1>2">abc hunter3</Password>"#, #"<Password a="1><redacted></Password>"#),
+            (
+                #"<wsse:Password Type="a:b#c" >abc hunter3</wsse:Password >"#,
+                #"<wsse:Password Type="a:b#c" ><redacted></wsse:Password >"#
+            ),
+            (#"<user password="a hunter3" page='3'/>"#, #"<user password="<redacted>" page='3'/>"#),
+            (#"<user password = 'a"hunter3' page="3"/>"#, #"<user password = '<redacted>' page="3"/>"#),
+            ("&lt;Password&gt;a hunter3&lt;/Password&gt; 3", "&lt;Password&gt;<redacted>&lt;/Password&gt; 3"),
+            (
+                #"{"xml":"\u003cPassword\u003ea hunter3\u003c/Password\u003e","page":3}"#,
+                #"{"xml":"\u003cPassword\u003e<redacted>\u003c/Password\u003e","page":3}"#
+            ),
+            (#"{"xml":"<Password>a hunter3<\/Password>"}"#, #"{"xml":"<Password><redacted><\/Password>"}"#),
+            ("<a><Password>the rest is cut, hunter3", "<a><Password><redacted>"),
+            (
+                "<key>password</key>\n<string>a hunter3</string><key>page</key><string>3</string>",
+                "<key>password</key>\n<string><redacted></string><key>page</key><string>3</string>"
+            ),
+            (#"<add key="password" value="a hunter3"/>"#, #"<add key="password" value="<redacted>"/>"#),
+            ("<b>Password</b>: hunter3 <i>3</i>", "<b>Password</b>: <redacted> <i>3</i>"),
+            ("<Password/><page>3</page>", "<Password/><page>3</page>"),
+            ("<Password> </Password>", "<Password> </Password>"),
+            ("login <user> <password> [--force]", "login <user> <password> [--force]"),
+            ("an Array<AccessToken> is no Array<Page>", "an Array<AccessToken> is no Array<Page>"),
+        ])
+    func elements(text: String, redacted: String) {
+        #expect(Redaction.redact(text) == redacted)
+        #expect(Redaction.redactBody(Data(text.utf8), contentType: "text/xml") == redacted)
+        #expect(Redaction.redact(redacted) == redacted)
+    }
+
+    @Test(
+        "a value in JSON is masked, whatever white space and escapes stand around it",
+        arguments: [
+            ("{\"password\":\t\"a hunter3\"}", "{\"password\":\t\"<redacted>\"}"),
+            (
+                "{\n  \"password\"\r\n\t : \n\n\t\"a hunter3\",\n  \"page\": 3\n}",
+                "{\n  \"password\"\r\n\t : \n\n\t\"<redacted>\",\n  \"page\": 3\n}"
+            ),
+            ("{\"password\":\u{A0}\"a hunter3\"}", "{\"password\":\u{A0}\"<redacted>\"}"),
+            (#"{"pass\u0077ord":"a hunter3","page":3}"#, #"{"pass\u0077ord":"<redacted>","page":3}"#),
+            (#"{"password":"a\"hunter3\\","page":3}"#, #"{"password":"<redacted>","page":3}"#),
+            ("{\"password\":\n[\t\"a\",\n\"hunter3\"],\"page\":3}", "{\"password\":\n<redacted>,\"page\":3}"),
+            ("{\"pin\":\t4711,\"page\":3}", "{\"pin\":\t<redacted>,\"page\":3}"),
+            ("{\"pin\" :\n4711\n}", "{\"pin\" :\n<redacted>\n}"),
+            (
+                #"{"body":"{\n\t\"password\" :\n\"a\\\"hunter3\",\"page\":3}","page":3}"#,
+                #"{"body":"{\n\t\"password\" :\n\"<redacted>\",\"page\":3}","page":3}"#
+            ),
+            (
+                #"{"a":"{\"b\":\"{\\\"password\\\":\\t\\\"a hunter3\\\"}\",\"page\":3}"}"#,
+                #"{"a":"{\"b\":\"{\\\"password\\\":\\t\\\"<redacted>\\\"}\",\"page\":3}"}"#
+            ),
+            (
+                #"{"body":"{\u0022password\u0022: \u0022a hunter3\u0022}","page":3}"#,
+                #"{"body":"{\u0022password\u0022: \u0022<redacted>\u0022}","page":3}"#
+            ),
+            (
+                #"<a data="{&quot;password&quot;: &quot;a\&quot;hunter3&quot;,&quot;page&quot;:3}"/>"#,
+                #"<a data="{&quot;password&quot;: &quot;<redacted>&quot;,&quot;page&quot;:3}"/>"#
+            ),
+            (#"{"name":"password","value":"a hunter3"}"#, #"{"name":"password","value":"<redacted>"}"#),
+            (#"{"token":{"kind":"x","value":"hunter3"}}"#, #"{"token":{"kind":"x","value":"<redacted>"}}"#),
+            (#"{"oauth2ProviderRefreshToken":"hunter3"}"#, #"{"<redacted>":"<redacted>"}"#),
+            (#"{"url":"/x?password=hunter3\u0026page=3"}"#, #"{"url":"/x?password=<redacted>\u0026page=3"}"#),
+            (#"{"url":"https:\/\/ada:hunter3@h\/x"}"#, #"{"url":"https:\/\/<redacted>@h\/x"}"#),
+            (#"password => "a hunter3", page => 3"#, #"password => "<redacted>", page => 3"#),
+            (#"login(password: Optional("a hunter3"), page: 3)"#, "login(password: <redacted>, page: 3)"),
+            ("password='it'\\''s hunter3' 3", "password='<redacted>' 3"),
+        ])
+    func json(text: String, redacted: String) {
+        #expect(Redaction.redact(text) == redacted)
+        #expect(Redaction.redactBody(Data(text.utf8), contentType: "application/json") == redacted)
+        #expect(Redaction.redact(redacted) == redacted)
+    }
+
+    @Test(
+        "the value of a header field or a form is masked as a whole",
+        arguments: [
+            ("Password: correct horse hunter3\r\nHost: h", "Password: <redacted>\r\nHost: h"),
+            ("Host: h\nX-Api-Key:\ta,b; hunter3\nHost: h", "Host: h\nX-Api-Key:\t<redacted>\nHost: h"),
+            ("Password: correct\r\n  hunter3\r\nHost: h", "Password: <redacted>\r\nHost: h"),
+            ("  password: correct hunter3\n  page: 3", "  password: <redacted>\n  page: 3"),
+            ("password = correct hunter3\npage = 3", "password = <redacted>\npage = 3"),
+            ("Authorization: Custom a b hunter3\nHost: h", "Authorization: <redacted>\nHost: h"),
+            (
+                #"Authorization: Digest username="ada", response="hunter3""# + "\nHost: h",
+                "Authorization: Digest <redacted>\nHost: h"
+            ),
+            ("> Cookie: a=b; c=hunter3\n> Host: h", "> Cookie: <redacted>\n> Host: h"),
+            ("< Set-Cookie: sid=hunter3; Path=/\n< Host: h", "< Set-Cookie: <redacted>\n< Host: h"),
+            ("X-Session-Id: hunter3\nX-Request-Id: 7f3a", "X-Session-Id: <redacted>\nX-Request-Id: 7f3a"),
+            ("-H 'Password: a hunter3' -X GET", "-H 'Password: <redacted>' -X GET"),
+            (#"["Password: a \"hunter3","Page: 3"]"#, #"["Password: <redacted>","Page: 3"]"#),
+            (#"{"log":"GET /\nPassword: a hunter3\nPage: 3"}"#, #"{"log":"GET /\nPassword: <redacted>\nPage: 3"}"#),
+            ("password=a%20b+hunter3&next=1", "password=<redacted>&next=1"),
+            ("password=a,hunter3;b&next=1", "password=<redacted>&next=1"),
+            ("user[password]=hunter3&next=1", "user[password]=<redacted>&next=1"),
+            ("next=%2Fx%3Ftoken%3Dhunter3 3", "next=<redacted> 3"),
+            ("Your new password:\nhunter3\nBye", "Your new password:\n<redacted>\nBye"),
+            ("Password:\nHost: h", "Password:\nHost: h"),
+            (#"C:\token=hunter3 3"#, #"C:\token=<redacted> 3"#),
+        ])
+    func fields(text: String, redacted: String) {
+        #expect(Redaction.redact(text) == redacted)
+        #expect(Redaction.redact(redacted) == redacted)
+    }
+
+    @Test("a form's values are masked with their blanks and pluses")
+    func forms() {
+        let form = "password=a%20b+c&next=1&user%5Bpassword%5D=d&sid=e"
+        #expect(
+            Redaction.redactForm(form[...]) == "password=<redacted>&next=1&user%5Bpassword%5D=<redacted>&sid=<redacted>"
+        )
+    }
+
+    @Test(
         "the rest of the text is kept",
         arguments: [
             (
@@ -97,7 +223,12 @@ struct RedactionTests {
             ("Authorization", true), ("cookie", true), ("Set-Cookie", true), ("X-CSRF-Token", true),
             ("X-Api-Key", true), ("X-Auth-User", true), ("X-Client-Secret", true), ("X-Signature", true),
             ("X-Password", true), ("Proxy-Authorization", true), ("Content-Type", false), ("Accept", false),
+            ("X-Session-Id", true), ("session_id", true), ("sessionid", true), ("JSESSIONID", true), ("sid", true),
+            ("X-SID", true), ("connect.sid", true), ("Session", true), ("X-Session", true), ("X-Session-Data", true),
+            ("Mcp-Session-Id", true), ("X-CSRF", true), ("X-XSRF-Header", true), ("X-CSRFToken", true),
             ("ETag", false), ("WWW-Authenticate", false), ("X-Request-ID", false), ("Retry-After", false),
+            ("X-Correlation-Id", false), ("X-Trace-Id", false), ("Session-Count", false), ("X-Session-Count", false),
+            ("X-Session-Timeout", false), ("Session-Expires", false), ("X-Side", false), ("Idempotent", false),
         ])
     func headers(name: String, isSensitive: Bool) {
         #expect(Redaction.isSensitive(headerName: name) == isSensitive)
@@ -126,7 +257,7 @@ struct RedactionTests {
         }
     }
 
-    @Test("texts of any shape are handled")
+    @Test("texts of any shape are handled, and masking twice changes nothing more")
     func fuzz() {
         var generator = SeededGenerator(seed: 7)
         let pieces = [
@@ -136,7 +267,9 @@ struct RedactionTests {
         for _ in 0..<3000 {
             let count = Int.random(in: 0..<12, using: &generator)
             let text = (0..<count).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
-            #expect(!Redaction.redact(text).contains(jwt), "\(text)")
+            let redacted = Redaction.redact(text)
+            #expect(!redacted.contains(jwt), "\(text)")
+            #expect(Redaction.redact(redacted) == redacted, "\(text)")
         }
     }
 }

@@ -8,11 +8,17 @@
 extension Redaction {
     /// Redacts an absolute URL, or a path with its query.
     static func redactURL(_ url: String) -> String {
+        var steps = 0
+        return redactURL(url, steps: &steps)
+    }
+
+    static func redactURL(_ url: String, steps: inout Int) -> String {
         guard let scheme = url.firstRange(of: "://"), !url[..<scheme.lowerBound].contains(where: { "/?#".contains($0) })
-        else { return redactTarget(url) }
+        else { return redactTarget(url, steps: &steps) }
         let rest = url[scheme.upperBound...]
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-        return url[..<scheme.upperBound] + redactAuthority(String(rest[..<end])) + redactTarget(String(rest[end...]))
+        return url[..<scheme.upperBound] + redactAuthority(String(rest[..<end]))
+            + redactTarget(String(rest[end...]), steps: &steps)
     }
 
     /// Masks the user name and password before a host.
@@ -22,30 +28,46 @@ extension Redaction {
 
     /// Redacts a path with its query.
     static func redactTarget(_ target: String) -> String {
+        var steps = 0
+        return redactTarget(target, steps: &steps)
+    }
+
+    static func redactTarget(_ target: String, steps: inout Int) -> String {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let path = parts.first.map { redactPath($0) } ?? ""
-        return parts.count == 2 ? path + "?" + redactForm(parts[1]) : path
+        let path = parts.first.map { redactPath($0, steps: &steps) } ?? ""
+        return parts.count == 2 ? path + "?" + redactForm(parts[1], steps: &steps) : path
     }
 
     /// Redacts a path segment by segment, so that `/articles/7/comments` around a token stays readable.
     static func redactPath(_ path: Substring) -> String {
+        var steps = 0
+        return redactPath(path, steps: &steps)
+    }
+
+    static func redactPath(_ path: Substring, steps: inout Int) -> String {
         path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
             if isShortWord(segment) { return String(segment) }
             let text = PercentEncoding.decode(String(segment))
             // An encoded slash, as in `group%2Fproject`.
             let isOrdinary = text.split(separator: "/").allSatisfy { isSlug(String($0)) } || isUUID(text)
-            return isOrdinary || redact(text) == text && !isBase64(text) ? String(segment) : mask
+            return isOrdinary || redact(text, steps: &steps) == text && !isBase64(text, steps: &steps)
+                ? String(segment) : mask
         }.joined(separator: "/")
     }
 
     /// Redacts the names and values of a query or a form.
     static func redactForm(_ form: Substring) -> String {
+        var steps = 0
+        return redactForm(form, steps: &steps)
+    }
+
+    static func redactForm(_ form: Substring, steps: inout Int) -> String {
         form.split(separator: "&", omittingEmptySubsequences: false).map { (item: Substring) -> String in
             let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard pair.count == 2 else { return isSecret(item, named: "") ? mask : String(item) }
+            guard pair.count == 2 else { return isSecret(item, named: "", steps: &steps) ? mask : String(item) }
             // A token that ends in an equals sign looks like a name.
-            let name = isSecret(pair[0], named: "") ? mask : String(pair[0])
-            let value = isSecret(pair[1], named: decoded(pair[0])) ? mask : String(pair[1])
+            let name = isSecret(pair[0], named: "", steps: &steps) ? mask : String(pair[0])
+            let value = isSecret(pair[1], named: decoded(pair[0]), steps: &steps) ? mask : String(pair[1])
             return "\(name)=\(value)"
         }.joined(separator: "&")
     }
@@ -58,7 +80,8 @@ extension Redaction {
         guard let text = String(wholeCharactersOf: start, isCut: start.count < body.count) else {
             return "\(body.count) bytes that are not text"
         }
-        let redacted = redact(text.split(whereSeparator: \.isWhitespace).joined(separator: " "))
+        // A line break may end a secret.
+        let redacted = redact(text).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return redacted.count <= limit ? redacted : redacted.prefix(limit) + "…"
     }
 
@@ -71,18 +94,17 @@ extension Redaction {
         // In a form, a part's header names its value, and may be several lines above a secret.
         if type.hasPrefix("multipart/") { return nil }
         if type.hasPrefix("application/x-www-form-urlencoded") { return redactForm(text[...]) }
-        // JSON may escape a slash with a backslash, which would split a token in two.
-        return redact(type.contains("json") ? text.replacing("\\/", with: "/") : text)
+        return redact(text)
     }
 
-    private static func isSecret(_ encoded: Substring, named name: String) -> Bool {
+    private static func isSecret(_ encoded: Substring, named name: String, steps: inout Int) -> Bool {
         guard !encoded.isEmpty else { return false }
         if namesSecret(name) || isSensitive(headerName: name) { return true }
         // A plus is a space in form encoding, and a Base64 character if the token was not encoded.
         let readings = [decoded(encoded), PercentEncoding.decode(String(encoded))]
         // A UUID in a field that is not an id may be a code, and is masked.
         if isUUID(readings[0]), name.isEmpty || name.lowercased().hasSuffix("id") { return false }
-        return readings.contains { redact($0) != $0 || isBase64($0) }
+        return readings.contains { redact($0, steps: &steps) != $0 || isBase64($0, steps: &steps) }
     }
 
     private static func decoded(_ text: Substring) -> String {
@@ -113,7 +135,7 @@ extension Redaction {
 
     /// Whether the text is a token in Base64 whose slashes, which were percent-encoded, divide it into pieces that are
     /// too short for a token. In a path, such pieces do not mix capitals, small letters and digits.
-    private static func isBase64(_ text: String) -> Bool {
+    private static func isBase64(_ text: String, steps: inout Int) -> Bool {
         let pieces = text.split(separator: "/")
         guard pieces.count > 1, text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+/=-_".contains($0)) }),
             pieces.contains(where: { piece in
@@ -122,7 +144,7 @@ extension Redaction {
             })
         else { return false }
         let joined = pieces.joined()
-        return redact(joined) != joined
+        return redact(joined, steps: &steps) != joined
     }
 
     /// A UUID is treated as an id, which is not secret and makes logs useful.

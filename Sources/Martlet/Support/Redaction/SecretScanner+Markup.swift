@@ -1,0 +1,207 @@
+/// XML and HTML, also as text in another document: `&lt;Password&gt;` and `\u003cPassword\u003e`.
+extension SecretScanner {
+    /// The start tag of an element.
+    struct Tag {
+        /// The name of the element without its prefix, in lowercase.
+        let name: ArraySlice<UInt8>
+        /// The angle bracket of the tag.
+        let bracket: Symbol
+        /// Whether the element contains a secret.
+        var isSecret: Bool
+        /// Whether a word precedes the tag, which could then be the parameter of a generic type: `Array<Token>`.
+        var followsWord = false
+
+        /// Whether the angle bracket of another tag belongs to the same document. JSON may have escaped only some.
+        func matches(_ other: Symbol) -> Bool {
+            bracket.depth == other.depth || bracket.isEscape && bracket.depth == 0
+        }
+    }
+
+    mutating func takeTagStart(_ symbol: Symbol) {
+        if isMask(at: index) {
+            index += Redaction.mask.utf8.count
+            line.isAtStart = false
+            return
+        }
+        let start = index
+        let wasAtStart = line.isAtStart
+        index += symbol.length
+        // The mark of curl for a received header field.
+        line.isAtStart = wasAtStart && symbol.length == 1 && byte(at: index) == UInt8(ascii: " ")
+        let (name, end) = elementName(at: index)
+        guard !name.isEmpty else { return }
+        var letters = Redaction.NameLetters()
+        for byte in name { letters.append(byte) }
+        steps += name.count
+        let next = self.symbol(at: end).byte
+        // `<password: x>` is no element.
+        let isSecret =
+            Redaction.kind(of: letters) != nil
+            && (next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || next.isBlank)
+            && separator(after: end) == nil
+        // A bracket within an attribute's value does not end the tag.
+        if let tag, tag.isSecret, !quotes.isEmpty, !isSecret { return }
+        let followsWord = isWord(at: start - 1) || isMask(at: start - Redaction.mask.utf8.count)
+        tag = Tag(name: name, bracket: symbol, isSecret: isSecret, followsWord: followsWord)
+    }
+
+    mutating func takeTagEnd(_ symbol: Symbol) {
+        let isEmpty = byte(at: index - 1) == UInt8(ascii: "/")
+        index += symbol.length
+        guard let tag, tag.matches(symbol) else { return }
+        self.tag = nil
+        line.isAtStart = false
+        if tag.isSecret, !isEmpty { maskContent(of: tag) }
+    }
+
+    /// Masks the text from the index to the closing tag of the element, with all markup in it.
+    private mutating func maskContent(of tag: Tag) {
+        let start = index
+        // A search for a tag that is not in the text would read the whole rest for each such element.
+        let isClosed = lastClosing(of: tag.name).map { $0 >= start } ?? false
+        guard isClosed || !tag.followsWord && !isPlaceholder(before: start) else { return }
+        let end = isClosed ? endOfElement(tag, from: start) : bytes.count
+        maskUnlessLiteral(start..<end)
+    }
+
+    /// Whether a tag that is never closed stands in prose, as in `login <user> <password>`, and does not start an element
+    /// whose rest is cut off.
+    private mutating func isPlaceholder(before start: Int) -> Bool {
+        guard start < bytes.count else { return true }
+        let next = symbol(at: start).byte
+        return next == UInt8(ascii: " ") || next.isQuote || ".,;:)]>".utf8.contains(next)
+    }
+
+    /// The index of the closing tag; the end of the text if there is none.
+    mutating func endOfElement(_ tag: Tag, from start: Int) -> Int {
+        var (open, index, opensElement) = (1, start, false)
+        while index < bytes.count {
+            let symbol = symbol(at: index)
+            let next = index + symbol.length
+            if symbol.byte == UInt8(ascii: ">"), tag.matches(symbol), opensElement {
+                opensElement = false
+                if byte(at: index - 1) != UInt8(ascii: "/") { open += 1 }
+            }
+            guard symbol.byte == UInt8(ascii: "<"), tag.matches(symbol) else {
+                index = next
+                continue
+            }
+            if end(of: "![CDATA[", at: next) != nil {
+                index = endOfSection("]]>", from: next)
+            } else if end(of: "!--", at: next) != nil {
+                index = endOfSection("-->", from: next)
+            } else if let end = endOfSlash(at: next) {
+                if names(tag.name, at: end) {
+                    open -= 1
+                    if open == 0 { return index }
+                }
+                index = end
+            } else {
+                opensElement = names(tag.name, at: next)
+                index = next
+            }
+        }
+        return bytes.count
+    }
+
+    /// The index after the text that ends a section; the end of the whole text if it does not end.
+    private mutating func endOfSection(_ mark: StaticString, from start: Int) -> Int {
+        var index = start
+        while index < bytes.count {
+            if let end = end(of: mark, at: index) { return end }
+            index += symbol(at: index).length
+        }
+        return bytes.count
+    }
+
+    /// The index after a text, which may be escaped; `nil` if there is another one at the index.
+    private mutating func end(of text: StaticString, at start: Int) -> Int? {
+        var index = start
+        for offset in 0..<text.utf8CodeUnitCount {
+            let symbol = symbol(at: index)
+            guard symbol.byte == text.utf8Start[offset] else { return nil }
+            index += symbol.length
+        }
+        return index
+    }
+
+    /// The index after a slash, which JSON may escape; `nil` if there is another character.
+    private mutating func endOfSlash(at start: Int) -> Int? {
+        let symbol = symbol(at: start)
+        return symbol.byte == UInt8(ascii: "/") ? start + symbol.length : nil
+    }
+
+    private mutating func names(_ name: ArraySlice<UInt8>, at start: Int) -> Bool {
+        elementName(at: start).name == name
+    }
+
+    /// The name of an element without its prefix, in lowercase, and the index after it.
+    private mutating func elementName(at start: Int) -> (name: ArraySlice<UInt8>, end: Int) {
+        var (name, end): ([UInt8], Int) = ([], start)
+        let first = symbol(at: start).byte
+        guard first.isLetter || first >= 0x80 || first == UInt8(ascii: "_") else { return ([], start) }
+        while end < bytes.count {
+            let symbol = symbol(at: end)
+            let byte = symbol.byte
+            if byte == UInt8(ascii: ":") {
+                name.removeAll(keepingCapacity: true)
+            } else if byte.isLetter || byte.isDigit || byte >= 0x80 || "-_.".utf8.contains(byte) {
+                name.append(byte.lowercased)
+            } else {
+                break
+            }
+            end += symbol.length
+        }
+        return (name[...], end)
+    }
+
+    /// The index of the last closing tag of an element.
+    private mutating func lastClosing(of name: ArraySlice<UInt8>) -> Int? {
+        if let closings { return closings[name] }
+        var found: [ArraySlice<UInt8>: Int] = [:]
+        var index = index
+        while index < bytes.count {
+            let symbol = symbol(at: index)
+            if symbol.byte == UInt8(ascii: "<"), let end = endOfSlash(at: index + symbol.length) {
+                let name = elementName(at: end).name
+                if !name.isEmpty { found[name] = index }
+            }
+            index += symbol.length
+        }
+        closings = found
+        return found[name]
+    }
+}
+
+// MARK: - Names in markup
+
+extension SecretScanner {
+    /// The index after the closing tag of an element that contains a name, as in `<b>Password</b>: …`.
+    mutating func endOfClosingTag(at start: Int) -> Int? {
+        let symbol = symbol(at: start)
+        guard symbol.byte == UInt8(ascii: "<"), let slash = endOfSlash(at: start + symbol.length) else { return nil }
+        let (name, end) = elementName(at: slash)
+        let last = self.symbol(at: end)
+        return !name.isEmpty && last.byte == UInt8(ascii: ">") ? end + last.length : nil
+    }
+
+    /// The start tag of an element that holds the value of a name, as in `<key>password</key><string>…</string>`, and
+    /// the index after it.
+    mutating func valueTag(at start: Int) -> (element: Tag, end: Int)? {
+        let symbol = symbol(at: start)
+        guard symbol.byte == UInt8(ascii: "<") else { return nil }
+        let (name, end) = elementName(at: start + symbol.length)
+        let last = self.symbol(at: end)
+        guard last.byte == UInt8(ascii: ">"), Self.valueElements.contains(where: { $0.elementsEqual(name) }) else {
+            return nil
+        }
+        return (Tag(name: name, bracket: symbol, isSecret: true), end + last.length)
+    }
+
+    /// Whether a closing tag starts at an index. An escaped one may be part of a password.
+    mutating func isClosingTag(_ symbol: Symbol, at index: Int) -> Bool {
+        symbol.byte == UInt8(ascii: "<") && symbol.depth == 0 && endOfSlash(at: index + symbol.length) != nil
+    }
+
+    private static let valueElements = ["string", "value", "data", "td", "dd"].map { Array($0.utf8) }
+}

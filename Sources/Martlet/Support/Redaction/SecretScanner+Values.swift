@@ -1,0 +1,460 @@
+/// Values after secret names.
+extension SecretScanner {
+    /// The text between a name and its value.
+    struct Separator {
+        /// The index of the value.
+        var end: Int
+        /// A colon or an equals sign.
+        var mark: UInt8
+        /// The quotation mark that closes the name.
+        var nameQuote: Quote?
+        var hasBlanks = false
+        /// Whether a line break follows the mark.
+        var hasLineBreak = false
+        /// The element that contains the value.
+        var element: Tag?
+    }
+
+    /// Masks the value of the name that ends at the index.
+    mutating func maskValue(of name: Name) {
+        guard let separator = separator(after: index), separator.end < bytes.count,
+            !(name.isPath && separator.mark == UInt8(ascii: ":"))
+        else { return }
+        let start = separator.end
+        let first = symbol(at: start)
+        if let element = separator.element { return mask(start..<endOfElement(element, from: start), after: start) }
+        let isField = separator.nameQuote == nil && startsField(name, separator)
+        switch first.byte {
+        case let byte where byte.isQuote:
+            let content = start + first.length
+            let end = endOfText(first, from: content)
+            if isField, end < bytes.count, !endsValue(at: end + symbol(at: end).length) {
+                mask(start..<endOfField(name, start), after: start)
+            } else {
+                mask(content..<end, after: content)
+            }
+        case UInt8(ascii: "{") where name.kind == .token:
+            // The values in the object have names of their own.
+            pass(to: start)
+            enterTokenObject()
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            var end = endOfStructure(from: start, within: separator.nameQuote)
+            if !endsValue(at: end) { end = isField ? endOfField(name, start) : endOfWord(from: end) }
+            mask(start..<end, after: start)
+        case UInt8(ascii: "<") where isMask(at: start) && endsValue(at: start + Redaction.mask.utf8.count):
+            pass(to: start)
+        case UInt8(ascii: "<") where !isField && isWord(at: start + first.length) && !isMask(at: start):
+            mask(start..<endOfMarkup(from: start), after: start)
+        case _ where separator.hasLineBreak && separator.nameQuote == nil:
+            guard isContinuation(of: name, at: start) || isOnlyWord(from: start) else { return }
+            mask(start..<endOfField(name, start), after: start)
+        case _ where isField:
+            let content = name.kind == .authorization ? endOfScheme(from: start) : start
+            mask(content..<endOfField(name, start), after: content)
+        default:
+            maskWords(of: name, from: start, after: separator)
+        }
+    }
+
+    /// Reads what separates a name from its value: quotes, white space, marks and the end of an element.
+    ///
+    /// - Parameter allowsPair: Whether the value may have a name of its own, as in `"name": "password", "value": "…"`.
+    mutating func separator(after start: Int, allowsPair: Bool = true) -> Separator? {
+        var separator = Separator(end: start, mark: 0)
+        var isIndexed = false
+        while separator.end < bytes.count {
+            let symbol = symbol(at: separator.end)
+            let byte = symbol.byte
+            if separator.mark == 0, byte == UInt8(ascii: "<") {
+                guard let end = endOfClosingTag(at: separator.end) else { return nil }
+                separator.end = skipBlanks(from: end)
+                if let (element, end) = valueTag(at: separator.end) {
+                    return Separator(end: end, mark: UInt8(ascii: "="), element: element)
+                }
+                continue
+            }
+            if byte.isQuote {
+                // The opening quote of the value: the next quote ends it, even if the value is empty.
+                if separator.mark != 0 { return separator }
+                separator.nameQuote = Quote(mark: byte, level: symbol.level)
+            } else if byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") {
+                if isIndexed, byte == UInt8(ascii: ":") { return nil }
+                separator.mark = byte
+            } else if byte.isBlank {
+                separator.hasBlanks = true
+                if separator.mark != 0, byte.isLineBreak { separator.hasLineBreak = true }
+            } else if byte == UInt8(ascii: "]"), separator.mark == 0 {
+                // As in `user[password]=`.
+                isIndexed = true
+            } else if byte == UInt8(ascii: ">"), separator.mark == UInt8(ascii: "="), tag == nil {
+                // As in `"password" => "…"`.
+                guard self.byte(at: separator.end - 1) == UInt8(ascii: "=") else { break }
+            } else if byte != UInt8(ascii: "\\"), byte != UInt8(ascii: "*"), byte != UInt8(ascii: "`") {
+                if allowsPair, separator.mark == 0, separator.nameQuote != nil { return pair(from: separator) }
+                break
+            }
+            separator.end += symbol.length
+        }
+        return separator.mark == 0 ? nil : separator
+    }
+
+    /// The separator before the value of a pair: `"name": "password", "value": "…"`.
+    private mutating func pair(from name: Separator) -> Separator? {
+        var index = skipBlanks(from: name.end)
+        if byte(at: index) == UInt8(ascii: ",") { index = skipBlanks(from: index + 1) }
+        let quote = symbol(at: index)
+        if quote.byte.isQuote { index += quote.length }
+        guard starts(with: "value", at: index) || starts(with: "Value", at: index) else { return nil }
+        let end = index + 5
+        guard !isWord(at: end) else { return nil }
+        guard var separator = separator(after: end, allowsPair: false) else { return nil }
+        separator.nameQuote = separator.nameQuote ?? name.nameQuote
+        return separator
+    }
+
+    /// Masks a range, unless its text says that there is no secret.
+    mutating func maskUnlessLiteral(_ range: Range<Int>) {
+        steps += range.count
+        var text = bytes[range].drop(while: \.isBlank)
+        while let last = text.last, last.isBlank { text.removeLast() }
+        guard !text.isEmpty, !Self.literals.contains(where: { text.elementsEqual($0) }) else {
+            index = range.upperBound
+            return
+        }
+        replace(range)
+    }
+
+    private static let literals = ["null", "true", "false", "[]", "{}", Redaction.mask].map { Array($0.utf8) }
+
+    private mutating func mask(_ range: Range<Int>, after start: Int) {
+        pass(to: start)
+        maskUnlessLiteral(range)
+    }
+
+    /// Masks one word, or the words and pairs that belong to credentials and cookies.
+    private mutating func maskWords(of name: Name, from start: Int, after separator: Separator) {
+        var (content, end) = (start, endOfWord(from: start))
+        if name.kind == .cookie {
+            while let next = startOfPair(from: end) { end = endOfWord(from: next) }
+        } else if end < bytes.count, !isMask(at: start) {
+            let scheme = endOfScheme(from: start)
+            let next = skipBlanks(from: end, acrossLines: false)
+            if name.kind == .authorization || scheme > start, next > end { end = endOfWord(from: next) }
+            content = scheme
+        }
+        mask(content..<max(end, content), after: content)
+    }
+
+    /// The index after the name of a known scheme and the white space after it; `start` if there is none.
+    private mutating func endOfScheme(from start: Int) -> Int {
+        var end = start
+        while byte(at: end).isLetter, end - start < 8 { end += 1 }
+        let scheme = bytes[start..<end].map(\.lowercased)
+        let content = skipBlanks(from: end, acrossLines: false)
+        guard content > end, content < bytes.count, Redaction.schemes.contains(scheme) else { return start }
+        return symbol(at: content).byte.isBlank ? start : content
+    }
+
+    /// The start of the next pair of a cookie, after `; `.
+    private mutating func startOfPair(from end: Int) -> Int? {
+        guard byte(at: end) == UInt8(ascii: ";") else { return nil }
+        let start = skipBlanks(from: end + 1, acrossLines: false)
+        return start > end + 1 && start < bytes.count && !symbol(at: start).byte.isBlank ? start : nil
+    }
+}
+
+// MARK: - Header fields
+
+extension SecretScanner {
+    /// Whether the value of a name reaches to the end of the line.
+    private mutating func startsField(_ name: Name, _ separator: Separator) -> Bool {
+        if separator.mark == UInt8(ascii: "=") {
+            return name.startsField && separator.hasBlanks && quotes.isEmpty && tag == nil
+        }
+        return name.startsField || name.kind == .cookie || name.kind == .authorization
+    }
+
+    /// The end of a field's value: the end of its line, or that of the quoted text around it.
+    private mutating func endOfField(_ name: Name, _ start: Int) -> Int {
+        let quote = quotes.last
+        var index = start
+        while index < bytes.count {
+            if isMask(at: index) {
+                index += Redaction.mask.utf8.count
+                continue
+            }
+            let symbol = symbol(at: index)
+            if let quote, symbol.byte == quote.mark, symbol.level <= quote.level { break }
+            if symbol.byte.isLineBreak, isBlank(symbol) {
+                guard let next = continuation(of: name, from: index) else { break }
+                index = next
+                continue
+            }
+            if !name.startsField, isClosingTag(symbol, at: index) { break }
+            index += symbol.length
+        }
+        return index
+    }
+
+    /// The start of the text on the next line, if it is indented further than the name and so continues the value.
+    private mutating func continuation(of name: Name, from end: Int) -> Int? {
+        guard name.startsField else { return nil }
+        var first = symbol(at: end)
+        var start = end + first.length
+        if first.byte == UInt8(ascii: "\r") {
+            first = symbol(at: start)
+            if first.byte == UInt8(ascii: "\n") { start += first.length }
+        }
+        let text = skipBlanks(from: start, acrossLines: false)
+        return text - start > name.indentation && text < bytes.count ? text : nil
+    }
+
+    /// Whether the text at an index is on a line that is indented further than the name.
+    private mutating func isContinuation(of name: Name, at start: Int) -> Bool {
+        var blanks = 0
+        while byte(at: start - blanks - 1) == 32 || byte(at: start - blanks - 1) == 9 { blanks += 1 }
+        return name.startsField && blanks > name.indentation
+    }
+
+    /// Whether the line of an index has only one word, none of which has been masked.
+    private mutating func isOnlyWord(from start: Int) -> Bool {
+        var index = start
+        while index < bytes.count {
+            if isMask(at: index) { return false }
+            let symbol = symbol(at: index)
+            if symbol.byte.isBlank { break }
+            index += symbol.length
+        }
+        let last = byte(at: index - 1)
+        index = skipBlanks(from: index, acrossLines: false)
+        return last != UInt8(ascii: ":") && (index == bytes.count || symbol(at: index).byte.isLineBreak)
+    }
+
+    /// Whether a value may end at an index, because the line, a list or an object continues or ends there.
+    private mutating func endsValue(at start: Int) -> Bool {
+        let index = skipBlanks(from: start, acrossLines: false)
+        guard index < bytes.count else { return true }
+        let byte = symbol(at: index).byte
+        return byte.isLineBreak || byte.isQuote || ",;}])>&|<".utf8.contains(byte)
+    }
+
+    /// Masks what follows the name of a scheme, unless it is prose or a challenge.
+    /// - Returns: Whether the text after the scheme has been examined.
+    mutating func maskCredentials() -> Bool {
+        var start = skipBlanks(from: index, acrossLines: false)
+        guard start > index, start < bytes.count else { return false }
+        let first = symbol(at: start)
+        if first.byte == UInt8(ascii: ":") || first.byte == UInt8(ascii: "=") { return false }
+        if first.byte.isQuote { start += first.length }
+        var end = start
+        while end < bytes.count {
+            let symbol = symbol(at: end)
+            if symbol.byte.isBlank || symbol.byte.isQuote || ",;&}])<>".utf8.contains(symbol.byte) { break }
+            end += symbol.length
+        }
+        let word = bytes[start..<end]
+        let isChallenge = Self.challenges.contains { word.starts(with: $0) }
+        // The value of a name has been masked before: `Bearer token=<redacted>`.
+        let isName = word.last == UInt8(ascii: "=") && isMask(at: end)
+        guard !word.isEmpty, !isChallenge, !isName, word.count >= 16 || looksRandom(word) else { return true }
+        mask(start..<end, after: start)
+        return true
+    }
+
+    private static let challenges = ["realm=", "error=", "error_description=", "scope=", "charset=", "algs="]
+        .map { Array($0.utf8) }
+
+    /// Whether a word looks like Base64 and not like prose: it has digits, capitals in the middle or padding at the
+    /// end.
+    private func looksRandom(_ word: ArraySlice<UInt8>) -> Bool {
+        word.contains(where: \.isDigit) || word.last == UInt8(ascii: "=")
+            || (word.dropFirst().contains(where: \.isCapital) && word.contains(where: \.isSmallLetter))
+    }
+}
+
+// MARK: - Ends
+
+extension SecretScanner {
+    /// The index of the quotation mark that closes a text, or the end of the whole text.
+    private mutating func endOfText(_ opening: Symbol, from start: Int) -> Int {
+        var index = start
+        while index < bytes.count {
+            let symbol = symbol(at: index)
+            var end = index + symbol.length
+            if symbol.byte == opening.byte, symbol.level <= opening.level {
+                let next = self.symbol(at: end)
+                let isApostrophe = symbol.byte == UInt8(ascii: "'")
+                if next.byte == symbol.byte, next.level == symbol.level {
+                    // A doubled mark is part of the text in SQL, CSV and YAML.
+                    end += next.length
+                } else if isApostrophe, next.byte == symbol.byte, next.level > symbol.level {
+                    // A shell quotes an apostrophe like this: 'it'\''s'.
+                    end += next.length
+                    let last = self.symbol(at: end)
+                    if last.byte == symbol.byte, last.level <= opening.level { end += last.length }
+                } else if !isApostrophe || !isWord(at: end) {
+                    return index + symbol.textLength
+                }
+            }
+            index = end
+        }
+        return bytes.count
+    }
+
+    /// The index after the bracket that closes the one at `start`. The end of the quoted text around the brackets, or of
+    /// the whole text, if there is none.
+    private mutating func endOfStructure(from start: Int, within quote: Quote?) -> Int {
+        var (depth, text, index): (Int, Quote?, Int) = (0, nil, start)
+        while index < bytes.count {
+            let symbol = symbol(at: index)
+            if let quote, symbol.byte == quote.mark, symbol.level < quote.level { return index }
+            if symbol.byte.isQuote {
+                if let open = text {
+                    if symbol.byte == open.mark, symbol.level <= open.level { text = nil }
+                } else if symbol.byte != UInt8(ascii: "'") || !isWord(at: index - 1) {
+                    text = Quote(mark: symbol.byte, level: symbol.level)
+                }
+            } else if text == nil {
+                if symbol.byte == UInt8(ascii: "{") || symbol.byte == UInt8(ascii: "[") { depth += 1 }
+                if symbol.byte == UInt8(ascii: "}") || symbol.byte == UInt8(ascii: "]") { depth -= 1 }
+            }
+            index += symbol.length
+            if depth == 0 { return index }
+        }
+        return bytes.count
+    }
+
+    /// The end of a value that starts with markup: the next closing tag.
+    private mutating func endOfMarkup(from start: Int) -> Int {
+        var index = start
+        while index < bytes.count {
+            let symbol = symbol(at: index)
+            if isClosingTag(symbol, at: index) { break }
+            index += symbol.length
+        }
+        return index
+    }
+
+    /// The end of a value without quotes. White space ends it, and so does a mark before another name or at the end of a
+    /// sentence; within a password, the mark is part of the value.
+    private mutating func endOfWord(from start: Int) -> Int {
+        var (index, depth, unmatched) = (start, 0, 0)
+        scan: while index < bytes.count {
+            if isMask(at: index) {
+                index += Redaction.mask.utf8.count
+                continue
+            }
+            let symbol = symbol(at: index)
+            let next = index + symbol.length
+            switch symbol.byte {
+            case let byte where byte.isBlank && isBlank(symbol):
+                if depth == 0 || byte.isLineBreak { break scan }
+            case UInt8(ascii: "("):
+                depth += 1
+            case UInt8(ascii: ")"):
+                if depth > 0 { depth -= 1 } else { unmatched += 1 }
+            case let byte where byte.isQuote:
+                if let quote = quotes.last, byte == quote.mark, symbol.level <= quote.level { break scan }
+                if opensText(symbol, at: index) {
+                    let end = endOfText(symbol, from: next)
+                    index = end + (end < bytes.count ? self.symbol(at: end).length : 0)
+                    continue
+                }
+                if depth == 0, endsWord(after: next) { break scan }
+            case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "&"):
+                if depth == 0, startsItem(at: next, after: symbol.byte) { break scan }
+            case UInt8(ascii: "<"):
+                if isClosingTag(symbol, at: index) || byte(at: next) == UInt8(ascii: "!") || isMask(at: next) {
+                    break scan
+                }
+            case UInt8(ascii: ">"):
+                if let tag, tag.matches(symbol) { break scan }
+            default: break
+            }
+            index = next
+        }
+        // Marks at the end belong to the sentence or to the object around the value.
+        while index > start {
+            let last = byte(at: index - 1)
+            if last == UInt8(ascii: ")") { unmatched -= 1 }
+            guard ",;]}>`".utf8.contains(last) || last == UInt8(ascii: ")") && unmatched >= 0,
+                !isMask(at: index - Redaction.mask.utf8.count)
+            else { break }
+            index -= 1
+        }
+        return index
+    }
+
+    /// Whether a mark within a word opens a text, as in `Optional("…")` and `b'…'`.
+    private mutating func opensText(_ symbol: Symbol, at index: Int) -> Bool {
+        let last = byte(at: index - 1)
+        if "([{=:@".utf8.contains(last) { return true }
+        return "bBuUrRfF".utf8.contains(last) && !isWord(at: index - 2)
+    }
+
+    private mutating func endsWord(after index: Int) -> Bool {
+        guard index < bytes.count else { return true }
+        let byte = symbol(at: index).byte
+        return byte.isBlank || byte.isQuote || ",;:.)]}>&<|\\`".utf8.contains(byte)
+    }
+
+    /// Whether another item of a list, a form or an object starts after a mark.
+    private mutating func startsItem(at start: Int, after mark: UInt8) -> Bool {
+        guard start < bytes.count, !isMask(at: start) else { return true }
+        let first = symbol(at: start).byte
+        if first.isBlank || mark != UInt8(ascii: "&") && (first.isQuote || "{[".utf8.contains(first)) { return true }
+        var index = start
+        while index < bytes.count {
+            let byte = byte(at: index)
+            guard byte.isTokenCharacter || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]") else { break }
+            index += 1
+        }
+        let last = symbol(at: index)
+        if last.byte == UInt8(ascii: "=") || last.byte.isQuote { return index > start }
+        return last.byte == UInt8(ascii: ":") && index > start && mark != UInt8(ascii: "&")
+    }
+}
+
+// MARK: - URLs
+
+extension SecretScanner {
+    /// Consumes a colon or, of a URL, `://` with the user name and password, which it masks.
+    mutating func takeColon() {
+        line.isAtStart = false
+        index += 1
+        let slash = symbol(at: index)
+        let second = symbol(at: index + slash.length)
+        guard slash.byte == UInt8(ascii: "/"), second.byte == UInt8(ascii: "/") else { return }
+        index += slash.length + second.length
+        var (end, at): (Int, Int?) = (index, nil)
+        while end < bytes.count {
+            if isMask(at: end) {
+                end += Redaction.mask.utf8.count
+                continue
+            }
+            let symbol = symbol(at: end)
+            if isBlank(symbol) || "/?#\"'<>".utf8.contains(symbol.byte) { break }
+            if symbol.byte == UInt8(ascii: "@") { at = end }
+            end += symbol.length
+        }
+        if let at { maskUnlessLiteral(index..<at) }
+        if keepsPaths { takeHost(until: end) }
+    }
+
+    /// Consumes a host and a port, so that the path after them is read as a path.
+    private mutating func takeHost(until end: Int) {
+        let start = index
+        var (hasDot, count, hasDigit, hasLetter) = (false, 0, false, false)
+        while index < end {
+            let byte = byte(at: index)
+            guard byte.isTokenCharacter || "@:[]".utf8.contains(byte) else { break }
+            hasDot = hasDot || byte == UInt8(ascii: ".")
+            hasDigit = hasDigit || byte.isDigit
+            hasLetter = hasLetter || byte.isLetter
+            (index, count) = (index + 1, count + 1)
+        }
+        // A host name is not secret, however long it is.
+        let isToken = masksRuns && !hasDot && count >= 20 && hasDigit && hasLetter
+        if isToken || bytes[start..<index].starts(with: "eyJ".utf8) { replace(start..<index) }
+    }
+}

@@ -1,0 +1,292 @@
+/// Reads a text once, from start to end, and copies it with each secret replaced by the mask.
+///
+/// The text may be JSON, XML, a form, header fields, a URL, prose, or any of these inside another. So there is no
+/// document to parse: a run of token characters is a token, a name or a word, and what stands around a name decides
+/// which grammar its value follows. Values are in `SecretScanner+Values.swift`, elements in
+/// `SecretScanner+Markup.swift`, and escapes and entities in `SecretScanner+Characters.swift`.
+///
+/// The time is linear in the length of the text. Each look ahead either consumes what it has read, or ends at the next
+/// place where another one could start.
+struct SecretScanner {
+    let bytes: [UInt8]
+    /// Whether runs of characters that look like tokens are masked.
+    let masksRuns: Bool
+    /// Whether of a path only the segments that look like tokens are masked.
+    let keepsPaths: Bool
+    /// The number of times that the text was percent-decoded.
+    let decodings: Int
+
+    /// The number of bytes that were examined, a byte as often as it was.
+    var steps = 0
+    var index = 0
+    private var output: [UInt8] = []
+    /// The index after the bytes that `output` covers.
+    private var copied = 0
+
+    var line = Line()
+    /// The texts in quotes around the index, innermost last.
+    var quotes: [Quote] = []
+    /// The tag of an element around the index.
+    var tag: Tag?
+    /// For each element that ends in the text, the index of its last closing tag. Found when first needed.
+    var closings: [ArraySlice<UInt8>: Int]?
+
+    private var run = Run()
+    /// The index after an escape such as `\t`, which could also be a backslash before a name: `C:\token`.
+    private var escaped: (end: Int, letter: UInt8)?
+    /// The objects around the index whose name is that of a token.
+    private var tokenObject: (depth: Int, quotes: Int)?
+
+    /// The line of the index.
+    struct Line {
+        var start = 0
+        /// Whether only white space and marks such as `- ` and `> ` precede the index on its line or in its quotes, so
+        /// that a header field may start here.
+        var isAtStart = true
+        /// The level of the escape that is the line break before the line; `nil` if it is no escape.
+        var escapes: Int?
+    }
+
+    /// A quotation mark that opens a text.
+    struct Quote {
+        let mark: UInt8
+        /// The depth of the escapes before the mark; see `Symbol.level`.
+        let level: Int
+    }
+
+    /// A name, and where it stands.
+    struct Name {
+        let kind: Redaction.SecretKind
+        /// Whether a header field may start with the name.
+        var startsField = false
+        /// The number of bytes before the name on its line.
+        var indentation = 0
+        /// Whether the name is the end of a path.
+        var isPath = false
+    }
+
+    init(_ text: String, masksRuns: Bool, keepsPaths: Bool = false, decodings: Int = 0) {
+        bytes = Array(text.utf8)
+        self.masksRuns = masksRuns
+        self.keepsPaths = keepsPaths
+        self.decodings = decodings
+    }
+
+    /// The text with secrets masked; `nil` if there are none.
+    mutating func masked() -> String? {
+        while index < bytes.count { takeNext() }
+        guard copied > 0 else { return nil }
+        output.append(contentsOf: bytes[copied...])
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Replaces a range with the mask or another text, and continues after it.
+    mutating func replace(_ range: Range<Int>, with text: String = Redaction.mask) {
+        steps += range.count
+        output.append(contentsOf: bytes[copied..<range.lowerBound])
+        output.append(contentsOf: text.utf8)
+        (copied, index) = (range.upperBound, range.upperBound)
+    }
+
+    private mutating func takeNext() {
+        if byte(at: index).isTokenCharacter { return takeRun() }
+        let symbol = symbol(at: index)
+        let end = index + symbol.length
+        switch symbol.byte {
+        case let byte where byte.isTokenCharacter: takeRun()
+        case UInt8(ascii: "<"): takeTagStart(symbol)
+        case UInt8(ascii: ">"): takeTagEnd(symbol)
+        case UInt8(ascii: ":"): takeColon()
+        case let byte where byte.isQuote:
+            note(symbol, at: index)
+            index = end
+        case let byte where byte.isBlank:
+            if byte.isLineBreak { startLine(at: end, escapes: symbol.isEscape ? symbol.level : nil) }
+            escaped = symbol.escapedLetter.map { (end, $0) }
+            index = end
+        default:
+            if symbol.byte == UInt8(ascii: "{") { countObjects(1) }
+            if symbol.byte == UInt8(ascii: "}") { countObjects(-1) }
+            let isMark = "*|#".utf8.contains(symbol.byte)
+            line.isAtStart = line.isAtStart && isMark
+            index = end
+        }
+    }
+
+    private mutating func startLine(at start: Int, escapes: Int?) {
+        line = Line(start: start, escapes: escapes)
+        // An apostrophe or an inch mark must not count as an open quote for the rest of the text.
+        if escapes == nil {
+            quotes.removeAll()
+            tokenObject?.quotes = 0
+        }
+    }
+
+    /// Opens or closes a quoted text.
+    mutating func note(_ symbol: Symbol, at start: Int) {
+        line.isAtStart = false
+        if let open = quotes.lastIndex(where: { $0.mark == symbol.byte && $0.level >= symbol.level }) {
+            quotes.removeSubrange(open...)
+            if let object = tokenObject, object.quotes > quotes.count { tokenObject = nil }
+        } else if quotes.count < 8, !(symbol.byte == UInt8(ascii: "'") && isWord(at: start - 1)) {
+            quotes.append(Quote(mark: symbol.byte, level: symbol.level))
+            line = Line(start: start + symbol.length)
+        }
+    }
+
+    /// Opens and closes the quoted texts of a range, and continues after it.
+    mutating func pass(to end: Int) {
+        while index < end {
+            let symbol = symbol(at: index)
+            if symbol.byte.isQuote { note(symbol, at: index) }
+            index += symbol.length
+        }
+        index = end
+        line.isAtStart = false
+    }
+
+    /// Whether the byte is that of a letter or a digit.
+    mutating func isWord(at index: Int) -> Bool {
+        let byte = byte(at: index)
+        return byte.isLetter || byte.isDigit || byte >= 0x80
+    }
+
+    private mutating func countObjects(_ change: Int) {
+        guard let object = tokenObject, object.quotes == quotes.count else { return }
+        tokenObject = object.depth + change > 0 ? (object.depth + change, object.quotes) : nil
+    }
+
+    /// Continues inside of an object whose name is that of a token.
+    mutating func enterTokenObject() {
+        if tokenObject == nil { tokenObject = (0, quotes.count) }
+    }
+}
+
+// MARK: - Runs
+
+extension SecretScanner {
+    /// A run of token characters.
+    private struct Run {
+        var letters = Redaction.NameLetters()
+        /// The index of the first letter after the last slash.
+        var lastSegment = 0
+        var count = 0
+        var hasPercent = false
+        var hasSlash = false
+        var hasDot = false
+        /// Whether the slashes divide the run into pieces of which one looks like a token.
+        var hasTokenPiece = false
+        private var piece = (count: 0, hasDigit: false, hasLetter: false)
+
+        /// - Parameter letter: The letter of an escape before the run, which may belong to a token.
+        mutating func removeAll(after letter: UInt8?) {
+            letters.removeAll()
+            (lastSegment, count, piece) = (0, 0, letter == nil ? (0, false, false) : (1, false, true))
+            (hasPercent, hasSlash, hasDot, hasTokenPiece) = (false, false, false, false)
+        }
+
+        mutating func append(_ byte: UInt8, isLetterOfName: Bool = true) {
+            count += 1
+            if isLetterOfName { letters.append(byte) }
+            if byte == UInt8(ascii: ".") { hasDot = true }
+            if byte == UInt8(ascii: "/") {
+                hasSlash = true
+                lastSegment = letters.all.count
+                piece = (0, false, false)
+            } else {
+                piece.count += 1
+                piece.hasDigit = piece.hasDigit || byte.isDigit
+                piece.hasLetter = piece.hasLetter || byte.isLetter
+                // A word of 20 letters has no digits.
+                if piece.count >= 20, piece.hasDigit, piece.hasLetter { hasTokenPiece = true }
+            }
+        }
+    }
+
+    /// Reads the run at the index into `run`, and continues after it.
+    private mutating func readRun(after letter: UInt8?) {
+        run.removeAll(after: letter)
+        while index < bytes.count {
+            let byte = byte(at: index)
+            if byte == UInt8(ascii: "%"), let high = PercentEncoding.hexValue(self.byte(at: index + 1)),
+                let low = PercentEncoding.hexValue(self.byte(at: index + 2))
+            {
+                run.hasPercent = true
+                run.letters.append(high << 4 | low)
+                for offset in 0..<3 { run.append(bytes[index + offset], isLetterOfName: false) }
+                index += 3
+            } else if byte.isTokenCharacter {
+                run.append(byte)
+                index += 1
+            } else {
+                guard byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "&") else { return }
+                let symbol = symbol(at: index)
+                guard symbol.byte.isTokenCharacter else { return }
+                run.append(symbol.byte)
+                index += symbol.length
+            }
+        }
+    }
+
+    private mutating func takeRun() {
+        let start = index
+        let startsField = line.isAtStart
+        line.isAtStart = line.isAtStart && bytes[start] == UInt8(ascii: "-")
+        let letter = escaped.flatMap { $0.end == start ? $0.letter : nil }
+        readRun(after: letter)
+        if line.isAtStart, run.letters.all.isEmpty { return }
+        line.isAtStart = false
+        let isJWT = run.count >= 12 && bytes[start...].starts(with: "eyJ".utf8)
+        if keepsPaths, bytes[start] == UInt8(ascii: "/") { return takePath(from: start) }
+        let isSecret = isJWT || masksRuns && run.hasTokenPiece || isSecretWhenDecoded(start..<index)
+        if isSecret { replace(start..<index) }
+        guard index < bytes.count else { return }
+        if !isSecret, isScheme, maskCredentials() { return }
+        guard let kind = kind(after: letter) else { return }
+        var name = Name(kind: kind, startsField: startsField, indentation: start - line.start, isPath: run.hasSlash)
+        if isSecret { name.startsField = false }
+        maskValue(of: name)
+    }
+
+    private var isScheme: Bool {
+        run.letters.all.count == run.count && Redaction.schemes.contains(run.letters.all)
+    }
+
+    /// The kind of secret that the run announces.
+    private mutating func kind(after letter: UInt8?) -> Redaction.SecretKind? {
+        var letters = run.letters
+        steps += letters.all.count
+        if run.hasSlash {
+            letters = Redaction.NameLetters()
+            for byte in run.letters.all[run.lastSegment...] { letters.append(byte) }
+        }
+        if let kind = Redaction.kind(of: letters) { return kind }
+        if tokenObject != nil, Self.namesInTokens.contains(letters.all) { return .other }
+        if let letter {
+            letters = Redaction.NameLetters()
+            letters.append(letter)
+            for byte in run.letters.all { letters.append(byte) }
+            if let kind = Redaction.kind(of: letters) { return kind }
+        }
+        return nil
+    }
+
+    /// The names of a token's text in an object that describes the token.
+    private static let namesInTokens = ["value", "raw", "string", "text", "data", "jwt"].map { Array($0.utf8) }
+
+    private mutating func takePath(from start: Int) {
+        let path = String(decoding: bytes[start..<index], as: UTF8.self)
+        let redacted = Redaction.redactPath(path[...], steps: &steps)
+        if redacted != path { replace(start..<index, with: redacted) }
+    }
+
+    /// Whether a run with percent escapes contains a secret in its decoded form. Text is decoded twice at most.
+    private mutating func isSecretWhenDecoded(_ range: Range<Int>) -> Bool {
+        guard run.hasPercent, decodings < 2 else { return false }
+        let text = String(decoding: bytes[range], as: UTF8.self)
+        let decoded = PercentEncoding.decode(text)
+        steps += range.count
+        guard decoded != text else { return false }
+        return Redaction.redact(decoded, masksRuns: masksRuns, decodings: decodings + 1, steps: &steps) != decoded
+    }
+}

@@ -1,0 +1,80 @@
+internal import Testing
+
+@testable import Martlet
+
+/// Counts the bytes that are examined, because a time would depend on the machine.
+@Suite("Work of redaction")
+struct RedactionWorkTests {
+    /// Pieces that a hostile server could repeat: names without values, brackets and quotes that do not close, tags that
+    /// do not end, escapes of escapes, and prefixes of everything that is looked for.
+    private static let pieces = [
+        "token:{", "token:{value:", "password:[\"", "password=(", "password=a,", "password=a&", "password",
+        "password ", "password\n", "password:\n", "token:\nx(\"", "Password: a\n ", "- password: a\n", "\"password\" ",
+        "\"password\",\"value\",", "user[password", "<a ", "<a:password ", "<password a=\"", "<password>", "a<token>",
+        "a<token>b</x>", "a<token></token", "</password>", "<key>password</key>", "<password><![CDATA[", "<!--", "</",
+        "&lt;password&gt;", "://", "://a@", "eyJ", "'cookie=\"", "Cookie: a=\"", "cookie=a; ", "authorization=a ",
+        "Bearer ", "Bearer realm=(", "bearer token=", "\"", "\\\"", "\"\\\"", " \"'", "\\\\\"", "\\", "\\u0022",
+        "&amp;", "&amp;quot;", "&#", "&", "%", "%2525", "a%3D", "token=%7Btoken%3D", "/", "a/", "k3Jd9fKq27LmZx81Vb0T/",
+        "=", ":", "{", "}", "[", " ", "\r\n", "\u{A0}", "é", "don't ", "<redacted>", "<redacted", "password=<redacted>",
+    ]
+
+    /// Those that were quadratic before, or cost the most, for texts of 1 MB.
+    private static let worstPieces = [
+        "token:{", "password:[\"", "password=a,", "Password: a\n ", "\"password\",\"value\",", "<a ",
+        "a<token>b</x>", "<password a=\"", "'cookie=\"", "://", "eyJ", "\\\"",
+    ]
+
+    @Test("C95: a byte of hostile text costs the same in 10 KB and in 1 MB", arguments: worstPieces)
+    func linear(piece: String) {
+        let costs = [10_000, 1_000_000].map { size in
+            let text = String(repeating: piece, count: size / piece.utf8.count)
+            return cost(text) { Redaction.redact(text, steps: &$0) }
+        }
+        #expect(costs[0] < 20)
+        #expect(costs[1] < costs[0] * 1.1 + 0.1, "\(costs)")
+    }
+
+    @Test("URLs, paths, forms and field values cost the same for each byte", arguments: pieces)
+    func parts(piece: String) {
+        let small = steps(of: piece, in: 1_000)
+        let large = steps(of: piece, in: 8_000)
+        for (small, large) in zip(small, large) {
+            #expect(small < 20 && large < small * 1.2 + 0.5, "\(small) steps a byte in 1 KB, \(large) in 8 KB")
+        }
+    }
+
+    @Test("openings are not searched again for each of the many that follow them")
+    func phases() {
+        for openings in [
+            "<password>", "a<token>", "<password a=\"", "password:[\"", "token:{", "'cookie=\"", "&lt;token&gt;",
+        ] {
+            for closings in ["</password>", "</x>", "\"", "]", "}", "'", "&lt;/token&gt;"] {
+                let costs = [1_000, 16_000].map { size in
+                    let text =
+                        String(repeating: openings, count: size / openings.utf8.count)
+                        + String(repeating: closings, count: size / closings.utf8.count)
+                    return cost(text) { Redaction.redact(text, steps: &$0) }
+                }
+                #expect(costs[1] < costs[0] * 1.1 + 0.1, "\(openings) … \(closings): \(costs)")
+            }
+        }
+    }
+
+    /// The steps per byte of each way to redact a text.
+    private func steps(of piece: String, in size: Int) -> [Double] {
+        let text = String(repeating: piece, count: size / piece.utf8.count)
+        return [
+            cost(text) { Redaction.redact(text, steps: &$0) },
+            cost(text) { Redaction.redact(text, keepsPaths: true, steps: &$0) },
+            cost(text) { Redaction.redactURL(text, steps: &$0) },
+            cost(text) { Redaction.redactForm(text[...], steps: &$0) },
+            cost(text) { Redaction.redactFieldValue(text, steps: &$0) },
+        ]
+    }
+
+    private func cost(_ text: String, _ redact: (inout Int) -> String) -> Double {
+        var steps = 0
+        _ = redact(&steps)
+        return Double(steps) / Double(text.utf8.count)
+    }
+}
