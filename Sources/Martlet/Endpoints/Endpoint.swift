@@ -46,7 +46,7 @@ public protocol Endpoint: Sendable {
     /// timeout.
     var timeout: Duration? { get }
     /// How long the call waits for a network, from its start; zero for not at all. Default `nil`: as long as the client's
-    /// calls do (``NetworkConfig/connectivityTimeout``).
+    /// calls do (``NetworkConfig/connectivityTimeout``). A call with a single-use body does not wait.
     var connectivityTimeout: Duration? { get }
 }
 

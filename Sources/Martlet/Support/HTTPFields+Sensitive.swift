@@ -8,6 +8,13 @@ extension HTTPFields {
     }
 }
 
+extension HTTPFields {
+    /// The fields that may identify a user.
+    var credentials: [HTTPField] {
+        filter { $0.indexingStrategy == .disallow || Redaction.isSensitive(headerName: $0.name.rawName) }
+    }
+}
+
 extension HTTPField {
     static func sensitive(_ value: String, for name: HTTPField.Name) -> HTTPField {
         var field = HTTPField(name: name, value: value)

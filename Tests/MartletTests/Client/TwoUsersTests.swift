@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Two users on one device") struct TwoUsersTests {
     /// A random life of one device: calls whose responses come at once, late or never, sign-ins, sign-outs, emptied jars and
-    /// caches, and restarts. The server marks each response with the number of its request, in the body and in a cookie.
+    /// caches, restarts, and downloads that break off. The server marks each response with the number of its request, in the
+    /// body and in a cookie, and each byte of a film.
     private struct Device: ~Copyable {
         /// The sign-in state between two changes of it.
         struct Owner: Hashable {
@@ -32,8 +33,11 @@ import Testing
             let cookies = Locked<[Int: Int]>([:])
             let gates = Locked<[Int: Gate]>([:])
             let holds = Locked(false)
+            /// The number of requests for the film, and how many bytes the next response has.
+            let films = Locked((requests: 0, length: 3000))
 
             func respond(to request: StubTransport.Request) async -> StubTransport.Response {
+                if request.path == "/film" { return film(from: request.headers[.range]) }
                 let number = cookies.withLock { cookies in
                     let number = cookies.count + 1
                     let cookie = request.headers[.cookie].flatMap { Int($0.dropFirst("mark=".count)) }
@@ -50,6 +54,26 @@ import Testing
                 if number % 5 == 1 { headers[.setCookie] = "mark=\(number); Path=/" }
                 return StubTransport.Response(200, headers: headers, body: Data("\(number)".utf8))
             }
+
+            private func film(from range: String?) -> StubTransport.Response {
+                let (number, length) = films.withLock { films in
+                    films.requests += 1
+                    return (films.requests, films.length)
+                }
+                let start = range.flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+                var headers: HTTPFields = [.acceptRanges: "bytes", .eTag: "\"one\"", .contentLength: "\(3000 - start)"]
+                if range != nil { headers[.contentRange] = "bytes \(start)-2999/3000" }
+                let stream = ByteStream {
+                    var position = start
+                    return {
+                        guard position < 3000 else { return nil }
+                        guard position < length else { throw TransportError.connectionLost("reset by peer") }
+                        defer { position += 500 }
+                        return Data(repeating: UInt8(truncatingIfNeeded: number), count: min(500, 3000 - position))
+                    }
+                }
+                return StubTransport.Response(range == nil ? 200 : 206, headers: headers, stream: stream)
+            }
         }
 
         let hasManager: Bool
@@ -65,22 +89,31 @@ import Testing
         var lastOwner = 0
         var isSignedIn = false
         var users = 0
+        /// The account that is signed in, or the key that a client without a manager sends.
+        var person = "no account"
+        /// Without a manager, the owners of the other keys since the jar and the cache were emptied.
+        var formerOwners: [String: Int] = [:]
+        /// Who each request for the film was made for.
+        var viewers: [UInt8: String] = [:]
+        let folder: String
+        var resumed = 0
+        var leaks: [String] = []
         /// The owner of each request.
         var owners: [Int: Owner] = [:]
         var calls: [(call: Call, task: Task<Void, Never>)] = []
         var answeredFromCache = 0
         var joined = 0
 
-        init(seed: UInt64, hasManager: Bool) {
+        init(seed: UInt64, hasManager: Bool, folder: String) {
             self.hasManager = hasManager
+            self.folder = folder
             dice = SeededGenerator(seed: seed)
-            (tokens, client) = Self.start(hasManager, server, store, time, jar, cache)
+            (tokens, client) = Self.start(hasManager, server, store, time, jar, cache, person)
         }
 
         private static func start(
             _ hasManager: Bool, _ server: Server, _ store: InMemoryTokenStore, _ time: ManualTimeSource,
-            _ jar: CookieJar,
-            _ cache: HTTPCache
+            _ jar: CookieJar, _ cache: HTTPCache, _ person: String
         ) -> (TokenManager?, NetworkClient) {
             let transport = StubTransport { await server.respond(to: $0) }
             let settings = config {
@@ -92,10 +125,9 @@ import Testing
                 $0.time = time
             }
             guard hasManager else {
-                return (
-                    nil,
-                    Martlet.NetworkClient(baseURL: "https://api.example.com", config: settings, transport: transport)
-                )
+                var settings = settings
+                if let key = HTTPField.Name("X-Api-Key") { settings.headers[key] = person }
+                return (nil, NetworkClient(baseURL: "https://api.example.com", config: settings, transport: transport))
             }
             let tokens = TokenManager(
                 baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
@@ -105,7 +137,8 @@ import Testing
 
         mutating func step() async throws {
             switch dice.number(below: 60) {
-            case 0...34: await call()
+            case 0...31: await call()
+            case 32...34: await download()
             case 35...49: await release()
             case 50: time.advance(by: .seconds(61))
             case 51...54: try await signIn()
@@ -162,13 +195,43 @@ import Testing
             for _ in 0..<50 { await Task.yield() }
         }
 
+        private mutating func download() async {
+            var options = DownloadOptions()
+            options.keepsPartial = true
+            let (path, isOpen) = ("\(folder)/film", dice.isTrue(inPercent: 30))
+            server.films.withLock { $0.length = 500 * (1 + dice.number(below: 8)) }
+            let first = server.films.withLock { $0.requests } + 1
+            let response = try? await client.download(
+                Get("/film", isOpen ? .none : .ifSignedIn), to: path, options: options)
+            for number in first...max(first, server.films.withLock { $0.requests }) {
+                viewers[UInt8(truncatingIfNeeded: number)] = person
+            }
+            guard let response else { return }
+            if response.value.resumedBytes > 0 { resumed += 1 }
+            let owners = Set((FileManager.default.contents(atPath: path) ?? Data()).map { viewers[$0] })
+            if owners != [person] { leaks.append("\(person) got the film of \(owners)") }
+        }
+
         private mutating func signIn() async throws {
             users += 1
-            guard let tokens else { return }
+            let name = ["ada", "bob"][dice.number(below: 2)]
+            guard let tokens else {
+                guard name != person else { return }
+                // The jar stays what it is. What is stored for a key is for that key only, also when it comes back.
+                formerOwners[person] = owner.number
+                person = name
+                (_, client) = Self.start(false, server, store, time, jar, cache, person)
+                let cookies = owner.cookies
+                if let former = formerOwners[name] { owner = Owner(number: former, cookies: []) } else { change() }
+                owner.cookies.formUnion(cookies)
+                return
+            }
             try await tokens.signIn(
                 with: TokenBundle(
                     accessToken: Secret("access-\(users)"), refreshToken: Secret("refresh-\(users)"),
-                    lifetime: .seconds(1 << 30)))
+                    lifetime: .seconds(1 << 30)),
+                account: SessionAccount(userID: name))
+            person = name
             change(takesOver: isSignedIn ? nil : owner)
             isSignedIn = true
         }
@@ -176,21 +239,23 @@ import Testing
         private mutating func signOut() async {
             guard let tokens else { return removeAll() }
             await tokens.signOut()
-            isSignedIn = false
+            (isSignedIn, person) = (false, "no account")
             change()
         }
 
         private mutating func removeAll() {
             jar.removeAll()
             cache.removeAll()
+            formerOwners.removeAll()
             change()
         }
 
         /// The app starts again. Nothing of what was in memory is left, except what still arrives for the calls of before.
         private mutating func restart() async {
             (jar, cache) = (CookieJar(), HTTPCache())
-            (tokens, client) = Self.start(hasManager, server, store, time, jar, cache)
+            (tokens, client) = Self.start(hasManager, server, store, time, jar, cache, person)
             await tokens?.restore()
+            formerOwners.removeAll()
             change()
         }
 
@@ -198,7 +263,6 @@ import Testing
         mutating func finish() async -> [String] {
             for gate in server.gates.withLock({ $0.values }) { gate.open() }
             for call in calls { await call.task.value }
-            var leaks: [String] = []
             for (number, cookie) in server.cookies.withLock({ $0 }) where cookie != 0 {
                 guard let owner = owners[number], let source = owners[cookie] else { continue }
                 if !owner.cookies.contains(source.number) {
@@ -219,17 +283,21 @@ import Testing
         "C93, C94: ten thousand random steps leave nothing of one user to the other, with a manager and without",
         arguments: [true, false])
     func randomSteps(hasManager: Bool) async throws {
-        var (sent, answered, joined) = (0, 0, 0)
+        var reached = (sent: 0, answered: 0, joined: 0, resumed: 0)
         for seed in 1...20 as ClosedRange<UInt64> {
-            var device = Device(seed: seed, hasManager: hasManager)
-            for _ in 0..<500 { try await device.step() }
-            let leaks = await device.finish()
-            #expect(leaks.isEmpty, "seed \(seed): \(leaks.prefix(3))")
-            sent += device.owners.count
-            answered += device.answeredFromCache
-            joined += device.joined
+            try await TemporaryFolder.with { folder in
+                var device = Device(seed: seed, hasManager: hasManager, folder: folder.path)
+                for _ in 0..<500 { try await device.step() }
+                let leaks = await device.finish()
+                #expect(leaks.isEmpty, "seed \(seed): \(leaks.prefix(3))")
+                reached.sent += device.owners.count
+                reached.answered += device.answeredFromCache
+                reached.joined += device.joined
+                reached.resumed += device.resumed
+            }
         }
         // The steps reach what they are meant to.
-        #expect(sent > 500 && answered > 100 && joined > 20, "\(sent) sent, \(answered) answered, \(joined) joined")
+        #expect(reached.sent > 500 && reached.answered > 100, "\(reached)")
+        #expect(reached.joined > 20 && reached.resumed > 20, "\(reached)")
     }
 }

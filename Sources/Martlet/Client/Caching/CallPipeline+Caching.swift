@@ -22,19 +22,12 @@ extension CallPipeline {
         }
         guard let owner = call.responseOwner.map({ resolved($0, for: call) }) else { return (nil, nil) }
         cache.follow(owner, of: tokens)
-        var fields = request.headerFields
-        if let cookies = call.cookies { fields = cookies.adding(to: request, at: origin).headerFields }
-        // What an interceptor has put in place of the token is a credential of its own.
-        let own = authorizer?.carriesToken(request, for: call) == true ? tokens?.scheme.header : nil
-        let credentials = Array(fields).filter {
-            $0.name != own && ($0.indexingStrategy == .disallow || Redaction.isSensitive(headerName: $0.name.rawName))
-        }
-        // The token is replaced often, and always stands for the same owner.
-        if let own { fields[own] = nil }
+        let isSigned = authorizer?.carriesToken(request, for: call) == true
+        let fields = fieldsWithoutToken(of: request, at: origin, call)
         let control = CacheControl(request.headerFields)
         let ticket = CacheTicket(
             cache, Self.cacheKey(origin, request), fields,
-            CachePartition(owner: owner, isSigned: own != nil, credentials: credentials),
+            CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
             control, method: request.method, time: time)
         if let answer = ticket.freshAnswer(to: request.method) { return (answer, nil) }
         if isReading, control.contains("only-if-cached") {

@@ -24,9 +24,10 @@ public struct NetworkConfig: Sendable {
     /// How long a call without a network waits for one, from its start. Default `nil`: it fails at once with
     /// ``NetworkError/offline(_:)``.
     ///
-    /// Only calls wait of which nothing has left the device. They are sent as soon as ``connectivity`` reports a network,
-    /// each with the token of its own session, and fail if that ends meanwhile. They wait in memory: if the process ends,
-    /// they are gone.
+    /// Only calls that have sent nothing wait, and only if their body can be sent again: a call with a single-use body
+    /// (``RequestBody/oneShot(_:length:contentType:)``) fails at once. The others are sent as soon as ``connectivity``
+    /// reports a network, each with the token of its own session, and fail if that ends first. They wait in memory: if
+    /// the process ends, they are gone.
     public var connectivityTimeout: Duration?
     /// Tells waiting calls when the device has a network.
     public var connectivity: any ConnectivityMonitor = .system

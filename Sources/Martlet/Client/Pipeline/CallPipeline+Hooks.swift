@@ -70,7 +70,9 @@ extension CallPipeline {
         of call: inout CallState, after failure: NetworkError, _ observation: CallObservation?
     ) async throws -> Duration {
         guard !failure.isCancelled else { throw failure }
-        if failure.isOffline, try await waitForConnectivity(&call, observation) { return .zero }
+        // A transport may have read from a single-use body, so that it could not be sent after a wait.
+        let mayWait = failure.isOffline && call.body?.isReplayable ?? true
+        if mayWait, try await waitForConnectivity(&call, observation) { return .zero }
         if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
         for (index, interceptor) in interceptors.enumerated() {
             let before = Draft(of: call)

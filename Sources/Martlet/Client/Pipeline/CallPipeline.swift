@@ -161,6 +161,7 @@ struct CallPipeline: Sendable {
             authorizer?.attachToken(to: &request, for: &call)
             var (origin, answer) =
                 hasHooks ? try await intercept(&request, from: unsigned, &call) : (call.context.origin, nil)
+            try call.receiver?.willSend(fieldsWithoutToken(of: request, at: origin, call).credentials)
             var ticket: CacheTicket?
             if answer == nil, let cache = config.cache {
                 (answer, ticket) = consult(cache, for: request, at: origin, call)

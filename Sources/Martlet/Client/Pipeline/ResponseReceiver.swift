@@ -12,6 +12,10 @@ protocol ResponseReceiver: Sendable {
     var attempt: Int { get }
     /// Changes the request before an attempt.
     func adapt(_ request: inout HTTPRequest)
+    /// Called before an attempt's request is sent.
+    /// - Parameter credentials: The header fields of the request that may identify a user, without the session's own
+    ///   token.
+    func willSend(_ credentials: @autoclosure () -> [HTTPField]) throws
     /// Whether the receiver consumes the body of this response.
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool
     /// Consumes the body. After a cancellation or a timeout the pipeline does not wait for this method to return.

@@ -101,7 +101,8 @@ public struct RequestBody: Sendable {
     }
 
     /// A body from a sequence that can be read only once. If the call must be sent again, it fails with
-    /// ``NetworkError/bodyNotReplayable(_:_:)``.
+    /// ``NetworkError/bodyNotReplayable(_:_:)``. Without a network it fails at once, whatever
+    /// ``NetworkConfig/connectivityTimeout`` says.
     /// - Parameters:
     ///   - chunks: The bytes.
     ///   - length: The exact number of bytes, if known.

@@ -82,58 +82,86 @@ final class IncomingFile: Sendable {
 
     /// Creates an empty file for a destination.
     /// - Parameters:
+    ///   - mode: The permissions, from which the system removes those of the process's umask.
     ///   - leftoversAreRemoved: Whether leftovers have been removed. If not, this call removes them.
     ///   - allowsAnonymous: Whether the file may be created without a name.
     ///   - claim: Locks the file.
     static func make(
-        for destination: Destination, leftoversAreRemoved: Bool = false, allowsAnonymous: Bool = true,
-        claim: (Int32) -> StaleFiles.Claim = StaleFiles.claim
+        for destination: Destination, mode: mode_t = 0o666, leftoversAreRemoved: Bool = false,
+        allowsAnonymous: Bool = true, claim: (Int32) -> StaleFiles.Claim = StaleFiles.claim
     ) throws(FileError) -> IncomingFile {
         try destination.check()
         if !leftoversAreRemoved { removeLeftovers(of: destination) }
-        if allowsAnonymous, let anonymous = AnonymousFile.make(in: destination.folder, mode: 0o666) {
+        if allowsAnonymous, let anonymous = AnonymousFile.make(in: destination.folder, mode: mode) {
             // Without a lock, the file would count as stale while it has its hidden name.
             _ = claim(anonymous)
             return IncomingFile(anonymous, destination, name: nil)
         }
-        guard let new = StaleFiles.makeFile(mode: 0o666, claim: claim, named: destination.newTemporary) else {
+        guard let new = StaleFiles.makeFile(mode: mode, claim: claim, named: destination.newTemporary) else {
             throw failure(destination)
         }
         return IncomingFile(new.descriptor, destination, name: new.path)
     }
 
-    /// The incomplete file of a download to a destination, to resume it; empty for a new download.
+    /// The incomplete file of a download to a destination, to resume it; empty for a new download. No other user can read
+    /// or write it until it is published.
     /// - Parameters:
+    ///   - user: The user that the file must belong to.
     ///   - leftoversAreRemoved: Whether leftovers have been removed. If not, this call removes them.
     ///   - claim: Locks the file.
-    /// - Returns: `nil` if another download uses the file, or the file system has no locks, so it cannot be known.
+    /// - Returns: `nil` if another download uses the file, if something that does not belong to the user has its name, or
+    ///   if the file system has no locks.
     static func keptPartial(
-        for destination: Destination, leftoversAreRemoved: Bool = false,
+        for destination: Destination, of user: uid_t = geteuid(), leftoversAreRemoved: Bool = false,
         claim: (Int32) -> StaleFiles.Claim = StaleFiles.claim
     ) throws(FileError) -> IncomingFile? {
         try destination.check()
-        if !leftoversAreRemoved { removeLeftovers(of: destination) }
+        if !leftoversAreRemoved { removeLeftovers(of: destination, by: user) }
         let path = destination.partial
         // Another download may move the file to its destination after it was opened and before it is locked.
         for _ in 0..<attempts {
-            let file = IncomingFile(try openFile(path, O_RDWR | O_CREAT, for: destination), destination, name: nil)
+            guard let descriptor = try openPartial(of: destination) else { return nil }
+            let file = IncomingFile(descriptor, destination, name: nil)
+            let trust = file.trust(of: user)
+            guard trust != .foreign else { return nil }
             switch claim(file.descriptor) {
-            case .held where file.isStill(path): return file
-            case .held: continue
+            case .held where !file.isStill(path): continue
+            // A new file is needed: other users may have this one open.
+            case .held where trust == .shared: System.unlink(path)
+            case .held: return file
             case .heldElsewhere: return nil
             case .impossible:
                 // Without a lock, two downloads could write into the file and corrupt it.
-                if try file.size() == 0 { System.unlink(path) }
+                if trust == .own, try file.size() == 0 { System.unlink(path) }
                 return nil
             }
         }
         return nil
     }
 
-    /// Removes what killed processes left of downloads to a destination.
-    static func removeLeftovers(of destination: Destination) {
+    /// Whether an incomplete file can be continued.
+    private enum Trust {
+        /// The file belongs to the user, and no other user can write it.
+        case own
+        /// The file belongs to the user, but others may have written it, or it has another name, too: that of a file
+        /// which must not be overwritten.
+        case shared
+        /// The file belongs to another user, or is not a regular file.
+        case foreign
+    }
+
+    private func trust(of user: uid_t) -> Trust {
+        var status = stat()
+        guard System.fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == user else {
+            return .foreign
+        }
+        return status.st_mode & 0o022 == 0 && status.st_nlink <= 1 ? .own : .shared
+    }
+
+    /// Removes what killed processes left of a user's downloads to a destination.
+    static func removeLeftovers(of destination: Destination, by user: uid_t = geteuid()) {
         let prefix = "\(destination.hiddenName)."
-        StaleFiles.remove(from: destination.folder) { $0.hasPrefix(prefix) && $0.hasSuffix(".tmp") }
+        StaleFiles.remove(from: destination.folder, of: user) { $0.hasPrefix(prefix) && $0.hasSuffix(".tmp") }
     }
 
     /// The current size, in bytes.
@@ -173,7 +201,14 @@ final class IncomingFile: Sendable {
     /// - Parameter replaces: Whether it may replace an existing file.
     func publish(replacing replaces: Bool) throws(FileError) {
         if let temporary = hiddenPath {
-            try move(temporary, replacing: replaces)
+            let isPartial = name.withLock { $0 == nil }
+            if isPartial { System.fchmod(descriptor, modeOfNewFile()) }
+            do throws(FileError) {
+                try move(temporary, replacing: replaces)
+            } catch {
+                if isPartial { System.fchmod(descriptor, Self.privateMode) }
+                throw error
+            }
             name.withLock { $0 = nil }
             return
         }
@@ -212,14 +247,45 @@ final class IncomingFile: Sendable {
     /// How often to open the incomplete file, because another download may move it away each time.
     private static let attempts = 16
 
-    private static func openFile(
-        _ path: String, _ flags: Int32, for destination: Destination
-    ) throws(FileError) -> Int32 {
-        while true {
-            let descriptor = System.open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0o666)
-            if descriptor >= 0 { return descriptor }
-            guard errno == EINTR else { throw failure(destination) }
+    private static let privateMode: mode_t = 0o600
+
+    /// Opens the incomplete file, or creates it.
+    /// - Returns: `nil` if something has its name that cannot be opened, such as a link or another user's file.
+    private static func openPartial(of destination: Destination) throws(FileError) -> Int32? {
+        let path = destination.partial
+        for _ in 0..<attempts {
+            let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
+            let existing = System.open(path, flags | O_NONBLOCK)
+            if existing >= 0 { return existing }
+            if errno == ENOENT {
+                let new = System.open(path, flags | O_CREAT | O_EXCL, privateMode)
+                if new >= 0 {
+                    // The umask may have removed the owner's permissions.
+                    System.fchmod(new, privateMode)
+                    return new
+                }
+                if errno == EEXIST { continue }
+            }
+            let number = errno
+            if number == EINTR { continue }
+            var status = stat()
+            if System.lstat(path, &status) == 0 { return nil }
+            errno = number
+            throw failure(destination)
         }
+        return nil
+    }
+
+    /// The permissions that a new file in the folder gets. The umask cannot be read without changing it for other threads.
+    private func modeOfNewFile() -> mode_t {
+        guard let new = try? Self.make(for: destination, leftoversAreRemoved: true) else { return Self.privateMode }
+        defer { new.abandon() }
+        return new.mode
+    }
+
+    private var mode: mode_t {
+        var status = stat()
+        return System.fstat(descriptor, &status) == 0 ? status.st_mode & 0o777 : Self.privateMode
     }
 
     /// - Returns: `false` if a file with this name exists.
@@ -231,7 +297,7 @@ final class IncomingFile: Sendable {
 
     /// A copy with a hidden name, on a file system that cannot name an anonymous file.
     private func namedCopy() throws(FileError) -> IncomingFile {
-        let copy = try Self.make(for: destination, leftoversAreRemoved: true, allowsAnonymous: false)
+        let copy = try Self.make(for: destination, mode: mode, leftoversAreRemoved: true, allowsAnonymous: false)
         var position: Int64 = 0
         while true {
             let piece = try read(upTo: FileChunks.standardChunkSize, from: position)

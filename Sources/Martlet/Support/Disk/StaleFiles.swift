@@ -65,15 +65,17 @@ enum StaleFiles {
             && mine.st_dev == there.st_dev
     }
 
-    /// Removes the stale files with matching names from a folder.
-    static func remove(from folder: String, where matches: (String) -> Bool) {
+    /// Removes the stale files with matching names from a folder. The files of other users stay.
+    static func remove(from folder: String, of user: uid_t = geteuid(), where matches: (String) -> Bool) {
         var names: [String] = []
         try? Disk.forEachName(in: folder) { if matches($0) { names.append($0) } }
         for name in names {
             let path = "\(folder)/\(name)"
             let descriptor = System.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard descriptor >= 0 else { continue }
-            if claim(descriptor) == .held { System.unlink(path) }
+            var status = stat()
+            let isOwn = System.fstat(descriptor, &status) == 0 && status.st_uid == user
+            if isOwn, claim(descriptor) == .held { System.unlink(path) }
             System.close(descriptor)
         }
     }

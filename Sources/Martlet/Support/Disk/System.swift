@@ -140,6 +140,7 @@ enum System {
     @discardableResult
     static func unlink(_ path: UnsafePointer<CChar>) -> Int32 {
         BlockingCalls.check("unlink")
+        if fails("unlink", path) { return -1 }
         return MartletLibc.unlink(path)
     }
 

@@ -6,29 +6,10 @@
 
 /// Takes the next step of each transfer, as far as its session allows.
 extension BackgroundTransfers {
-    /// Whether a transfer belongs to the current session.
-    private enum Ownership {
-        case current
-        /// The same user has signed in again after the session had expired.
-        case renewed(SessionID)
-        /// The session has expired, and no user has signed in since.
-        case expired
-        case ended
-        /// The store cannot be read now.
-        case unknown
-    }
-
-    private func ownership(of record: TransferRecord) async -> Ownership {
-        guard let owner = record.session else { return .current }
-        switch await client.tokens?.loadedState {
-        case .signedIn(let session) where session.id == owner: return .current
-        case .signedIn(let session):
-            let isSameUser = record.userID != nil && record.userID == session.account.userID
-            return isSameUser && !session.account.isGuest ? .renewed(session.id) : .ended
-        case .expired: return .expired
-        case .signedOut, nil: return .ended
-        case .loading, .unavailable, .unreadable: return .unknown
-        }
+    /// Waits until the store was read.
+    private func ownership(of record: TransferRecord) async -> TransferOwnership {
+        let session = await client.tokens?.loadedState
+        return state.withLock(\.ended).contains(record.id) ? .ended : record.ownership(in: session)
     }
 
     /// Settles after the current work, without waiting.
@@ -57,6 +38,7 @@ extension BackgroundTransfers {
 
     private func settleAll() async {
         guard let session = await session(), let records = try? await list.all() else { return }
+        await list.retryRemovals()
         for record in records where !state.withLock({ $0.starting.contains(record.id) }) {
             // A full disk is met again by the next settlement.
             try? await settle(record, in: session)
@@ -67,15 +49,21 @@ extension BackgroundTransfers {
         switch await ownership(of: record) {
         case .unknown: return
         case .ended: return await end(record)
-        case .expired: return await announce(record, isExpired: true)
-        case .renewed(let id):
+        case .expired:
+            noteOwned(record.id)
+            await announce(record, isExpired: true)
+        case .renewed(let next):
+            noteOwned(record.id)
             let renewed = try await list.change(record.id) { current in
                 guard current == record else { return false }
-                (current.session, current.rotation) = (id, nil)
+                (current.session, current.userID, current.absence) = (next.id, next.account.userID, nil)
+                current.rotation = nil
                 return true
             }
             if let renewed { try await settle(renewed, in: session) }
-        case .current: try await advance(record, in: session)
+        case .current:
+            noteOwned(record.id)
+            try await advance(record, in: session)
         }
     }
 
@@ -96,8 +84,10 @@ extension BackgroundTransfers {
         case .received(let status):
             let path = record.path.map { PortablePath.absolute($0, home: home) }
             let folder = list.folder
+            let tokens = client.tokens
             let delivered = try await list.change(record.id) { current in
-                guard current == record else { return false }
+                // The file must not appear for another user. If the session has just ended, that starts another settlement.
+                guard current == record, case .current = current.ownership(in: tokens?.state) else { return false }
                 do throws(FileError) {
                     if record.kind == .download, let path {
                         try folder.publishDownload(of: record.name, status: status, to: path)
@@ -118,36 +108,63 @@ extension BackgroundTransfers {
     /// Tells the app what it does not know yet.
     private func announce(_ record: TransferRecord, isExpired: Bool = false) async {
         let shown = shownStage(of: record, isExpired: isExpired)
-        let known = state.withLock { $0.announced[record.id]?.stage }
+        let known = state.withLock { $0.announced[record.id]?.transfer.stage }
         guard known != shown, known != nil || shown != .underWay else { return }
         let transfer = await show(record, shown)
         if transfer.hasEnded { await list.run { [folder = list.folder] in folder.removeBodies(of: record.id) } }
         let wakeups = state.withLock { state in
-            // It may have been removed meanwhile.
-            guard list.record(record.id) != nil else { return Wakeups() }
-            state.announced[record.id] = shown == .underWay ? nil : transfer
-            return state.events.send(transfer)
+            // The transfer may have been removed, or its owner may have ended, while its response was read.
+            guard list.record(record.id) != nil, !state.ended.contains(record.id) else { return Wakeups() }
+            let announcement = TransferAnnouncement(transfer: transfer, record: record)
+            state.announced[record.id] = shown == .underWay ? nil : announcement
+            return state.events.send(announcement)
         }
         wakeups.wake()
     }
 
-    /// Ends a transfer with its session. Its result must not reach another user.
+    /// Ends a transfer with its owner. Its result must not reach another user.
     private func end(_ record: TransferRecord) async {
+        reportEnd(of: record)
         await discard(record.id)
-        guard list.record(record.id) == nil else { return }
-        let transfer = await show(record, .failed(.sessionEnded), isDeleted: true)
+    }
+
+    /// Reports the ends of all transfers whose owner has ended, to those who have subscribed so far.
+    func reportEnds(in session: SessionState?) {
+        for id in state.withLock(\.owned) {
+            guard let record = list.record(id), case .ended = record.ownership(in: session) else { continue }
+            reportEnd(of: record)
+        }
+    }
+
+    /// Reports the end of a transfer with its owner, once. If the owner had ended before this process knew the transfer,
+    /// no subscriber learns of it.
+    private func reportEnd(of record: TransferRecord) {
+        let transfer = shown(record, .failed(.sessionEnded), response: nil)
         let wakeups = state.withLock { state in
             state.announced[record.id] = nil
-            return record.hasEnded ? Wakeups() : state.events.send(transfer)
+            guard state.ended.insert(record.id).inserted, state.owned.remove(record.id) != nil, !record.hasEnded else {
+                return Wakeups()
+            }
+            return state.events.send(TransferAnnouncement(transfer: transfer, record: record))
         }
         wakeups.wake()
+    }
+
+    private func noteOwned(_ id: UUID) {
+        state.withLock { state in
+            if !state.ended.contains(id) { state.owned.insert(id) }
+        }
     }
 
     /// Removes a transfer from the list, then from the system: the end of a cancelled task must find no record.
     func discard(_ id: UUID) async {
         let hasEnded = list.record(id)?.hasEnded == true
+        // A record that the disk keeps is not in the list any more, and its removal is tried again.
         try? await list.remove(id)
-        state.withLock { $0.resumeData[id] = nil }
+        state.withLock { state in
+            state.resumeData[id] = nil
+            state.owned.remove(id)
+        }
         guard !hasEnded, let session = await session() else { return }
         for task in await session.tasks() where task.name?.id == id { task.cancel() }
     }
@@ -175,13 +192,18 @@ extension BackgroundTransfers {
     }
 
     private func show(
-        _ record: TransferRecord, _ shown: BackgroundTransfer.Stage, isDeleted: Bool = false
+        _ record: TransferRecord, _ stage: BackgroundTransfer.Stage
     ) async -> BackgroundTransfer {
         let folder = list.folder
-        let response =
-            record.hasEnded && !isDeleted ? await list.run { folder.response(of: record.id) } : nil
-        return BackgroundTransfer(
+        let response = record.hasEnded ? await list.run { folder.response(of: record.id) } : nil
+        return shown(record, stage, response: response)
+    }
+
+    private func shown(
+        _ record: TransferRecord, _ stage: BackgroundTransfer.Stage, response: Data?
+    ) -> BackgroundTransfer {
+        BackgroundTransfer(
             id: record.id, call: CallDescription(method: record.method, url: record.shownURL, attempts: record.attempt),
-            path: record.path.map { PortablePath.absolute($0, home: home) }, stage: shown, response: response)
+            path: record.path.map { PortablePath.absolute($0, home: home) }, stage: stage, response: response)
     }
 }

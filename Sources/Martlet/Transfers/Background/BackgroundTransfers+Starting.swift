@@ -51,7 +51,8 @@ extension BackgroundTransfers {
     private func begin(
         _ id: UUID, _ kind: TransferRecord.Kind, _ endpoint: any Endpoint, _ body: RequestBody?, path: String?
     ) async throws(NetworkError) -> UUID {
-        let owner = client.pipeline.begin(endpoint.authentication).owner
+        // Also for an endpoint that needs no session: what it brings belongs to the user who is signed in now.
+        let owner = client.tokens?.currentOwner ?? .unbound
         var call = CallDescription(unsent: endpoint)
         do {
             let session = try await launched()
@@ -69,6 +70,7 @@ extension BackgroundTransfers {
                 let record = TransferRecord(
                     id, kind, endpoint, state, authorization,
                     path: path.map { PortablePath.portable($0, home: home) })
+                noteStart(of: id)
                 try await list.add(record)
                 try await start(record, state.request, authorization.credential, in: session)
             } catch {
@@ -85,9 +87,16 @@ extension BackgroundTransfers {
         }
     }
 
+    private func noteStart(of id: UUID) {
+        state.withLock { state in
+            state.ended.remove(id)
+            state.owned.insert(id)
+        }
+    }
+
     private func endStart(of id: UUID) {
         _ = state.withLock { $0.starting.remove(id) }
-        // The session may have ended meanwhile.
+        // The session may have ended since.
         requestSettlement()
     }
 
@@ -123,28 +132,47 @@ extension BackgroundTransfers {
     private func authorize(
         _ requirement: AuthenticationRequirement, _ origin: Origin, _ owner: CallOwner
     ) async throws(SessionError) -> TransferAuthorization {
-        guard let tokens = client.tokens, requirement != .none else { return TransferAuthorization() }
-        var authorization = TransferAuthorization(isSigned: tokens.mayCarryToken(to: origin))
-        if authorization.isSigned {
+        guard let tokens = client.tokens else { return TransferAuthorization(absence: .noUser) }
+        var authorization = TransferAuthorization()
+        if requirement != .none, tokens.mayCarryToken(to: origin) {
             switch await tokens.credential(lasting: options.minimumTokenLifetime, for: owner) {
-            case .success(let credential): authorization.credential = credential
-            case .failure(.signedOut) where requirement == .ifSignedIn: return TransferAuthorization()
+            case .success(let credential): (authorization.isSigned, authorization.credential) = (true, credential)
+            case .failure(.signedOut) where requirement == .ifSignedIn: return TransferAuthorization(absence: .noUser)
             case .failure(let error): throw error
             }
         }
-        if case .signedIn(let session) = await tokens.loadedState { authorization.session = session }
-        if let error = tokens.end(of: owner) { throw error }
+        (authorization.session, authorization.absence) = try await session(of: owner, tokens)
         let isOther = authorization.credential.map { $0.stamp.session != authorization.session?.id } ?? false
         if isOther { throw .sessionChanged }
         if authorization.session == nil, requirement == .required { throw .signedOut }
         return authorization
     }
+
+    /// The session that was current when a transfer was asked for, or why there is none.
+    /// - Throws: An error if that session has ended.
+    private func session(
+        of owner: CallOwner, _ tokens: TokenManager
+    ) async throws(SessionError) -> (SignedInSession?, TransferRecord.SessionAbsence?) {
+        let owner = await tokens.resolved(owner)
+        // A transfer that was started without a user goes on without one, also if a user has signed in by now.
+        if [.signedOut, .expired].contains(owner.situation) { return (nil, .noUser) }
+        let state = await tokens.loadedState
+        if let error = tokens.end(of: owner) { throw error }
+        switch state {
+        case .signedIn(let session) where owner.session == nil || owner.session == session.id: return (session, nil)
+        case .signedOut where owner.session == nil, .expired where owner.session == nil: return (nil, .noUser)
+        case .signedIn, .signedOut, .expired: throw .sessionChanged
+        case .loading, .unavailable, .unreadable: return (nil, .unreadStore)
+        }
+    }
 }
 
-/// Whose a new transfer is.
+/// The session and the token that a transfer starts with.
 struct TransferAuthorization: Sendable {
     var isSigned = false
     var session: SignedInSession?
+    /// Why there is no session.
+    var absence: TransferRecord.SessionAbsence?
     var credential: Credential?
 }
 
@@ -162,6 +190,7 @@ extension TransferRecord {
             url: Redaction.redactURL(url) == url ? url : nil,
             headers: fields.map { [$0.name.rawName, $0.value] },
             acceptableStatuses: endpoint.acceptableStatuses.ranges, path: path, session: authorization.session?.id,
-            userID: authorization.session?.account.userID, isSigned: authorization.isSigned)
+            userID: authorization.session?.account.userID, absence: authorization.absence,
+            isSigned: authorization.isSigned)
     }
 }

@@ -23,10 +23,12 @@
 /// }
 /// ```
 ///
-/// A transfer belongs to the session that started it. Before it starts, a token that would soon expire is refreshed
+/// A transfer belongs to the session in which it was started, also if its endpoint needs none
+/// (``AuthenticationRequirement/none``). Before it starts, a token that would soon expire is refreshed
 /// (``BackgroundTransferOptions/minimumTokenLifetime``). If the server rejects the token all the same, the transfer
-/// starts again with a new one, at most once for each token, also if the app has been launched again meanwhile. When
-/// the user signs out or another one signs in, the transfer and its result are deleted.
+/// starts again with a new one, at most once for each token, also after another launch of the app. When the user signs
+/// out or another one signs in, the transfer and its result are deleted. A transfer that was started while no user was
+/// signed in, or by a client without a ``TokenManager``, belongs to no user and ends with none.
 ///
 /// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
 /// <doc:TransfersInTheBackground> has the details.
@@ -38,8 +40,12 @@ public final class BackgroundTransfers: Sendable {
         /// The transfers whose first attempt is being started.
         var starting: Set<UUID> = []
         /// What the app has been told, or will be when it subscribes.
-        var announced: [UUID: BackgroundTransfer] = [:]
-        var events = Broadcast<BackgroundTransfer>()
+        var announced: [UUID: TransferAnnouncement] = [:]
+        var events = Broadcast<TransferAnnouncement>()
+        /// The transfers that belonged to the current user at some time in this process.
+        var owned: Set<UUID> = []
+        /// The transfers whose end with their owner is known. None of them comes back, also if the same user does.
+        var ended: Set<UUID> = []
         /// The attempts without a task at the launch. Their ends may still arrive.
         var missing: Set<BackgroundTask.Name> = []
         /// What the system gave for the rest of downloads. It contains tokens, so it is never stored.
@@ -111,13 +117,28 @@ public final class BackgroundTransfers: Sendable {
     ///
     /// A transfer that has ended is kept, and is in the events of the next launch too, until ``remove(_:)`` is called:
     /// the app may be killed before it has dealt with the result. Only the end of its session removes it as well.
+    ///
+    /// After a sign-out, or the sign-in of another user, a subscriber receives nothing more of the former user's transfers
+    /// but the end of those that were not finished (``BackgroundTransferError/sessionEnded``), and only if it had
+    /// subscribed before.
     public var events: AsyncStream<BackgroundTransfer> {
-        state.withLock { state in
+        let tokens = client.tokens
+        reportEnds(in: tokens?.state)
+        let announcements = state.withLock { state in
             state.events.subscribe(first: Array(state.announced.values), buffering: { $0.append($1) })
+        }
+        return AsyncStream {
+            for await announcement in announcements {
+                if await announcement.isDue(in: tokens) { return announcement.transfer }
+            }
+            return nil
         }
     }
 
     /// Forgets a transfer. One that is under way is cancelled. A downloaded file stays at its path.
+    ///
+    /// If the transfer's record cannot be deleted from the disk, it is emptied. If that fails too, the deletion is tried
+    /// again later, and this process does not announce the transfer any more.
     public func remove(_ id: UUID) async {
         await discard(id)
         state.withLock { state in state.announced[id] = nil }

@@ -44,7 +44,7 @@ struct TransferFolder: Sendable {
         for name in names {
             guard let id = id(ofFile: name) else { continue }
             let isLeftover = records[id].map { $0.hasEnded && Self.isBody(name) } ?? true
-            if isLeftover { System.unlink("\(path)/\(name)") }
+            if isLeftover { Self.erase("\(path)/\(name)") }
         }
         return records
     }
@@ -73,11 +73,29 @@ struct TransferFolder: Sendable {
         steps.reached(.written(record))
     }
 
-    /// Removes everything that belongs to a transfer.
+    /// Removes everything that belongs to a transfer. What cannot be deleted is emptied: an empty record counts as none.
+    /// - Throws: ``StorageError`` if the record is still there. All other files have been removed then, as far as
+    ///   possible.
     func remove(_ id: UUID) throws(StorageError) {
-        _ = try PrivateFile(path: file(of: id, Self.record)).delete { true }
+        let record = file(of: id, Self.record)
+        defer { for name in names(of: id) { Self.erase("\(path)/\(name)") } }
+        do throws(StorageError) {
+            _ = try PrivateFile(path: record).delete { true }
+        } catch {
+            guard Self.erase(record) else { throw error }
+        }
         steps.reached(.recordRemoved)
-        for name in names(of: id) { System.unlink("\(path)/\(name)") }
+    }
+
+    /// Deletes a file, or empties it if the system does not allow to delete it.
+    /// - Returns: Whether nothing of it is left.
+    @discardableResult
+    private static func erase(_ path: String) -> Bool {
+        if System.unlink(path) == 0 || errno == ENOENT { return true }
+        let descriptor = System.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { System.close(descriptor) }
+        return System.ftruncate(descriptor, 0) == 0 && Disk.flush(descriptor)
     }
 
     // MARK: - Bodies
@@ -96,7 +114,7 @@ struct TransferFolder: Sendable {
 
     /// Removes what a transfer does not need after its end.
     func removeBodies(of id: UUID) {
-        for name in names(of: id) where Self.isBody(name) { System.unlink("\(path)/\(name)") }
+        for name in names(of: id) where Self.isBody(name) { Self.erase("\(path)/\(name)") }
     }
 
     private static func isBody(_ name: String) -> Bool {

@@ -10,6 +10,8 @@ final class TransferList: Sendable {
     private let queue = BlockingQueue("martlet.background-transfers")
     /// `nil` until the list has been read. Written on `queue` only.
     private let records = Locked<[UUID: TransferRecord]?>(nil)
+    /// The removed transfers whose records are still on the disk.
+    private let unremoved = Locked<Set<UUID>>([])
 
     init(_ folder: TransferFolder) {
         self.folder = folder
@@ -61,12 +63,27 @@ final class TransferList: Sendable {
     }
 
     /// Removes a transfer and its files.
+    /// - Throws: ``StorageError`` if its record stays on the disk. The list does not have it any more even then.
     func remove(_ id: UUID) async throws(StorageError) {
         try await run { () throws(StorageError) in
             _ = try self.loaded()
-            try self.folder.remove(id)
             self.records.withLock { $0?[id] = nil }
+            try self.removeFiles(of: id)
         }
+    }
+
+    /// Removes the files that the disk has kept so far.
+    func retryRemovals() async {
+        guard !unremoved.withLock(\.isEmpty) else { return }
+        await run {
+            for id in self.unremoved.withLock({ $0 }) { try? self.removeFiles(of: id) }
+        }
+    }
+
+    private func removeFiles(of id: UUID) throws(StorageError) {
+        unremoved.withLock { _ = $0.insert(id) }
+        try folder.remove(id)
+        unremoved.withLock { _ = $0.remove(id) }
     }
 
     /// Runs work that may block, in order with all changes.
@@ -85,6 +102,7 @@ final class TransferList: Sendable {
 
     private func write(_ record: TransferRecord) throws(StorageError) {
         try folder.write(record)
+        unremoved.withLock { _ = $0.remove(record.id) }
         records.withLock { $0?[record.id] = record }
     }
 }

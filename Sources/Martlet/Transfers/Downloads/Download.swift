@@ -18,11 +18,18 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Default no.
     ///
     /// A later download resumes if it has the same endpoint, the same ``Endpoint/headers`` and the same account, and if
-    /// the file on the server has not changed. ``NetworkConfig/headers`` are not compared. The bytes are kept in a hidden
-    /// file in the same folder, `.martlet-download-` and a number, until a download to the path succeeds or
-    /// ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. Nothing is kept on file systems without locks
-    /// (`flock`), such as some network shares. The bytes are not flushed to the disk: after a power failure only a
-    /// `check` proves that they are intact.
+    /// the file on the server has not changed. The account is that of the signed-in user, also for an endpoint that needs
+    /// none. If no user is signed in, or the client has no ``TokenManager``, the request must have the same credentials:
+    /// cookies, and header fields that are sensitive, those of interceptors and ``NetworkConfig/headers`` included.
+    ///
+    /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` and a number, until a download to the
+    /// path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. They are not flushed to the disk:
+    /// after a power failure only a `check` proves that they are intact.
+    ///
+    /// Other users of the system can neither read nor write the hidden file. A file that they could have written is not
+    /// resumed, and one that belongs to another user of the system is neither used nor removed: the download begins anew
+    /// under another name, and keeps nothing. Nothing is kept either on file systems without locks (`flock`), such as
+    /// some network shares.
     public var keepsPartial = false
     #if canImport(CryptoKit) || Encryption
         /// The digest to verify before the file is published. Default none.
@@ -88,10 +95,14 @@ extension NetworkClient {
         // Opening the kept file suspends, and the token may change until then.
         var start = pipeline.begin(endpoint.authentication)
         start.credential = nil
+        // The kept bytes of an endpoint that needs no session belong to the user, too.
+        let owner = start.owner.isBound ? start.owner : tokens?.currentOwner ?? .unbound
         let receiver: DownloadReceiver
         do {
+            let account = await account(of: owner)
             receiver = try await DownloadReceiver(
-                to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint))
+                to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: account),
+                isAnonymous: account.isEmpty)
         } catch {
             monitor?.finish()
             throw AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
@@ -122,16 +133,23 @@ extension NetworkClient {
 
     /// A fingerprint of the endpoint, its header fields and the account. A kept download resumes only with the same
     /// fingerprint. It is stored on the disk in place of the URL, which may be private.
-    private func resumeFingerprint(of endpoint: any Endpoint) async -> String {
-        var account = ""
-        if endpoint.authentication != .none, case .signedIn(let session) = await tokens?.loadedState {
-            account = session.account.userID ?? "\(session.id)"
-        }
+    private func resumeFingerprint(of endpoint: any Endpoint, for account: String) -> String {
         // A header field of the endpoint may select another representation with the same `Last-Modified` date.
         let fields = endpoint.headers.map { "\($0.name.canonicalName): \($0.value)" }.joined(separator: "\n")
         let text =
             "\(endpoint.method) \(baseURL) \(endpoint.path.text) \(endpoint.query.encoded) \(fields.shortFingerprint) \(account)"
         return String(text.fingerprint, radix: 16)
+    }
+
+    /// The account whose kept bytes a call may resume; empty without a user.
+    private func account(of owner: CallOwner) async -> String {
+        guard let tokens, owner.isBound else { return "" }
+        let owner = await tokens.resolved(owner)
+        // If the store cannot be read, no later call may resume the bytes: it could be another user's.
+        guard owner.situation != .unknown else { return UUID().uuidString }
+        guard let session = owner.session else { return "" }
+        guard case .signedIn(let current) = await tokens.loadedState, current.id == session else { return "\(session)" }
+        return current.account.userID ?? "\(session)"
     }
 
     /// Deletes what ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not disturbed.

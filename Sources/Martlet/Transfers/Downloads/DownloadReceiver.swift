@@ -15,16 +15,21 @@ final class DownloadReceiver: ResponseReceiver {
     private let partial: PartialDownload
     private let options: DownloadOptions
     private let resumeFingerprint: String
+    /// Whether the call has no account, so that only its credentials tell whose bytes it may resume.
+    private let isAnonymous: Bool
     private let state: Locked<State>
     /// Each access to the file runs here.
     private let queue: BlockingQueue
     private let hold: DownloadHold
 
-    /// - Parameter resumeFingerprint: Identifies the endpoint and the account. Only bytes with the same fingerprint are
-    ///   resumed.
+    /// - Parameters:
+    ///   - resumeFingerprint: Identifies the endpoint and the account. Only bytes with the same fingerprint are
+    ///     resumed.
+    ///   - isAnonymous: Whether the call has no account. It then resumes only what a call with the same credentials
+    ///     has begun.
     init(
-        to path: String, _ options: DownloadOptions, resumeFingerprint: String, steps: FileSteps = .unobserved,
-        activity: SharedActivity? = .downloads, time: any TimeSource = .system
+        to path: String, _ options: DownloadOptions, resumeFingerprint: String, isAnonymous: Bool = false,
+        steps: FileSteps = .unobserved, activity: SharedActivity? = .downloads, time: any TimeSource = .system
     ) async throws {
         let partial = PartialDownload(path, steps: steps)
         let queue = BlockingQueue("martlet.download")
@@ -34,6 +39,7 @@ final class DownloadReceiver: ResponseReceiver {
         self.partial = partial
         self.options = options
         self.resumeFingerprint = resumeFingerprint
+        self.isAnonymous = isAnonymous
         do {
             self.state = Locked(
                 try await hold.run {
@@ -97,6 +103,20 @@ final class DownloadReceiver: ResponseReceiver {
         guard let resumePoint else { return }
         request.headerFields[.range] = "bytes=\(resumePoint.offset)-"
         request.headerFields[.ifRange] = resumePoint.validator
+    }
+
+    func willSend(_ credentials: @autoclosure () -> [HTTPField]) throws {
+        guard isAnonymous, options.keepsPartial else { return }
+        let fields = credentials().map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+        let fingerprint = fields.isEmpty ? "" : String(fields.joined(separator: "\n").shortFingerprint, radix: 16)
+        let isForeign = state.withLock { state in
+            state.credentials = fingerprint
+            state.mustRestart = state.resumedBytes > 0 && state.resumption?.credentials != fingerprint
+            // Until the new download has begun, the bytes stay what they are.
+            if state.mustRestart { (state.written, state.resumedBytes, state.mayDeletePartial) = (0, 0, false) }
+            return state.mustRestart
+        }
+        if isForeign { throw TransportError.invalidRequest("the kept bytes belong to other credentials") }
     }
 
     /// Decides whether an attempt resumes: it asks for the rest if the file has bytes that can be resumed, the method
@@ -236,7 +256,9 @@ final class DownloadReceiver: ResponseReceiver {
         guard head.status.code != 204, head.status.code != 205 else { throw DownloadError.noContent }
         try file.truncate(to: 0)
         let resumption =
-            head.status.code == 200 ? PartialDownload.ResumeData(head, resumeFingerprint: resumeFingerprint) : nil
+            head.status.code == 200
+            ? PartialDownload.ResumeData(
+                head, resumeFingerprint: resumeFingerprint, credentials: before.credentials) : nil
         if before.keepsPartial {
             partial.removeResumeData()
             if let resumption { try partial.write(resumption) }

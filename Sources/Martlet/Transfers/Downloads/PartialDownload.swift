@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import MartletLibc
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -14,14 +15,15 @@ internal import HTTPTypes
 struct PartialDownload: Sendable {
     let destination: IncomingFile.Destination
     private let steps: FileSteps
-
-    /// In bytes. Martlet writes no larger resume data: servers and proxies limit header fields to far less.
-    private static let largestResumeData = 1 << 20
+    /// The user that all files must belong to. Those of other users are not read, changed or removed.
+    private let user: uid_t
 
     /// What identifies the complete file on the server.
     struct ResumeData: Codable, Hashable {
         /// Identifies the endpoint, its header fields and the account.
         let resumeFingerprint: String
+        /// Identifies the credentials of the request; empty for none, and `nil` if the account says whose bytes they are.
+        let credentials: String?
         /// The value for `If-Range`.
         let validator: String
         /// The size of the complete file.
@@ -32,11 +34,12 @@ struct PartialDownload: Sendable {
         /// - Returns: `nil` if the download cannot be resumed. It can if the response has a length and a strong
         ///   validator: a strong entity tag, or a modification date at least a second before its `Date` (RFC 9110,
         ///   sections 8.8.2.2 and 13.1.5).
-        init?(_ head: HTTPResponse, resumeFingerprint: String) {
+        init?(_ head: HTTPResponse, resumeFingerprint: String, credentials: String? = nil) {
             guard let total = head.contentLength, head.headerFields[.acceptRanges] != "none",
                 ContentCodings(head.headerFields).names.isEmpty
             else { return nil }
             self.resumeFingerprint = resumeFingerprint
+            self.credentials = credentials
             self.total = total
             self.reprDigest = head.reprDigest
             if let tag = head.headerFields[.eTag] {
@@ -51,21 +54,26 @@ struct PartialDownload: Sendable {
         }
     }
 
-    init(_ path: String, steps: FileSteps = .unobserved) {
+    init(_ path: String, steps: FileSteps = .unobserved, user: uid_t = geteuid()) {
         destination = IncomingFile.Destination(path)
         self.steps = steps
+        self.user = user
     }
 
-    /// Opens the file and returns the state from which the download starts: with the kept bytes, if the options ask for them and they belong to the same
-    /// endpoint and account.
+    /// Opens the file and returns the state from which the download starts: with the kept bytes, if the options ask for
+    /// them and they belong to the same endpoint and account. If the name of the kept bytes or of their resume data is
+    /// taken by another user's file, the download uses another name, and keeps nothing.
     func openState(for options: DownloadOptions, resumeFingerprint: String) throws -> DownloadReceiver.State {
         var state = DownloadReceiver.State()
         if !options.replacesExisting, Disk.exists(destination.path) {
             throw FileError(.exists, path: destination.path)
         }
-        guard options.keepsPartial, let file = try IncomingFile.keptPartial(for: destination) else {
+        IncomingFile.removeLeftovers(of: destination, by: user)
+        guard options.keepsPartial, !isForeign(destination.resumeData),
+            let file = try IncomingFile.keptPartial(for: destination, of: user, leftoversAreRemoved: true)
+        else {
             // Created now, so that a missing folder fails the call before the request is sent.
-            state.file = try IncomingFile.make(for: destination, leftoversAreRemoved: options.keepsPartial)
+            state.file = try IncomingFile.make(for: destination, leftoversAreRemoved: true)
             return state
         }
         state.file = file
@@ -93,43 +101,49 @@ struct PartialDownload: Sendable {
     }
 
     private func readResumeData() -> ResumeData? {
-        guard let data = try? WholeFile.read(destination.resumeData, atMost: Self.largestResumeData) else { return nil }
+        // Without symbolic links, and only if no other user can write the file.
+        guard let data = try? PrivateFile(path: destination.resumeData).read(.unchangeable) else { return nil }
         return try? JSONDecoder().decode(ResumeData.self, from: data)
     }
 
     func write(_ resumeData: ResumeData) throws {
         let data = try JSONEncoder().encode(resumeData)
         // The lock on the kept bytes is held, so stale files have already been removed.
-        let file = try IncomingFile.make(for: destination.ofResumeData, leftoversAreRemoved: true)
+        let file = try IncomingFile.make(for: destination.ofResumeData, mode: 0o600, leftoversAreRemoved: true)
         try file.write(data, at: 0)
         try file.publish(replacing: true)
         steps.reached(.resumeDataWritten)
     }
 
     func removeResumeData() {
-        System.unlink(destination.resumeData)
+        if !isForeign(destination.resumeData) { System.unlink(destination.resumeData) }
+    }
+
+    private func isForeign(_ path: String) -> Bool {
+        var status = stat()
+        return System.lstat(path, &status) == 0 && status.st_uid != user
     }
 
     /// Removes the kept bytes. The caller must hold the lock on them.
     func remove() {
         // The resume data first: without it the bytes are never resumed.
         removeResumeData()
-        System.unlink(destination.partial)
+        if !isForeign(destination.partial) { System.unlink(destination.partial) }
     }
 
     /// Removes what is kept, unless a download holds the lock on it.
     func removeUnlessInUse() {
         let isKept = [destination.partial, destination.resumeData].contains(where: Disk.exists)
         // Lock the bytes even if only resume data exists: another download may be starting and writing its own.
-        guard isKept, let file = try? IncomingFile.keptPartial(for: destination, leftoversAreRemoved: true) else {
-            return
-        }
+        guard isKept,
+            let file = try? IncomingFile.keptPartial(for: destination, of: user, leftoversAreRemoved: true)
+        else { return }
         withExtendedLifetime(file) { remove() }
     }
 
     /// Removes what is kept and the stale files of killed processes, unless a download holds the lock on them.
     func discard() {
-        IncomingFile.removeLeftovers(of: destination)
+        IncomingFile.removeLeftovers(of: destination, by: user)
         removeUnlessInUse()
     }
 }

@@ -61,6 +61,8 @@ private final class StreamReceiver: ResponseReceiver {
 
     func adapt(_ request: inout HTTPRequest) {}
 
+    func willSend(_ credentials: @autoclosure () -> [HTTPField]) {}
+
     func accepts(_ head: HTTPResponse, for endpoint: any Endpoint) -> Bool {
         endpoint.acceptableStatuses.contains(head.status.code)
     }

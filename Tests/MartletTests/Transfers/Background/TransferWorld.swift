@@ -62,28 +62,37 @@ final class TransferWorld: Sendable {
         return tokens
     }
 
+    /// The server of endpoints that need no session: it accepts every request.
+    var openServer: TransferDaemon.Server {
+        { _, _ in .init(status: 200, body: Data("film".utf8)) }
+    }
+
     /// A launch of the app.
+    /// - Parameter tokens: `nil` for an app without users.
     func launch(
-        _ tokens: TokenManager, identifier: String = UUID().uuidString, home: String? = nil,
+        _ tokens: TokenManager?, identifier: String = UUID().uuidString, home: String? = nil,
         steps: TransferSteps = TransferSteps(), change: (inout BackgroundTransferOptions) -> Void = { _ in }
     ) async throws -> BackgroundTransfers {
         var options = BackgroundTransferOptions()
         options.folder = folder
         change(&options)
+        let client =
+            tokens.map { NetworkClient(tokens: $0) }
+            ?? NetworkClient(
+                baseURL: "https://api.example.com", config: config { $0.time = time }, transport: StubTransport())
         let transfers = try BackgroundTransfers(
-            identifier: identifier, client: NetworkClient(tokens: tokens), options: options, home: home ?? path,
-            steps: steps
+            identifier: identifier, client: client, options: options, home: home ?? path, steps: steps
         ) { [daemon] in daemon.connect($0) }
         _ = await transfers.session()
         return transfers
     }
 
     /// Lets the system and the app work until nothing is left to do.
-    func run(_ transfers: BackgroundTransfers) async {
+    func run(_ transfers: BackgroundTransfers, _ server: TransferDaemon.Server? = nil) async {
         for _ in 0..<12 {
             await daemon.deliver()
             await transfers.resume()
-            await daemon.perform(server)
+            await daemon.perform(server ?? self.server)
         }
         await daemon.deliver()
         await transfers.resume()

@@ -1,0 +1,120 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Conformance: kept partial files belong to their owner", .noBlockingCalls)
+struct PartialDownloadConformanceTests {
+    private let server: DownloadServer
+    private let content: Data
+    private let options: DownloadOptions
+
+    init() {
+        var generator = SeededGenerator(seed: 11)
+        content = generator.bytes(10_500)
+        server = DownloadServer(content)
+        var options = DownloadOptions()
+        options.keepsPartial = true
+        self.options = options
+    }
+
+    @Test(
+        "C97: a kept partial file is resumed by the user who began it, and by no other, also without a token",
+        arguments: ["ada", "bob", nil], [AuthenticationRequirement.none, .ifSignedIn])
+    func users(nextUser: String?, authentication: AuthenticationRequirement) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film"
+            let transport = server.transport
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+                transport: transport, connectivity: nil, time: ManualTimeSource())
+            let client = NetworkClient(tokens: tokens, config: config { $0.retry = .never })
+            try await tokens.signIn(with: .fresh(1), account: SessionAccount(userID: "ada"))
+            server.change { $0.breaks = [4000] }
+            #expect(
+                await error { try await client.download(Get("/film", authentication), to: path, options: options) }
+                    != nil)
+            await tokens.signOut()
+            if let nextUser { try await tokens.signIn(with: .fresh(2), account: SessionAccount(userID: nextUser)) }
+            let response = try await client.download(Get("/film", authentication), to: path, options: options)
+            let isSame = nextUser == "ada"
+            #expect(response.value.resumedBytes == (isSame ? 4000 : 0))
+            #expect(transport.requests.map { $0.headers[.range] } == [nil, isSame ? "bytes=4000-" : nil])
+            #expect(FileManager.default.contents(atPath: path) == content)
+        }
+    }
+
+    @Test("C97: while the store cannot be read, no kept partial file is resumed, and none is kept for a later user")
+    func unreadableStore() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film"
+            let transport = server.transport
+            func run(_ store: any TokenStore) async throws {
+                let tokens = TokenManager(
+                    baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
+                    transport: transport, connectivity: nil, time: ManualTimeSource())
+                let client = NetworkClient(tokens: tokens, config: config { $0.retry = .never })
+                server.change { $0.breaks = [4000] }
+                _ = await error {
+                    try await client.download(
+                        Get("/film", AuthenticationRequirement.none), to: path, options: options)
+                }
+            }
+            let locked = FailingTokenStore()
+            locked.isLocked = true
+            for store in [.inMemory, locked, locked, .inMemory] as [any TokenStore] { try await run(store) }
+            #expect(transport.requests.map { $0.headers[.range] } == [nil, nil, nil, nil])
+        }
+    }
+
+    @Test(
+        "C97: without an account, kept bytes are resumed with the same credentials only, also those of an interceptor",
+        arguments: [false, true])
+    func credentials(ofInterceptor: Bool) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film"
+            let transport = server.transport
+            @Sendable func download(_ key: String?, breakingAt length: Int? = nil) async -> DownloadedFile? {
+                let client = client(transport) {
+                    $0.retry = .never
+                    guard let key else { return }
+                    if ofInterceptor {
+                        $0.interceptors = [KeyInterceptor(key: key)]
+                    } else {
+                        $0.headers[.authorization] = key
+                    }
+                }
+                server.change { $0.breaks = length.map { [$0] } ?? [] }
+                return try? await client.download(
+                    Get("/film", AuthenticationRequirement.none), to: path, options: options
+                ).value
+            }
+            func ranges() -> [String?] { transport.requests.map { $0.headers[.range] } }
+            _ = await download("ada", breakingAt: 4000)
+            // Bob's call fails before the server has answered it: Ada's bytes stay.
+            server.change { $0.first = [.status(503)] }
+            _ = await download("bob")
+            let resumed = await download("ada")?.resumedBytes
+            #expect(resumed == 4000)
+            #expect(ranges() == [nil, nil, "bytes=4000-"])
+            for (first, second) in [("ada", "bob"), ("ada", nil), (nil, "ada")] as [(String?, String?)] {
+                _ = await download(first, breakingAt: 4000)
+                let resumed = await download(second)?.resumedBytes
+                #expect(resumed == 0)
+                #expect(FileManager.default.contents(atPath: path) == content)
+            }
+            #expect(ranges().compactMap(\.self).count == 1)
+            #expect(folder.names == ["film"])
+        }
+    }
+}
+
+private struct KeyInterceptor: RequestInterceptor {
+    let key: String
+
+    func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) {
+        request.headerFields[.authorization] = key
+    }
+}
