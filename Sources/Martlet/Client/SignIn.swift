@@ -32,9 +32,9 @@ extension NetworkClient {
     ) async throws(NetworkError) -> Value {
         // The token of the previous user must not go with a sign-in, unless the endpoint requires it.
         let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
+        let owner = authentication == .required ? tokens?.currentOwner : tokens?.signInOwner
         return try await signIn(
-            endpoint, authentication: authentication, as: tokens?.currentOwner ?? .unbound, monitor: monitor,
-            account: account
+            endpoint, authentication: authentication, as: owner ?? .unbound, monitor: monitor, account: account
         ) { [pipeline] raw throws(NetworkError) in
             try pipeline.decoding.decode(type, from: raw)
         }
@@ -73,7 +73,8 @@ extension NetworkClient {
         }
         do {
             bundle.serverDate = bundle.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
-            try await tokens.signIn(with: bundle, account: account(value), since: owner.epoch)
+            try await tokens.signIn(
+                with: bundle, account: account(value), since: owner.epoch, receivedAt: raw.value.receivedAt)
         } catch {
             throw NetworkError(error, for: raw.value.call)
         }

@@ -113,9 +113,14 @@ extension LockedTokenStore {
         let reading = content.reading
         let update = await queue.run { decide(reading) }
         if case .unavailable(let failure) = reading, reading.isForeign {
-            // Never replace or delete what another program has written. There is no record to delete, either.
-            if case .write = update { throw failure }
-            return reading
+            // Never replace or delete what another program has written. An ending is noted all the same: the record may be
+            // in another place, and come back.
+            switch update {
+            case .write: throw failure
+            case .end(let mark), .mark(let mark):
+                return try await raise(mark, over: content, while: isHeld) ? reading : nil
+            case .keep, .delete: return reading
+            }
         }
         let isDone: Bool
         switch update {
@@ -194,7 +199,7 @@ extension LockedTokenStore {
                 return StoreContent(reading: .unavailable(error), mark: mark)
             }
         } catch {
-            return StoreContent(reading: .unavailable(error))
+            return StoreContent(reading: .unavailable(error), mark: try? await readMark())
         }
     }
 

@@ -169,12 +169,146 @@ import Testing
             await app.tokens.restore()
             let bob = try await app.tokens.signIn(with: app.backend.issue())
             #expect(!bob.isSaved)
-            await app.tokens.flushStore()
             coding.isLost.withLock { $0 = false }
             let restarted = App(store: FileTokenStore(path: path, coding: coding))
             #expect(await restarted.tokens.restore() == .signedOut)
             #expect(!FileManager.default.fileExists(atPath: path))
         }
+    }
+
+    @Test(
+        "C76, C101: another program's file in the record's place stays, and the earlier user stays signed out",
+        arguments: [0o600, 0o644], [1 << 10, 2 << 20])
+    func foreignFile(mode: Int, size: Int) async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session"
+            let ada = App(store: FileTokenStore(path: path))
+            try await ada.tokens.signIn(with: ada.backend.issue())
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+            let film = Data(repeating: 0x47, count: size)
+            try film.write(to: URL(filePath: path))
+            chmod(path, mode_t(mode))
+            let later = ManualTimeSource(wallClock: ada.time.wallClock.addingTimeInterval(1))
+            let app = App(store: FileTokenStore(path: path), time: later)
+            await app.tokens.restore()
+            let bob = try await app.tokens.signIn(with: app.backend.issue())
+            #expect(!bob.isSaved)
+            #expect(FileManager.default.contents(atPath: path) == film)
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+            #expect(await App(store: FileTokenStore(path: path)).tokens.restore() == .signedOut)
+        }
+    }
+
+    @Test("a mark is kept without a folder, and a lower one does not replace it over a record that cannot be read")
+    func marksOfFiles() async throws {
+        try await TemporaryFolder.with { folder in
+            let (coding, path) = (LosableCoding(), folder.path + "/missing/session")
+            let store = FileTokenStore(path: path, coding: coding)
+            let (low, high) = (EndMark(.end(ofGeneration: 3)), EndMark(.end(ofGeneration: 7)))
+            _ = try await store.update { _ in .mark(high) }
+            #expect(await store.read() == .ended(high))
+            let record = StoredSession(id: SessionID(), generation: 9, bundle: .fresh())
+            try await store.write(record)
+            coding.isLost.withLock { $0 = true }
+            _ = try await store.update { _ in .mark(low) }
+            coding.isLost.withLock { $0 = false }
+            try await store.delete()
+            #expect(await store.read() == .ended(high))
+        }
+    }
+
+    @Test("C92: a rejected token that cannot be refreshed is another process's sign-out, if that came first")
+    func revokedWithoutRefreshToken() async throws {
+        let (time, broken) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time, reads: "one", breakWhen: broken)
+        let backend = SimulatedBackend()
+        let one = App(backend, store: disk.open("one"), time: time)
+        let other = App(backend, store: disk.open("other"), time: time)
+        try await one.tokens.signIn(with: TokenBundle(accessToken: backend.issue().accessToken, refreshToken: nil))
+        await other.tokens.restore()
+        broken.withLock { $0 = true }
+        await other.tokens.signOut()
+        backend.invalidateAccessTokens()
+        guard case .sessionChanged = await one.call().error else {
+            Issue.record("\(one.tokens.state)")
+            return
+        }
+        #expect(one.tokens.state == .signedOut && other.tokens.state == .signedOut)
+    }
+
+    @Test("a rejected token that cannot be refreshed ends the session for all processes")
+    func expiredWithoutRefreshToken() async throws {
+        let time = ManualTimeSource()
+        let (disk, backend) = (SimulatedDisk(time: time), SimulatedBackend())
+        let one = App(backend, store: disk.open("one"), time: time)
+        try await one.tokens.signIn(with: TokenBundle(accessToken: backend.issue().accessToken, refreshToken: nil))
+        backend.invalidateAccessTokens()
+        guard case .sessionExpired = await one.call().error else {
+            Issue.record("\(one.tokens.state)")
+            return
+        }
+        #expect(one.tokens.state == .expired(.noRefreshToken))
+        let later = App(backend, store: disk.open("later"), time: time)
+        #expect(await later.tokens.restore() == .expired(.noRefreshToken))
+    }
+
+    @Test("the cause of an earlier session's expiry is not that of a later one's sign-out") func causeOfAnEarlierEnd() {
+        let record = StoredSession(id: SessionID(), generation: 5, bundle: .fresh())
+        var machine = SessionStateMachine.restored(record, sharesStore: true)
+        let mark = EndMark(.end(ofGeneration: 3), expiry: .noRefreshToken)
+        machine.answer(.read, .ended(mark))
+        #expect(machine.visibleState(at: .zero) == .signedOut)
+    }
+
+    @Test("the tokens of an earlier session are revoked only after its record has gone") func revokedAfterItsRecord()
+        async throws
+    {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let app = try await App.signedIn(store: store)
+        store.fail(.write, times: nil)
+        store.hold(.delete, at: gate)
+        let signIn = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(app.backend.revoked.isEmpty)
+        var events = app.tokens.events.makeAsyncIterator()
+        gate.open()
+        while let event = await events.next() {
+            if event == .revoked { break }
+        }
+        #expect(app.backend.revoked.contains { $0.contains("refresh-1") })
+        #expect(try await !signIn.value.isSaved)
+    }
+
+    @Test("restoring while another user's sign-in is being saved waits for it") func restoreDuringSignIn() async throws
+    {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let app = try await App.signedIn(store: store)
+        store.hold(.write, at: gate)
+        let change = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        let before = app.tokens.core.withLock { $0.machine.lastID }
+        let restore = Task { await app.tokens.restore() }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(app.tokens.core.withLock { $0.machine.lastID } - before < 5)
+        gate.open()
+        let bob = try await change.value
+        #expect(await restore.value == .signedIn(bob))
+    }
+
+    @Test("a sign-in that begins while another one is being saved wins") func laterClientSignIn() async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let app = try await App.signedIn(store: store)
+        store.hold(.write, at: gate)
+        let bob = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await gate.waitForArrivals()
+        app.backend.beforeCall { _ in .json(#"{"accessToken":"carol","refreshToken":"carol-refresh"}"#) }
+        let carol = Task { try await app.client.signIn(Get("/login", .none), as: NoContent.self) }
+        await #expect(throws: SessionError.sessionChanged) { try await bob.value }
+        gate.open()
+        _ = try await carol.value
+        #expect(app.tokens.currentBundle?.accessToken == "carol")
     }
 
     @Test("a sign-in whose task is cancelled is in force and returns its session") func cancelledSignIn() async throws {
@@ -215,11 +349,6 @@ extension TokenManager {
         while core.withLock({ $0.machine.needs(.write) || $0.machine.needs(.end) }) {
             if !time.advanceToNextSleeper() { await Task.yield() }
         }
-    }
-
-    /// Returns when all operations of the store that have been asked for have ended.
-    fileprivate func flushStore() async {
-        for _ in 0..<3 { await storePort.flush() }
     }
 }
 

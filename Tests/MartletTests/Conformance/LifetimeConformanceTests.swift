@@ -98,6 +98,18 @@ import Testing
         gate.open()
     }
 
+    @Test("C42: the remaining life of a JWT is believed only if the server's time is known", arguments: [true, false])
+    func remainingLife(isServerTimeKnown: Bool) throws {
+        let issued = Date(timeIntervalSince1970: 1_790_000_000)
+        let token = UnsignedJWT.make(issuedAt: issued, expiresAt: issued.addingTimeInterval(3600))
+        let now = issued.addingTimeInterval(3000)
+        var bundle = TokenBundle(accessToken: token)
+        if isServerTimeKnown { bundle.serverDate = now }
+        let lifetime = try #require(TokenLifetime(of: bundle, wallClock: now))
+        #expect(lifetime.total == .seconds(3600))
+        #expect(lifetime.remaining == .seconds(isServerTimeKnown ? 600 : 3600))
+    }
+
     @Test("an expired token is never sent") func expired() async throws {
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(3601))

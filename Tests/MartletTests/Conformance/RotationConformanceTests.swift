@@ -5,8 +5,10 @@ import Testing
 @testable import Martlet
 
 @Suite("Conformance: rotation, lost responses, other processes") struct RotationConformanceTests {
-    @Test("a response that has arrived when the device wakes counts, even if the time limit passed in its sleep")
-    func responseAfterSleep() async throws {
+    @Test(
+        "a response that has arrived when the device wakes counts, even if the time limit passed in its sleep",
+        arguments: [31, 3600])
+    func responseAfterSleep(seconds: Int) async throws {
         let app = try await App.signedIn()
         let gate = Gate()
         app.backend.beforeRefresh { _ in
@@ -15,7 +17,7 @@ import Testing
         }
         let refresh = Task { try await app.tokens.refresh() }
         await gate.waitForArrivals()
-        app.time.advance(by: .seconds(3600))
+        app.time.advance(by: .seconds(seconds))
         for _ in 0..<50 { await Task.yield() }
         gate.open()
         try await refresh.value
@@ -46,6 +48,90 @@ import Testing
         isOver.withLock { $0 = true }
         await clock.value
         gate.open()
+    }
+
+    @Test("C88: a token that has expired while it was being saved is not handed out", arguments: [false, true])
+    func expiredWhileSaving(replacesRejected: Bool) async throws {
+        let gated = GatedStore(InMemoryTokenStore())
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = 3 }
+        let app = try await App.signedIn(backend, store: gated)
+        gated.hold { $0.rotation == 1 && $0.journal == nil }
+        let token: Task<Secret, any Error>
+        if replacesRejected {
+            let (tokens, stamp) = (app.tokens, app.tokens.core.withLock { $0.machine.currentRecord?.stamp })
+            let rejected = try #require(stamp)
+            token = Task { try await tokens.credential(replacing: rejected).get().accessToken }
+        } else {
+            app.time.advance(by: .seconds(4))
+            token = Task { try await app.tokens.validTokenBundle().accessToken }
+        }
+        await gated.gate.waitForArrivals()
+        app.time.advance(by: .seconds(5))
+        gated.gate.open()
+        #expect(try await token.value == "access-3")
+        #expect(backend.refreshCalls == 2)
+    }
+
+    @Test("C88: a caller whose tokens expire again and again before it gets them is told so") func expiringTooFast()
+        async throws
+    {
+        let store = FailingTokenStore()
+        let backend = SimulatedBackend()
+        backend.state.withLock { $0.lifetime = 3 }
+        let app = try await App.signedIn(backend, store: store)
+        app.time.advance(by: .seconds(4))
+        store.delay(.write, by: .seconds(5), on: app.time)
+        let token = Task { try await app.tokens.validTokenBundle() }
+        let clock = Task {
+            while !Task.isCancelled {
+                app.time.advanceToNextSleeper()
+                await Task.yield()
+            }
+        }
+        let error = await #expect(throws: SessionError.self) { try await token.value }
+        clock.cancel()
+        guard case .refreshFailed(let failure) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.kind == .timedOut)
+        #expect(app.tokens.state.isSignedIn)
+    }
+
+    @Test("C88: the life of a sign-in's token begins when its response arrives") func slowSignIn() async throws {
+        /// Takes two seconds to process each response.
+        struct Slow: RequestInterceptor {
+            let time: ManualTimeSource
+            func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
+                time.advance(by: .seconds(2))
+                return response
+            }
+        }
+        let time = ManualTimeSource()
+        let app = App(time: time) { $0.interceptors = [Slow(time: time)] }
+        app.backend.beforeCall { _ in .json(#"{"accessToken":"a","refreshToken":"r","expiresIn":10}"#) }
+        try await app.client.signIn(Get("/login", .none), as: NoContent.self)
+        let bundle = try #require(app.tokens.currentBundle)
+        #expect(bundle.expiresAt == time.wallClock.addingTimeInterval(8))
+        time.advance(by: .seconds(8))
+        await #expect(throws: SessionError.self) { try await app.tokens.validTokenBundle() }
+        #expect(app.backend.refreshCalls == 1)
+    }
+
+    @Test("C84: a caller that waits for a token while its user signs out is told that the session has changed")
+    func signedOutWhileWaiting() async throws {
+        let (app, gate) = (try await App.signedIn(), Gate())
+        app.backend.beforeRefresh { _ in
+            await gate.pass()
+            return nil
+        }
+        app.time.advance(by: .seconds(3601))
+        let token = Task { try await app.tokens.validTokenBundle() }
+        await gate.waitForArrivals()
+        await app.tokens.signOut()
+        gate.open()
+        await #expect(throws: SessionError.sessionChanged) { try await token.value }
     }
 
     @Test("C18: a new token becomes visible only after its record is stored") func durableBeforeVisible()

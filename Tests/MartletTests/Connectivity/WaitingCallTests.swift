@@ -103,6 +103,25 @@ import Testing
         #expect(rig.transport.requests.count == 1)
     }
 
+    @Test("all waits of a call together last no longer than its limit") func oneLimit() async {
+        let rig = Rig()
+        let call = rig.call()
+        await rig.network.waitForSubscribers()
+        await rig.time.waitForSleepers()
+        rig.time.advance(by: .seconds(40))
+        // The network seems to return, and nothing reaches the server.
+        rig.network.setConnected(true)
+        while rig.transport.requests.count < 2 { await Task.yield() }
+        rig.network.setConnected(false)
+        while rig.observer.waits.withLock({ $0 }) < 2 { await Task.yield() }
+        rig.time.advance(by: .seconds(20))
+        guard case .failure(.offline) = await call.value else {
+            Issue.record("the call did not fail as offline")
+            return
+        }
+        #expect(rig.time.uptime == .seconds(60))
+    }
+
     @Test("if the device seems to have a network, the pauses before the next requests double")
     func seemsConnected() async throws {
         let rig = Rig(seemsConnected: true)

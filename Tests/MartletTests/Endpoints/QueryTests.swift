@@ -89,6 +89,7 @@ struct QueryTests {
     func commas() {
         let query = Query(["tags": ["a,b", "c"], "q": "d,e"], arrays: .comma)
         #expect(query.encoded == "tags=a%2Cb,c&q=d%2Ce")
+        #expect(Query(["the ids&": [1, 2]], arrays: .comma).encoded == "the%20ids%26=1,2")
     }
 
     @Test("an empty array is left out", arguments: [Query.ArrayFormat.repeated, .brackets, .comma])

@@ -60,6 +60,8 @@ struct RequestPathTests {
         let none = ""
         #expect(try target("/files/\(none)report\(none).pdf") == "/v1/files/report.pdf")
         #expect(try target("/files/\(none)\("a")") == "/v1/files/a")
+        #expect(try target("/files/report\(none)") == "/v1/files/report")
+        #expect(try target("/files/report\(none)/pages") == "/v1/files/report/pages")
         #expect(try target("/files/\(raw: none)") == "/v1/files/")
     }
 

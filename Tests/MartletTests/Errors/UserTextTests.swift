@@ -114,9 +114,13 @@ import Testing
     @Test("every expiry reason and storage error has its own message") func reasons() {
         let reasons = [ExpiryReason.refreshTokenRejected(code: "x"), .noRefreshToken, .rotationLost]
             .map { SessionError.expired($0).localizedDescription }
-        let troubles = [StorageError.Kind.locked, .unreachable, .corrupt, .tooNew, .unsafePermissions]
+        let troubles = [StorageError.Kind.locked, .unreachable, .corrupt, .tooNew, .unsafePermissions, .foreign]
             .map { StorageError($0, "errno 13").localizedDescription }
-        #expect(Set(reasons + troubles).count == 8)
+        #expect(Set(reasons + troubles).count == 9)
         #expect(troubles.allSatisfy { !$0.contains("errno") })
+        // No sign-in can write what these prevent.
+        for kind in [StorageError.Kind.unsafePermissions, .foreign] {
+            #expect(!StorageError(kind, "").localizedDescription.contains("Sign in"))
+        }
     }
 }

@@ -15,8 +15,13 @@ func config(_ change: (inout NetworkConfig) -> Void) -> NetworkConfig {
     return config
 }
 
+/// A client whose clocks stand still, so that no time limit depends on how busy the machine is.
 func client(_ transport: any Transport, _ change: (inout NetworkConfig) -> Void = { _ in }) -> NetworkClient {
-    NetworkClient(baseURL: "https://api.example.com", config: config(change), transport: transport)
+    let config = config { config in
+        config.time = ManualTimeSource()
+        change(&config)
+    }
+    return NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
 }
 
 /// A transport with one connection. It reports each query for its limit, so that a test knows when a call asks for a

@@ -34,6 +34,22 @@ import Testing
         #expect(sent == ["/a x-1 -", "/fallback x-again-2 retry", "/fallback x-again-3 retry"])
     }
 
+    @Test("a third party's 401 to a later attempt says nothing about the token of the first")
+    func elsewhere() async throws {
+        let app = try await App.signedIn {
+            $0.interceptors = [retrying { request, _ in request.authority = "mirror.example.net" }]
+            $0.retry = .never
+        }
+        app.backend.beforeCall { .status($0.request.authority == "mirror.example.net" ? 401 : 503) }
+        let error = await app.call().error
+        guard case .unauthorized = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(app.transport.requests.map(\.bearer) == ["access-1", nil])
+        #expect(app.backend.refreshCalls == 0)
+    }
+
     @Test("the wait uses the client's clock, and a decision without another request keeps a new body") func waits()
         async throws
     {

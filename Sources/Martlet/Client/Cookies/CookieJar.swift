@@ -46,6 +46,7 @@ final class CallCookies: Sendable {
     private let tokens: TokenManager?
     private let time: any TimeSource
     private let owner: ResponseOwner
+    let isSignIn: Bool
     private let spaces: (read: [CookieSpace], write: CookieSpace)
 
     /// - Parameters:
@@ -58,8 +59,15 @@ final class CallCookies: Sendable {
         self.jar = jar
         self.tokens = tokens
         self.owner = owner
+        self.isSignIn = isSignIn
         self.time = time
         let (manager, epoch) = (owner.manager, owner.state.epoch)
+        if isSignIn, owner.state.situation == .unknown {
+            // The store may contain a session, which must not get the cookies of the next one.
+            let space = CookieSpace.signIn(manager, epoch: epoch)
+            self.spaces = ([.guest(manager, epoch: epoch), space], space)
+            return
+        }
         guard let session = owner.state.session, let tokens else {
             let space = CookieSpace.guest(manager, epoch: epoch)
             self.spaces = ([space], space)

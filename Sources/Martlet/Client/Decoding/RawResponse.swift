@@ -2,6 +2,8 @@
 struct RawResponse: Sendable {
     let response: ServerResponse
     let context: RequestContext
+    /// The uptime at which the response had arrived.
+    let receivedAt: Duration
     /// What the call belonged to.
     let owner: CallOwner
 

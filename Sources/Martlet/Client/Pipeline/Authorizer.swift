@@ -42,9 +42,6 @@ struct Authorizer: Sendable {
         switch result {
         case .success(let credential):
             try assign(credential, to: &call)
-        case .failure(.signedOut) where call.authorization.session != nil:
-            // A call that belonged to a session must not continue anonymously.
-            throw .sessionChanged
         case .failure(.signedOut) where call.authorization.requirement == .ifSignedIn:
             return
         case .failure(.expired(let reason)) where mayGoWithoutToken(call):
@@ -136,7 +133,6 @@ struct Authorizer: Sendable {
     func renewToken(of call: inout CallState) async throws(SessionError) {
         switch await requestToken(for: call) {
         case .success(let newer): try assign(newer, to: &call)
-        case .failure(.signedOut): throw .sessionChanged
         case .failure(let error): throw error
         }
     }

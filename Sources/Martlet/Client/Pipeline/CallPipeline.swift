@@ -76,14 +76,15 @@ struct CallPipeline: Sendable {
         if config.cookies != nil { call.cookies = cookies(of: call, isSignIn: isSignIn) }
         do {
             let (response, lastAttempt) = try await run(&call)
+            let receivedAt = time.uptime
             bodyOutlivesCall = receiver?.outlivesCall == true
             return NetworkResponse(
                 value: RawResponse(
                     response: hasHooks ? try await process(response, &call) : response, context: call.context,
-                    owner: call.authorization.owner
-                ),
+                    receivedAt: receivedAt, owner: call.authorization.owner),
                 head: response.head, attempts: call.context.attempt,
-                duration: time.uptime - call.context.startedAt, lastAttemptDuration: lastAttempt)
+                duration: (hasHooks ? time.uptime : receivedAt) - call.context.startedAt,
+                lastAttemptDuration: lastAttempt)
         } catch let error as NetworkError {
             throw error
         } catch {
@@ -147,7 +148,7 @@ struct CallPipeline: Sendable {
         var isUnderWay = false
         do {
             let (slot, started) = (try await authorize(&call), time.uptime)
-            if call.cookies?.isOpen == true { call.cookies = cookies(of: call, isSignIn: false) }
+            if let open = call.cookies, open.isOpen { call.cookies = cookies(of: call, isSignIn: open.isSignIn) }
             var isSlotTransferred = false
             var hasSucceeded: Bool? = false
             defer {

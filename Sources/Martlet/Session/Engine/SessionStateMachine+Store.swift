@@ -78,11 +78,12 @@ extension SessionStateMachine {
         return record
     }
 
-    /// The decision about a record that the store has not offered.
+    /// The decision about a record that the store has not offered. It confirms no refusal.
     func undecided(_ task: StoreTask) -> StoreDecision {
         StoreDecision(
             update: .keep, subject: task == .write ? session?.unwritten : nil,
-            ending: task == .end ? ending : nil, epoch: epoch)
+            ending: task == .end ? ending : nil, epoch: epoch,
+            hasLostLock: task == .confirmExpiry && sharesStore)
     }
 
     /// Writes a record of the session if it is the later one.

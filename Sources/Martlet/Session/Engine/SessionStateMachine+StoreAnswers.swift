@@ -26,7 +26,8 @@ extension SessionStateMachine {
         case .end: ended(decision, over: snapshot, failure)
         case .prepare, .clearJournal: break
         }
-        if task == .write || task == .end { startRevocations() }
+        // Until its record has gone, another process would take the rejection of a session's tokens for an expiry.
+        if task == .end || task == .write && ending == nil { startRevocations() }
         if failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
     }
 
@@ -156,7 +157,7 @@ extension SessionStateMachine {
         var failure = failure
         if case .unreadable(let error) = verdict, session.base != .anything { failure = failure ?? error }
         if let failure, policy.requiresSavedTokens, !session.isVisible {
-            return withdrawSignIn(failure, at: moment)
+            return withdrawSignIn(failure)
         }
         if session.isStoring {
             // With the journal of a lost lock, if there is one.
@@ -175,11 +176,18 @@ extension SessionStateMachine {
         if session.isStoring { handOut(failure: session.isVisible ? failure : nil) }
     }
 
-    /// Takes back a sign-in that could not be saved, because the app uses only saved tokens.
-    private mutating func withdrawSignIn(_ failure: StorageError, at moment: Moment) {
+    /// Takes back a sign-in that could not be saved, because the app uses only saved tokens. It ends what a sign-in would
+    /// have replaced: not a later sign-in of another process, and no record that cannot be read.
+    private mutating func withdrawSignIn(_ failure: StorageError) {
+        guard let withdrawn = session?.newest.record else { return }
         emit(.storeWriteFailed(failure))
+        if known == nil { emit(.orderedByClock) }
         resumeWaiters(.failure(.unavailable(failure)))
-        signedOut(at: moment.wallClock)
+        let generation = max(known?.generation ?? 0, withdrawn.generation)
+        revokeCurrent()
+        endSession(.signedOut)
+        startEnding(EndMark(.end(ofGeneration: generation), isEstimate: known == nil), coversOwnWrites: true)
+        emit(.signedOut(withdrawn.id))
     }
 
     /// Gives the tokens of a refresh or a sign-in to those who wait for them, unless they must first be saved.
@@ -211,7 +219,10 @@ extension SessionStateMachine {
         self.session?.base = .stored
         self.session?.withheld = nil
         // The new record has overwritten those of other sessions.
-        if let ending, !ending.mark.covers(session.record) { self.ending = nil }
+        if let ending, !ending.mark.covers(session.record) {
+            self.ending = nil
+            startRevocations()
+        }
     }
 
     /// The first write of a sign-in has failed. Starts ending the earlier sessions, one of which would be restored after
@@ -241,7 +252,12 @@ extension SessionStateMachine {
         guard let session, let reason = session.refusal else { return }
         var verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
         // Another process may be refreshing. This one acquires the lock again, and then asks the store once more.
-        if decision.hasLostLock, failure == nil, case .ours = verdict { return }
+        if decision.hasLostLock {
+            switch verdict {
+            case .ours, .unreadable: return
+            case .newer, .otherSession, .gone: break
+            }
+        }
         if case .newer(var found) = verdict, let sentAt = session.record.journal?.startedAt {
             // The server has received a token that had been replaced, and may refuse its successors for that.
             found.journal = found.unresolvedJournal ?? RefreshJournal(of: found, sentAt: sentAt)
@@ -250,7 +266,7 @@ extension SessionStateMachine {
         switch verdict {
         case .gone(let mark) where !sharesStore || mark?.expiry != nil:
             // Another process has been refused, too. Without another process, the app has emptied the store.
-            return expire(because: reason)
+            return expire(because: mark?.expiry ?? reason)
         default:
             if follow(verdict, snapshot.deadlines) { return }
         }
@@ -271,7 +287,7 @@ extension SessionStateMachine {
         guard let ending else { return }
         var failure = failure
         if ending.signOut == nil, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
-        if session == nil { resumeWaiters(.askAgain) }
+        resumeWaiters(.askAgain)
         if let failure {
             self.ending?.hasFailed = true
             self.ending?.signOut = nil
@@ -296,12 +312,13 @@ extension SessionStateMachine {
     }
 
     /// Starts ending the sessions up to a mark.
-    mutating func startEnding(_ mark: EndMark, signOut: SignOut? = nil) {
+    /// - Parameter coversOwnWrites: Whether it also ends what this process has written before, and may still write late.
+    mutating func startEnding(_ mark: EndMark, signOut: SignOut? = nil, coversOwnWrites: Bool = false) {
         // One ending covers what an earlier one has not done yet.
         let mark = EndMark.later(ending?.mark, mark) ?? mark
         self.mark = EndMark.later(self.mark, mark)
-        let signOutEpoch = signOut != nil ? epoch : ending?.signOutEpoch
-        ending = Ending(mark: mark, signOut: signOut, signOutEpoch: signOutEpoch)
+        let coversOwnWrites = coversOwnWrites || signOut != nil
+        ending = Ending(mark: mark, signOut: signOut, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch)
         actions.append(.store(.end))
     }
 }

@@ -175,14 +175,32 @@ extension SessionStateMachine {
         }
         guard session.record.id == stamp.session else { return .failure(.sessionChanged) }
         if session.record.rotation > stamp.rotation { return tokenRequested(for: callOwner, by: waiter, at: now) }
-        guard session.hasRefreshToken else {
+        guard session.hasRefreshToken else { return rejectedForGood(session, reportedBy: waiter, at: now) }
+        let reply = joinRefresh(for: waiter, because: .rejected, at: now)
+        if reply == .wait { self.session?.markRejected() }
+        return reply
+    }
+
+    /// The server rejected a token that cannot be refreshed. If other processes share the store, it is asked first: one of
+    /// them may have signed out, or signed in again.
+    private mutating func rejectedForGood(
+        _ session: ActiveSession, reportedBy waiter: WaiterID, at now: Duration
+    ) -> WaiterReply {
+        guard sharesStore else {
             expire(because: .noRefreshToken)
             startEnding(EndMark(session.record.order, expiry: .noRefreshToken))
             return .failure(.expired(.noRefreshToken))
         }
-        let reply = joinRefresh(for: waiter, because: .rejected, at: now)
-        if reply == .wait { self.session?.markRejected() }
-        return reply
+        if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure {
+            return .failure(.refreshFailed(failure))
+        }
+        if !session.isBusy {
+            let job = RefreshJob(id: makeID(), record: session.record)
+            self.session?.refresh = .confirmingExpiry(.noRefreshToken)
+            actions.append(.refresh(job))
+        }
+        waiters.insert(waiter)
+        return .wait
     }
 
     /// The server has accepted a token.
@@ -253,16 +271,20 @@ extension SessionStateMachine {
         emit(.signedOut(ended?.record.id))
     }
 
-    /// A caller waits until the record was deleted or the deletion has failed, after a sign-out.
-    mutating func deletionAwaited(by waiter: WaiterID) -> WaiterReply {
-        guard session == nil, absence == .signedOut, let ending, !ending.hasFailed else { return .askAgain }
+    /// Whether the store is asked for the first time to end sessions.
+    var isEnding: Bool { ending.map { !$0.hasFailed } ?? false }
+
+    /// A caller waits until sessions have been ended in the store or that has failed, after a sign-out or a sign-in that
+    /// could not be written.
+    mutating func endingAwaited(by waiter: WaiterID) -> WaiterReply {
+        guard isEnding else { return .askAgain }
         waiters.insert(waiter)
         return .wait
     }
 
     /// Revokes the tokens of the session that ends because the user signs out or another user signs in, as soon as its
     /// record has gone: another process that still finds the record would take the rejection for an expiry.
-    private mutating func revokeCurrent() {
+    mutating func revokeCurrent() {
         guard let session else { return }
         let (record, deadlines) = session.newest
         lastEnded = record.id

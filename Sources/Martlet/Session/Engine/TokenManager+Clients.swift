@@ -4,6 +4,13 @@ extension TokenManager {
         refreshOwner ?? core.withLock { $0.owner }
     }
 
+    /// The owner of a sign-in that starts now. It belongs to the latest epoch, also while another sign-in is being saved,
+    /// which it replaces.
+    var signInOwner: CallOwner {
+        refreshOwner
+            ?? core.withLock { CallOwner(epoch: $0.machine.epoch, situation: $0.owner.situation) }
+    }
+
     /// The first step of a call: its owner and, without suspending, a token that needs no refresh.
     func beginCall() -> (owner: CallOwner, credential: Credential?) {
         if let owner = refreshOwner { return (owner, freshCredential(for: owner)) }
@@ -41,20 +48,39 @@ extension TokenManager {
         lasting need: Duration? = nil, for owner: CallOwner, _ patience: SessionStateMachine.Patience = .waits
     ) async -> Result<Credential, SessionError> {
         if need == nil, let credential = freshCredential(for: owner) { return .success(credential) }
-        let reply = await resolve { machine, waiter, now in
+        let reply = await resolveCurrent { machine, waiter, now in
             machine.tokenRequested(lasting: need, for: owner, patience, by: waiter, at: now)
         }
-        guard case .failure(.refreshFailed(let failure)) = reply else { return reply }
-        let now = time.uptime
-        return core.withLock { $0.machine.credential(despite: failure, for: owner, at: now) }
+        switch reply {
+        case .failure(.refreshFailed(let failure)):
+            let now = time.uptime
+            return core.withLock { $0.machine.credential(despite: failure, for: owner, at: now) }
+        // A call that belongs to a session must not continue without one.
+        case .failure(.signedOut) where owner.session != nil: return .failure(.sessionChanged)
+        default: return reply
+        }
     }
 
     /// A token of the same session that replaces one that the server rejected.
     func credential(replacing stamp: SessionStamp) async -> Result<Credential, SessionError> {
-        let reply = await resolve { machine, waiter, now in machine.tokenRejected(stamp, reportedBy: waiter, at: now) }
+        let reply = await resolveCurrent { machine, waiter, now in
+            machine.tokenRejected(stamp, reportedBy: waiter, at: now)
+        }
         // The request belonged to a session, and must not continue without one.
         if case .failure(.signedOut) = reply { return .failure(.sessionChanged) }
         return reply
+    }
+
+    /// Asks for a token, and asks once more if it has expired or was replaced before the caller gets it: while it was
+    /// saved, or while the device slept.
+    private func resolveCurrent(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
+        for _ in 0..<2 {
+            let reply = await resolve(ask)
+            guard case .success(let credential) = reply, isOutdated(credential.stamp) else { return reply }
+        }
+        return .failure(
+            .refreshFailed(
+                RefreshError(.timedOut, description: "the new access token has expired before it could be used")))
     }
 
     /// Reports that the server rejected a token. From now on, callers wait for the next one.

@@ -11,8 +11,9 @@ extension TokenManager {
     ///   could take the lock from this process itself when the lease ends.
     func performRefresh(_ first: SessionStateMachine.RefreshJob, after previous: Task<Void, Never>?) async {
         var next: SessionStateMachine.RefreshJob? = first
-        var confirmations = 0
+        var rounds = 0
         while let job = next {
+            rounds += 1
             let lock: (any HeldStoreLock)?
             do throws(StorageError) {
                 try await waitFor(previous)
@@ -21,6 +22,10 @@ extension TokenManager {
                 publish(.storeLockFailed(error))
                 lockFailed(error, for: job)
                 return
+            }
+            if lock == nil, store.lock != nil, core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) {
+                // Another process may be refreshing the tokens of the record that would be deleted.
+                return lockFailed(StorageError(.unreachable, "the store's lock could not be acquired"), for: job)
             }
             core.withLock { $0.refreshLock = lock }
             if core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) {
@@ -34,18 +39,18 @@ extension TokenManager {
             // Nor must it find that of a session that has ended in the meantime.
             if core.withLock({ $0.machine.needs(.end) }) { await storePort.flush() }
             core.withLock { $0.refreshLock = nil }
-            if core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) {
-                confirmations += 1
-                next = job
-                // A process that loses its lock again and again is suspended most of the time.
-                if confirmations > 3 {
-                    next = nil
-                    lockFailed(StorageError(.unreachable, "the store's lock was lost again and again"), for: job)
-                }
+            if core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) { next = job }
+            // A process that loses its lock again and again is suspended most of the time.
+            if rounds > Self.maximumRounds, let job = next {
+                next = nil
+                lockFailed(StorageError(.unreachable, "the store's lock was lost again and again"), for: job)
             }
             lock?.release()
         }
     }
+
+    /// How often one refresh acquires the lock: for itself, its replay, and after it has lost the lock.
+    private static let maximumRounds = 4
 
     /// Prepares and sends a refresh.
     /// - Returns: The job to run next; `nil` if the refresh is over.

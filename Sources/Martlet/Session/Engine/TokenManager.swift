@@ -215,7 +215,10 @@ extension TokenManager {
     @discardableResult
     public func restore() async -> SessionState {
         // It belongs to no session: if the session changes, it restores the next one.
-        while case .failure(.sessionChanged) = await credential(for: core.withLock { $0.owner }) {}
+        while case .failure(.sessionChanged) = await resolve({ machine, waiter, now in
+            machine.tokenRequested(
+                for: CallOwner(epoch: machine.epoch, situation: .unknown), by: waiter, at: now)
+        }) {}
         return state
     }
 
@@ -250,30 +253,51 @@ extension TokenManager {
     /// The number of sign-ins and sign-outs so far.
     var epoch: Int { core.withLock { $0.machine.epoch } }
 
+    /// - Parameters:
+    ///   - epoch: The epoch in which the sign-in started; `nil` for one that starts now.
+    ///   - receivedAt: The uptime at which the tokens arrived; `nil` for now.
     @discardableResult
     func signIn(
-        with bundle: TokenBundle, account: SessionAccount, since epoch: Int?
+        with bundle: TokenBundle, account: SessionAccount, since epoch: Int?, receivedAt: Duration? = nil
     ) async throws(SessionError) -> SignedInSession {
-        let lifetime = TokenLifetime(of: bundle, wallClock: time.wallClock)
+        let age = receivedAt.map { time.uptime - $0 } ?? .zero
         let now = time.wallClock
+        let lifetime = TokenLifetime(of: bundle, wallClock: now.addingTimeInterval(-age.inSeconds))
         let generation = core.withLock { $0.machine.makeGeneration(at: now) }
         let record = StoredSession(
             id: SessionID(), generation: generation, bundle: bundle.storable,
-            estimatedExpiry: lifetime.map { now.addingTimeInterval($0.remaining.inSeconds) },
+            estimatedExpiry: lifetime.map { now.addingTimeInterval(($0.remaining - age).inSeconds) },
             lifetime: lifetime?.total, account: account)
         let deadlines = lifetime.map { lifetime in
             TokenDeadlines(
-                obtainedAt: time.uptime, remaining: lifetime.remaining, lifetime: lifetime.total, policy: policy,
-                jitter: random(in: 0...1))
+                obtainedAt: time.uptime - age, remaining: lifetime.remaining, lifetime: lifetime.total,
+                policy: policy, jitter: random(in: 0...1))
         }
         // From here on the session is in force, and a cancelled caller must learn that. So the wait has its own task.
         let reply = await Task {
-            await wait { machine, waiter, _ in machine.signedIn(record, deadlines: deadlines, since: epoch, by: waiter)
+            let deadline = time.uptime + policy.storeTimeout
+            let reply = await wait { machine, waiter, _ in
+                machine.signedIn(record, deadlines: deadlines, since: epoch, by: waiter)
             }
+            await finishEnding(by: deadline)
+            return reply
         }.value
         if case .failure(let error) = reply { throw error }
         guard case .signedIn(let session) = state, session.id == record.id else { throw .sessionChanged }
         return session
+    }
+
+    /// After a sign-in whose record could not be written: waits until the earlier sessions have been ended in the store. A
+    /// command may exit now, and its next start must not bring one back.
+    private func finishEnding(by deadline: Duration) async {
+        guard core.withLock({ $0.machine.isEnding }) else { return }
+        let left = deadline - time.uptime
+        guard left > .zero else { return }
+        _ = await storeLimits.run(within: left) { [self] in
+            while !Task.isCancelled, core.withLock({ $0.machine.isEnding }) {
+                _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
+            }
+        }
     }
 
     /// Ends the session: immediately on this device, then at the server, if there is a ``TokenRevoker``.
@@ -288,7 +312,7 @@ extension TokenManager {
         _ = await loadedState
         let now = time.wallClock
         transition { machine in machine.signedOut(at: now) }
-        _ = await wait { machine, waiter, _ in machine.deletionAwaited(by: waiter) }
+        _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
         if limit > .zero { await revocations.finish(within: limit) }
     }
 

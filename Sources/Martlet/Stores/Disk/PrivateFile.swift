@@ -25,6 +25,8 @@ struct PrivateFile: Sendable {
         case userOrRoot
         /// The file may also belong to root, and all users may read it, as in a container with one user.
         case unchangeable
+        /// Anything. Only to tell whether another program has written the file.
+        case none
 
         /// What is wrong with other files, and the command that mends it unless the user may not change them.
         fileprivate func fault(of path: String) -> String {
@@ -32,6 +34,7 @@ struct PrivateFile: Sendable {
             case .user: "others can read it, so it is not trusted. Run: chmod 600 \(path)"
             case .userOrRoot: "others can read it, so it is not trusted."
             case .unchangeable: "others can change it, so it is not trusted. Mount it with the mode 0444 or 0400"
+            case .none: ""
             }
         }
 
@@ -40,6 +43,7 @@ struct PrivateFile: Sendable {
             case .user: status.st_uid == geteuid() && status.st_mode & 0o077 == 0
             case .userOrRoot: [geteuid(), 0].contains(status.st_uid) && status.st_mode & 0o037 == 0
             case .unchangeable: [geteuid(), 0].contains(status.st_uid) && status.st_mode & 0o022 == 0
+            case .none: true
             }
         }
     }
@@ -70,13 +74,13 @@ struct PrivateFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StorageError(.foreign, "\(path) is not a regular file; move it away or choose another path")
         }
-        guard trust.covers(status) else {
-            throw StorageError(
-                .unsafePermissions, "\(path) belongs to another user or \(trust.fault(of: path))")
-        }
         guard status.st_size <= Self.largest else {
             throw StorageError(
                 .foreign, "\(path) has \(status.st_size) bytes, more than Martlet writes; move it away")
+        }
+        guard trust.covers(status) else {
+            throw StorageError(
+                .unsafePermissions, "\(path) belongs to another user or \(trust.fault(of: path))")
         }
         var bytes = Data(count: Int(status.st_size))
         var count = 0

@@ -42,8 +42,10 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
         // Without a folder there is no record. Do not create a folder and a lock only to find that out.
         let isDone = await queue.run { [file] in
             if file.hasFolder { return false }
-            if case .write = decide(.empty) { return false }
-            return true
+            switch decide(.empty) {
+            case .write, .end, .mark: return false
+            case .keep, .delete: return true
+            }
         }
         if isDone { return .empty }
         // Reading may derive the key for sealing, which is slow: do it before the lock makes other processes wait.
@@ -52,12 +54,31 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
     }
 
     func readBytes() async throws(StorageError) -> Data? {
-        let bytes = try await queue.run { [file, fileChanges] () throws(StorageError) in
-            fileChanges.watch()
-            return try file.read()
+        let bytes: Data?
+        do {
+            bytes = try await queue.run { [file, fileChanges] () throws(StorageError) in
+                fileChanges.watch()
+                return try file.read()
+            }
+        } catch {
+            if error.kind == .unsafePermissions { try await checkOrigin() }
+            throw error
         }
         guard let bytes else { return nil }
         return try await coding.open(bytes, as: Self.contentName, at: file.path)
+    }
+
+    /// A sign-in replaces a record with unsafe permissions, but not what another program has written with them.
+    /// - Throws: ``StorageError`` of the kind ``StorageError/Kind/foreign``.
+    private func checkOrigin() async throws(StorageError) {
+        do throws(StorageError) {
+            guard let bytes = try await queue.run({ [file] () throws(StorageError) in try file.read(.none) }) else {
+                return
+            }
+            _ = try StoredSession(encoded: try await coding.open(bytes, as: Self.contentName, at: file.path))
+        } catch {
+            if error.kind == .foreign { throw error }
+        }
     }
 
     func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {

@@ -17,6 +17,9 @@ final class TimeLimits: Sendable {
         var sleeper: Task<Void, Never>?
     }
 
+    /// How late a limit expires if the device slept at its time.
+    private static let leastSleep = Duration.milliseconds(100)
+
     private let time: any TimeSource
     private let keepsSleeper: Bool
     private let state = Locked(State())
@@ -73,7 +76,7 @@ final class TimeLimits: Sendable {
             }
             register(ticket, deadline: deadline) { [weak self, time] in
                 let now = time.uptime
-                guard let self, grace > .zero, now - deadline >= grace else { return expire() }
+                guard let self, grace > .zero, now - deadline >= Self.leastSleep else { return expire() }
                 register(ticket, deadline: now + grace, expire: expire)
             }
         }

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("The cookie jar of a session") struct CookieJarTests {
     /// Each response sets the cookie `sid` to the number of its request.
-    private static func app(gate: Gate? = nil, _ configure: (inout NetworkConfig) -> Void = { _ in }) -> App {
+    private static func app(
+        gate: Gate? = nil, store: any TokenStore = .inMemory, _ configure: (inout NetworkConfig) -> Void = { _ in }
+    ) -> App {
         let backend = SimulatedBackend()
         backend.beforeCall { request in
             if request.path == "/held", let gate { await gate.pass() }
@@ -18,7 +20,7 @@ import Testing
             }
             return .status(200, headers: [.setCookie: "\(request.path.dropFirst())=1; Path=/"])
         }
-        return App(backend) {
+        return App(backend, store: store) {
             $0.cookies = CookieJar()
             configure(&$0)
         }
@@ -51,6 +53,31 @@ import Testing
         _ = try await app.client.text(Visit("/a"))
         try await app.client.signIn(Visit("/login", .post), as: NoContent.self)
         _ = try await app.client.text(Visit("/b"))
+        #expect(Self.cookies(of: app) == [nil, nil, "sid=login"])
+    }
+
+    @Test("the cookies of a sign-in that begins before the store was read do not go to the stored session")
+    func signInAtStart() async throws {
+        /// Holds the response to the login.
+        struct Holding: RequestInterceptor {
+            let gate: Gate
+            func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
+                if context.endpoint.path.text == "/login" { await gate.pass() }
+                return response
+            }
+        }
+        let (store, reading, login) = (FailingTokenStore(), Gate(), Gate())
+        try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+        store.hold(.read, at: reading)
+        let app = Self.app(store: store) { $0.interceptors = [Holding(gate: login)] }
+        let ada = Task { try await app.client.text(Visit("/a", .get, .required)) }
+        let bob = Task { try await app.client.signIn(Visit("/login", .post), as: NoContent.self) }
+        await login.waitForArrivals()
+        reading.open()
+        _ = try await ada.value
+        login.open()
+        _ = try await bob.value
+        _ = try await app.client.text(Visit("/b", .get, .required))
         #expect(Self.cookies(of: app) == [nil, nil, "sid=login"])
     }
 

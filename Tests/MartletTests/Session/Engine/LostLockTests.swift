@@ -75,6 +75,48 @@ import Testing
         #expect(store.log.lines.filter { $0 == "deleted" }.count == (otherHasRefreshed ? 0 : 1))
     }
 
+    @Test("C89: a refusal is not confirmed if the lock cannot be acquired again") func lockGone() async throws {
+        let store = SharedStore()
+        let app = try await App.signedIn(store: store)
+        app.backend.beforeRefresh { _ in
+            store.isLockLost = true
+            store.beforeAcquiring { throw StorageError(.unreachable, "too many open files") }
+            return .json(#"{"error":"invalid_grant"}"#, status: 401)
+        }
+        app.backend.invalidateAccessTokens()
+        await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        #expect(app.tokens.state.isSignedIn)
+        #expect(try await store.record != nil)
+    }
+
+    @Test("C89: a refusal is not confirmed by a store that cannot be read, or does not answer, without the lock")
+    func unreadable() throws {
+        let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        var machine = SessionStateMachine.restored(record, sharesStore: true)
+        _ = machine.refreshForced(by: 1, at: .zero)
+        let started = machine.takeRefresh()
+        let job = try #require(started)
+        #expect(machine.answer(preparing: job, .found(record)) == .send)
+        _ = machine.refreshFinished(job, .terminal(.refreshTokenRejected(code: nil)), at: .zero, jitter: 0)
+        let failure = StorageError(.locked, "locked")
+        let withoutLock = machine.decide(
+            .confirmExpiry, over: .unavailable(failure), hasLostLock: true, at: SessionStateMachine.wallClock)
+        for decision in [withoutLock, machine.undecided(.confirmExpiry)] {
+            machine.storeAnswered(
+                .confirmExpiry, decision, over: .init(reading: .unavailable(failure)), failure: failure, at: .test())
+            #expect(machine.isConfirmingExpiry(of: job) && !machine.isEnding)
+        }
+    }
+
+    @Test("a refresh whose lock is lost again and again gives up") func alwaysLost() async throws {
+        let store = SharedStore()
+        let app = try await App.signedIn(store: store)
+        store.isLockLost = true
+        await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
+        #expect(app.backend.refreshCalls == 0)
+        #expect(app.tokens.state.isSignedIn)
+    }
+
     @Test("a sign-out during a refresh deletes the record before another process can acquire the lock")
     func signOutWhileStoring() async throws {
         let (store, gate) = (SharedStore(), Gate())
@@ -140,7 +182,7 @@ private final class SharedStore: TokenStore {
         let store: SharedStore
 
         func acquire(lease: Duration) async throws -> any HeldStoreLock {
-            await store.acquiring.withLock { $0 }?()
+            try await store.acquiring.withLock { $0 }?()
             return self
         }
         var isHeld: Bool { !store.isLockLost }
@@ -153,10 +195,10 @@ private final class SharedStore: TokenStore {
     private let state = Locked(false)
     private let gate = Locked<Gate?>(nil)
 
-    fileprivate let acquiring = Locked<(@Sendable () async -> Void)?>(nil)
+    fileprivate let acquiring = Locked<(@Sendable () async throws -> Void)?>(nil)
 
     /// Runs a closure each time the lock is acquired from now on.
-    func beforeAcquiring(_ action: @escaping @Sendable () async -> Void) { acquiring.withLock { $0 = action } }
+    func beforeAcquiring(_ action: @escaping @Sendable () async throws -> Void) { acquiring.withLock { $0 = action } }
 
     /// Writes a record, as another process would.
     func put(_ record: StoredSession) async { await inner.write(record) }

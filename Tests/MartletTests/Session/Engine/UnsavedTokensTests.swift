@@ -114,6 +114,43 @@ import Testing
         #expect(app.tokens.state == .signedOut)
     }
 
+    @Test("C101: a sign-in that is taken back ends no later sign-in of another process") func laterSignIn() async throws
+    {
+        let (time, isSlow) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time) { process, operation in
+            let isSlow = process == "one" && operation == .update && isSlow.withLock { $0 }
+            return .init(before: isSlow ? .seconds(30) : .zero)
+        }
+        let one = App(store: disk.open("one"), time: time, policy: Self.policy)
+        let other = App(store: disk.open("other"), time: time)
+        await one.tokens.restore()
+        isSlow.withLock { $0 = true }
+        let bob = Task { try await one.tokens.signIn(with: one.backend.issue()) }
+        await time.waitForSleepers(2)
+        isSlow.withLock { $0 = false }
+        time.advance(by: .seconds(1))
+        let carol = try await other.tokens.signIn(with: other.backend.issue())
+        time.advance(by: .seconds(9))
+        await #expect(throws: SessionError.self) { try await bob.value }
+        time.advance(by: .seconds(30))
+        for await state in one.tokens.states where state == .signedIn(carol) { break }
+        #expect(other.tokens.state == .signedIn(carol))
+        #expect(disk.record?.id == carol.id)
+    }
+
+    @Test("C101: a sign-in that is taken back deletes no record that cannot be read") func unreadableRecord()
+        async throws
+    {
+        let store = FailingTokenStore()
+        store.fail(.read, times: nil, with: StorageError(.tooNew, "version 99"))
+        store.fail(.write, times: nil)
+        let app = App(store: store, policy: Self.policy)
+        await app.tokens.restore()
+        await #expect(throws: SessionError.self) { try await app.tokens.signIn(with: app.backend.issue()) }
+        await app.tokens.storePort.flush()
+        #expect(!store.operations.contains(.delete))
+    }
+
     @Test("tokens that another process has saved are used at once") func adopted() throws {
         let ada = StoredSession(id: SessionID(rawValue: "ada"), generation: 1, bundle: .fresh(1))
         var machine = SessionStateMachine.restored(ada, policy: Self.policy, sharesStore: true)
