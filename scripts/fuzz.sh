@@ -41,7 +41,11 @@ engine() {
             count[name] += $NF
         }
         END {
-            for (row = 1; row <= last; row++) printf "%s%10d\n", names[row], count[names[row]]
+            # A name with an asterisk counts schedules.
+            for (row = 1; row <= last; row++) {
+                share = names[row] ~ /^  \*/ ? sprintf("%7.1f %% of the schedules", 100 * count[names[row]] / schedules) : ""
+                printf "%s%10d%s\n", names[row], count[names[row]], share
+            }
             printf "%d schedules and %d jobs a second.\n", schedules_a_second, jobs_a_second
             printf "%d schedules, %d violations\n", schedules, violations
         }' "$scratch"/*

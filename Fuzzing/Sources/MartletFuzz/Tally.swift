@@ -7,6 +7,8 @@ struct Tally {
     private(set) var violations = 0
     private var jobs = 0
     private var counts = [Int](repeating: 0, count: Kind.allCases.count)
+    /// The number of schedules that reached each feature.
+    private var features = [Int](repeating: 0, count: Feature.allCases.count)
 
     /// The situations that are counted.
     private enum Kind: Int, CaseIterable {
@@ -50,6 +52,7 @@ struct Tally {
         jobs += verdict.jobs
         if !verdict.violations.isEmpty { violations += 1 }
         for entry in verdict.world.history.entries { count(entry.what) }
+        for feature in Feature.reached(in: verdict.world) { features[feature.rawValue] += 1 }
     }
 
     private mutating func count(_ kind: Kind) {
@@ -63,7 +66,7 @@ struct Tally {
             switch kind {
             case .signIn, .login: count(.signIns)
             case .signOut: count(.signOuts)
-            case .token, .renewal, .request: break
+            case .token, .renewal, .request, .shared, .plain: break
             }
         case .cancels: count(.cancellations)
         case .sends: count(.refreshes)
@@ -104,9 +107,12 @@ struct Tally {
     /// The report of a run.
     func report(after time: Duration) -> String {
         let seconds = max(Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18, 0.001)
-        let reached = Kind.allCases.map {
-            "  \($0.text.rightPadded(to: 30))\(String(counts[$0.rawValue]).leftPadded(to: 10))"
+        let row = { (text: String, count: Int) in
+            "  \(text.rightPadded(to: 30))\(String(count).leftPadded(to: 10))"
         }
+        let reached =
+            Kind.allCases.map { row($0.text, counts[$0.rawValue]) }
+            + Feature.allCases.map { row("* " + $0.text, features[$0.rawValue]) }
         return
             (reached + [
                 "\(Int(Double(schedules) / seconds)) schedules and \(Int(Double(jobs) / seconds)) jobs a second.",

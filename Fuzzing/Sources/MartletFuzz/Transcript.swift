@@ -40,7 +40,7 @@ struct Transcript {
         case .cancels(let life, let call): "\(life.text): call \(call) is cancelled"
         case .disk(let life, let event): text(event).map { "\(life.text): \($0)" }
         case .event(let life, let event): "\(life.text) reports: \(text(event))"
-        case .sends(let life, let send, let token): "\(life.text) sends \(token.text) (refresh \(send))"
+        case .sends(let life, let send, let token, _): "\(life.text) sends \(token.text) (refresh \(send))"
         case .commits(let send, let token): "server: refresh \(send) is granted, the next token is \(token.text)"
         case .repeats(let send, let token):
             "server: refresh \(send) is granted again within the grace period, \(token.text)"
@@ -58,6 +58,11 @@ struct Transcript {
         case .missesRevocation(let life, let family): "network: \(life.text) cannot revoke session \(family)"
         case .withdraws(let family): "server: the access tokens of session \(family) are no longer accepted"
         case .forgets(let family): "server: session \(family) ends"
+        case .plainRequest(let life, let cookie, let generation):
+            "\(life.text): the client without a manager sends a request "
+                + "(cookie \(cookie.map(String.init) ?? "none"), emptied \(generation) times)"
+        case .empties(let life, _): "\(life.text): the client without a manager is emptied"
+        case .connects(let isConnected): isConnected ? "the network is back" : "the network is gone"
         case .jumps(let duration): "the clock jumps by \(duration.text)"
         case .setsWallClock(let seconds): "the wall clock is changed by \(Int(seconds)) s"
         case .repairs: "all faults end"
@@ -70,8 +75,9 @@ struct Transcript {
     private func text(_ exchange: Exchange) -> String {
         let target = exchange.isElsewhere ? "to another origin " : ""
         let token = exchange.token.map { "with \($0.text)" } ?? "without a token"
+        let cookie = exchange.cookie.map { " and the cookie of session \($0)" } ?? ""
         let status = exchange.status.map { "response \($0)" } ?? "no response"
-        return "\(exchange.life.text): call \(exchange.call) sends a request \(target)\(token) (\(status))"
+        return "\(exchange.life.text): call \(exchange.call) sends a request \(target)\(token)\(cookie) (\(status))"
     }
 
     private func text(_ event: SimulatedDisk.Event) -> String? {
@@ -134,6 +140,8 @@ extension CallKind {
         case .login: "signs in at the server"
         case .signIn(let family): "signs in to session \(family)"
         case .signOut: "signs out"
+        case .shared(let resource): "reads a shared resource (\(resource.text))"
+        case .plain(let resource, let owner): "reads as \(owner.text) without a manager (\(resource.text))"
         }
     }
 }
@@ -142,10 +150,12 @@ extension RequestPlan {
     var text: String {
         let kind =
             switch kind {
-            case .plain, .login: isPost ? "POST" : "GET"
+            case .plain, .login, .guest, .shared: isPost ? "POST" : "GET"
             case .stream: "stream"
             case .events: "event stream"
             case .inner: "of an interceptor"
+            case .refresher: "of the refresher"
+            case .signed: "signed for another client"
             }
         let token =
             switch authentication {
@@ -162,12 +172,26 @@ extension RequestPlan {
     }
 }
 
+extension Resource {
+    var text: String {
+        let token =
+            switch authentication {
+            case .none: "without a token"
+            case .ifSignedIn: "with a token if signed in"
+            case .required: "with a token"
+            }
+        return "\(freshness), \(token)"
+    }
+}
+
 extension Reply {
     var text: String {
         switch self {
         case .token(let token): token.text
         case .done: "success"
         case .signedIn(let family): "session \(family)"
+        case .content(let family): "the response for session \(family)"
+        case .plainContent(let owner): "the response for \(owner.text)"
         case .refused(let error): "an error: \(error.description)"
         case .failed(let error): "an error: \(error.description)"
         }

@@ -86,18 +86,18 @@ extension Facts {
     /// The position from which the sending process knew that the token is spent; `nil` if it did not.
     func knownSpentPosition(_ send: Send) -> Int? {
         if let own = sends.first(where: {
-            $0.life == send.life && $0.token == send.token && $0.receivedSuccessor && $0.end < send.position
+            $0.life == send.life && $0.token == send.token && $0.receivedSuccessor && $0.end < send.decidedAt
         }) {
             return own.end
         }
         return store.operations.first { operation in
             guard operation.life == send.life, let found = operation.found, let completed = operation.completed,
-                found.family == send.token.family, found.number > send.token.number, completed < send.position,
+                found.family == send.token.family, found.number > send.token.number, completed < send.decidedAt,
                 !hasTrouble(send.life, from: operation.requested, to: completed)
             else { return false }
             // What the process found when it wrote the journal, or earlier. What it finds while it sends comes too late.
             return operation.requested == send.prepared && operation.written == nil
-                || time(completed) < time(send.position)
+                || time(completed) < time(send.decidedAt)
         }?.completed
     }
 
@@ -137,7 +137,7 @@ extension CallKind {
     var endsSessions: Bool {
         switch self {
         case .signIn, .login, .signOut: true
-        case .token, .renewal, .request: false
+        case .token, .renewal, .request, .shared, .plain: false
         }
     }
 }

@@ -10,6 +10,8 @@ struct Facts {
         let life: Life
         let token: TokenName
         let position: Int
+        /// When the engine handed the token to the refresher.
+        let decidedAt: Int
         /// What the process had of the lock when it sent the token.
         let lock: StoreHistory.Lock
         /// When the process asked for its last update of the record before that, which wrote the journal.
@@ -46,8 +48,9 @@ struct Facts {
         var response: (position: Int, reply: Reply)?
         /// The session that a sign-in starts.
         var family: Int?
-        /// Whether the tokens of a sign-in have arrived.
-        var hasArrived = false
+        /// When the tokens of a sign-in arrived.
+        var arrived: Int?
+        var hasArrived: Bool { arrived != nil }
 
         /// The position from which the call has no effect any more.
         var end: Int { cancelled == nil ? response?.position ?? .max : .max }
@@ -64,6 +67,11 @@ struct Facts {
     private(set) var store = StoreHistory()
     private(set) var jumps: [(position: Int, duration: Duration)] = []
     private(set) var wallClockChanges: [Int] = []
+    /// When the network came back.
+    private(set) var reconnections: [Int] = []
+    private(set) var plainRequests: [(position: Int, life: Life, cookie: Int?)] = []
+    /// When the app emptied what its client without a manager keeps, and how often it had done so by then.
+    private(set) var emptyings: [(position: Int, life: Life, generation: Int)] = []
     private(set) var rejectedFamilies: Set<Int> = []
     private var indices: [Int: Int] = [:]
 
@@ -77,10 +85,11 @@ struct Facts {
 
     private mutating func add(_ occurrence: Occurrence, at position: Int) {
         switch occurrence {
-        case .sends(let life, let number, let token):
+        case .sends(let life, let number, let token, let decidedAt):
             sends.append(
                 Send(
-                    number: number, life: life, token: token, position: position, lock: store.lockForSending(by: life),
+                    number: number, life: life, token: token, position: position, decidedAt: decidedAt,
+                    lock: store.lockForSending(by: life),
                     prepared: store.lastUpdate(of: life) ?? position))
         case .commits(let send, _), .repeats(let send, _): sends[send - 1].committed = position
         case .refuses(let send, let reason):
@@ -97,12 +106,12 @@ struct Facts {
             // Calls are numbered before it is known which of them are made.
             indices[number] = calls.count
             var call = Call(number: number, life: life, kind: kind, situation: situation, position: position)
-            if case .signIn(let family) = kind { (call.family, call.hasArrived) = (family, true) }
+            if case .signIn(let family) = kind { (call.family, call.arrived) = (family, position) }
             calls.append(call)
         case .returns(_, let number, let reply): update(number) { $0.response = (position, reply) }
         case .cancels(_, let number): update(number) { $0.cancelled = $0.cancelled ?? position }
         case .issues(let number, let family): update(number) { $0.family = family }
-        case .arrives(let number): update(number) { $0.hasArrived = true }
+        case .arrives(let number): update(number) { $0.arrived = position }
         case .request(let exchange): requests.append((position, exchange))
         case .event(let life, let event): events.append((position, life, event))
         case .disk(let life, let event):
@@ -117,6 +126,9 @@ struct Facts {
                 sends[index].isLate = sends[index].isLate || elapsed >= requestLimit
             }
         case .setsWallClock: wallClockChanges.append(position)
+        case .connects(true): reconnections.append(position)
+        case .plainRequest(let life, let cookie, _): plainRequests.append((position, life, cookie))
+        case .empties(let life, let generation): emptyings.append((position, life, generation))
         default: break
         }
     }

@@ -21,7 +21,7 @@ extension Invariant {
             let limit: Duration
             switch call.kind {
             case .signIn, .login: limit = SessionPolicy().storeTimeout
-            case .token, .renewal, .request, .signOut: limit = .zero
+            case .token, .renewal, .request, .signOut, .shared, .plain: limit = .zero
             }
             if late > limit { return "call \(call.number) returned \(late) after it was cancelled" }
         }
@@ -166,7 +166,7 @@ extension Invariant {
         var families: [Int: Int] = [:]
         for (_, exchange) in facts.requests where !exchange.isElsewhere {
             guard let token = exchange.token else {
-                guard let family = families[exchange.call] else { continue }
+                guard let family = families[exchange.call], !facts.isOfRefresher(exchange.call) else { continue }
                 return "request \(exchange.call) carried a token of session \(family), and then none"
             }
             if let family = families[exchange.call], family != token.family {
@@ -192,9 +192,12 @@ extension Invariant {
             }
             // While a sign-in is being stored, its session is current but not yet reported.
             let isChanging = !facts.changes(in: call.life, at: call.position).isEmpty
+            if facts.mayRegisterGuest(plan, call) { continue }
             switch (call.situation, exchange.token) {
             case (.session(let held), let token?) where token.family != held:
                 return "\(what), although it was made in session \(held)"
+            // The refresher's own call must not wait for the token that it is about to get.
+            case (.session, nil) where plan.kind == .refresher: continue
             case (.session(let held), nil): return "\(what), although it was made in session \(held)"
             case (.signedOut, _?) where !isChanging, (.expired, _?) where !isChanging:
                 return "\(what), although no session was current when it was made"

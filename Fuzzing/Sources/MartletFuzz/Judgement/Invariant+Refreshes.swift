@@ -123,6 +123,7 @@ extension Invariant {
             where next.life == failed.life && next.token == failed.token && next.position > delivered {
                 let pause = facts.time(next.position) - facts.time(delivered)
                 if pause >= wait || facts.isReset(failed.life, from: delivered, to: next.position) { continue }
+                if facts.hasReconnected(from: delivered, to: next.position) { continue }
                 return "refresh \(next.number) sent \(next.token.text) \(pause.text) after refresh \(failed.number), "
                     + "which had to wait \(wait.text)"
             }
@@ -259,6 +260,8 @@ extension Facts {
             default: return false
             }
         }
-        return end.map { time($0.position) } ?? .seconds(Int64.max)
+        // A process that is killed reports nothing more.
+        let ends = [end?.position, store.deaths[life]].compactMap(\.self).map(time)
+        return ends.min() ?? .seconds(Int64.max)
     }
 }

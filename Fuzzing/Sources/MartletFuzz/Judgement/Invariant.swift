@@ -7,6 +7,8 @@ struct Invariant: Sendable {
     static let all = [
         everyCallReturns, cancelledAtOnce, validTokensAreHandedOut, unavailableIsNotSignedOut,
         requestsKeepTheirSession, callsKeepTheirSession,
+        callersGetTheirToken, expiredTokensAreNotSent, responsesStayWithTheirUser, cookiesStayWithTheirUser,
+        emptiedClientsKeepNothing,
         oneReplay, probesAreLimited, tokensStayAtTheirOrigin, oneRefreshAtATime, spentTokensAreNotResent,
         reuseHasACause,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,

@@ -65,6 +65,28 @@ enum CallKind: Hashable, Sendable {
     /// A sign-in whose tokens come from the server.
     case login
     case signOut
+    /// A resource that the client may keep.
+    case shared(Resource)
+    /// A call of the client without a manager.
+    case plain(Resource, PlainOwner)
+}
+
+/// The owner of a call without a manager: the credential that the app puts in, and how often it had emptied what it keeps.
+struct PlainOwner: Hashable, Sendable {
+    var credential: Int
+    var generation: Int
+
+    /// `p1.0`, the form of a token.
+    var text: String { "p\(credential).\(generation)" }
+
+    init(credential: Int, generation: Int) {
+        (self.credential, self.generation) = (credential, generation)
+    }
+
+    init?(_ text: some StringProtocol) {
+        guard let token = TokenName(text) else { return nil }
+        self.init(credential: token.family, generation: token.number)
+    }
 }
 
 /// What a process reported about its session when a call began.
@@ -81,6 +103,9 @@ enum Reply: Sendable {
     case token(TokenName)
     case done
     case signedIn(family: Int)
+    /// The user for whom the server made the response; 0 without a token.
+    case content(family: Int)
+    case plainContent(PlainOwner)
     case refused(SessionError)
     case failed(NetworkError)
 }
@@ -92,6 +117,8 @@ struct Exchange: Sendable {
     let token: TokenName?
     /// Whether it went to another origin.
     let isElsewhere: Bool
+    /// The user of the cookie that it carried; 0 for one that the server set without knowing a user.
+    var cookie: Int?
     /// The status of the response, and when it arrived; `nil` if it did not.
     var status: Int?
     var answeredAt: Duration?
@@ -115,8 +142,8 @@ enum Occurrence: Sendable {
     case cancels(Life, call: Int)
     case disk(Life, SimulatedDisk.Event)
     case event(Life, SessionEvent)
-    /// A refresh token is sent.
-    case sends(Life, send: Int, TokenName)
+    /// A refresh token is sent. The engine had decided that at an earlier position, if the refresher made a call first.
+    case sends(Life, send: Int, TokenName, decidedAt: Int)
     /// The server replaces the token.
     case commits(send: Int, TokenName)
     /// The server returns the successor again, within the grace period.
@@ -145,6 +172,11 @@ enum Occurrence: Sendable {
     case withdraws(family: Int)
     /// The server ends the session.
     case forgets(family: Int)
+    /// The client without a manager sends a request. The generation is that of the moment.
+    case plainRequest(Life, cookie: Int?, generation: Int)
+    /// The app empties the jar and the cache of the client without a manager.
+    case empties(Life, generation: Int)
+    case connects(Bool)
     case jumps(Duration)
     case setsWallClock(Double)
     /// All faults end.
@@ -170,6 +202,7 @@ final class History: @unchecked Sendable {
     private var calls = 0
     private var sends = 0
     private var pieces = 0
+    private var shared = 0
 
     init(time: ManualTimeSource) {
         self.time = time
@@ -213,6 +246,12 @@ final class History: @unchecked Sendable {
     func nextSend() -> Int {
         sends += 1
         return sends
+    }
+
+    /// The number of a request that several calls may share: negative, because it is no call's.
+    func nextShared() -> Int {
+        shared -= 1
+        return shared
     }
 
     func nextPiece() -> Int {

@@ -9,7 +9,7 @@ import Martlet
 /// A request of a caller, and what the server does with it.
 struct RequestPlan: Sendable, Hashable {
     /// How the caller reads the response.
-    enum Kind: Sendable { case plain, stream, events, login, inner }
+    enum Kind: Sendable { case plain, stream, events, login, guest, inner, refresher, signed, shared }
     /// The body of a POST.
     enum Payload: Sendable { case none, short, ofUnknownLength }
     /// The target of a redirect.
@@ -22,6 +22,10 @@ struct RequestPlan: Sendable, Hashable {
     var redirect: Redirect?
     /// Whether the endpoint rejects every token, although the others accept it.
     var isPicky = false
+    /// How a response may be kept.
+    var resource: Resource?
+
+    var isSignIn: Bool { kind == .login || kind == .guest }
 }
 
 /// The endpoint of a call. Its path names the call.
@@ -63,7 +67,7 @@ final class FuzzInterceptor: RequestInterceptor, @unchecked Sendable {
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         try await pause()
         guard world.script.interceptor == .calls, let client, let outer = context.endpoint as? FuzzEndpoint,
-            outer.plan.kind != .inner
+            outer.plan.kind != .inner, outer.plan.kind != .refresher
         else { return }
         let call = world.history.nextCall()
         let plan = RequestPlan(kind: .inner, authentication: outer.plan.authentication)

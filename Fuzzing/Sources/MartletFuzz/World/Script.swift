@@ -10,6 +10,15 @@ struct Script: Sendable {
             case token, renewal
             case request(RequestPlan)
             case signIn, login, signOut
+            case upgrade
+            /// Another HTTP client sends a request that the manager signs.
+            case signed(AuthenticationRequirement)
+            /// A resource that all callers read.
+            case shared(Resource)
+            /// A call of the client without a manager, with a credential of the app's own.
+            case plain(Resource, credential: Int)
+            /// The app empties the jar and the cache of that client.
+            case empty
         }
 
         var wait: Duration
@@ -28,9 +37,10 @@ struct Script: Sendable {
 
     /// A change of the environment, at a time of its own.
     struct Disturbance: Sendable {
-        /// What changes: the time, the wall clock, or the server's view of the latest session.
+        /// What changes: the time, the wall clock, the network, or the server's view of the latest session.
         enum What: Sendable {
             case jump(Duration)
+            case setConnected(Bool)
             case setWallClock(Double)
             case withdrawAccess, forget
         }
@@ -67,6 +77,7 @@ struct Script: Sendable {
     /// How many requests of one process may be under way; `nil` for no limit.
     var slots: Int?
     var interceptor: Interceptor
+    var habits: Habits
 
     init(seed: UInt64) {
         var dice = SeededGenerator(seed: seed ^ 0x5C81_97A1)
@@ -89,6 +100,9 @@ struct Script: Sendable {
         disturbances = author.disturbances()
         var others = SeededGenerator(seed: seed ^ 0x3A7E_D0C5)
         requiresSavedTokens = others.isTrue(inPercent: 15)
+        habits = Habits(&others)
+        if habits.registersGuests, others.isTrue(inPercent: 70) { start = .nothing }
+        author.add(habits, to: &processes, &disturbances)
     }
 }
 
@@ -127,6 +141,26 @@ extension Script {
                     default: .jump(dice.pick([.seconds(1), .seconds(31), .seconds(46), .seconds(3_600)]))
                     }
                 return Disturbance(wait: wait(), what: what)
+            }
+        }
+
+        /// Adds callers that use what the app has beside calls and sign-ins, and the network's outages.
+        mutating func add(_ habits: Habits, to processes: inout [[LifeScript]], _ disturbances: inout [Disturbance]) {
+            for process in processes.indices {
+                for life in processes[process].indices {
+                    for kind in habits.kinds {
+                        let steps = (0..<(2 + dice.number(below: 3))).map { _ in
+                            let what = kind.step(&dice)
+                            return Step(wait: wait(), what: what, cancelledAfter: patience(for: what))
+                        }
+                        processes[process][life].callers.append(steps)
+                    }
+                }
+            }
+            guard habits.hasOutages else { return }
+            disturbances += (0..<4).map { index in
+                let pause: Duration = index == 0 ? dice.pick([.zero, .milliseconds(20), .seconds(1)]) : wait()
+                return Disturbance(wait: min(pause, .seconds(61)), what: .setConnected(!index.isMultiple(of: 2)))
             }
         }
 

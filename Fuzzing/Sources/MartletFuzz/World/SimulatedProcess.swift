@@ -1,3 +1,4 @@
+import HTTPTypes
 import Martlet
 import MartletTesting
 
@@ -27,9 +28,10 @@ struct SimulatedProcess: Sendable {
     let power: ProcessLife
     let tokens: TokenManager
     private let client: NetworkClient
+    private let plain: PlainClient?
     private let world: World
 
-    private static let baseURL: BaseURL = "https://api.example.com"
+    static let baseURL: BaseURL = "https://api.example.com"
     /// Shared, because creating the decoders takes long and they do not matter here.
     private static let config = NetworkConfig()
 
@@ -41,6 +43,8 @@ struct SimulatedProcess: Sendable {
         policy.rotationGrace = world.script.grace
         policy.requiresSavedTokens = world.script.requiresSavedTokens
         let server = world.server
+        let habits = world.script.habits
+        let app = App()
         let random: @Sendable (ClosedRange<Double>) -> Double = { [dice = world.jitter] range in dice.number(in: range)
         }
         let clock = ProcessClock(time: world.time, power: power)
@@ -50,17 +54,30 @@ struct SimulatedProcess: Sendable {
         world.add(power, of: life)
         tokens = TokenManager(
             baseURL: Self.baseURL, store: store,
-            refresher: SimulatedServer.Refresher(server: server, life: life, power: power),
+            refresher: SimulatedServer.Refresher(server: server, life: life, power: power, world: world, app: app),
             revoker: server.revoker(life, power), policy: policy,
             transport: SimulatedServer.Network(server: server, life: life, power: power),
-            connectivity: nil, time: clock, random: random)
+            connectivity: world.connectivity, time: clock, random: random)
         var config = Self.config
         config.retry = RetryPolicy(random: random)
         config.maximumConcurrentRequests = world.script.slots
         let interceptor = world.script.interceptor == .none ? nil : FuzzInterceptor(world, life, clock)
+        config.connectivity = world.connectivity
+        config.connectivityTimeout = habits.connectivityTimeout
+        config.time = clock
+        plain = habits.kinds.contains(.plain) ? PlainClient(life, world, power, config) : nil
         config.interceptors = interceptor.map { [$0] } ?? []
+        if habits.keepsResponses {
+            config.cookies = CookieJar()
+            config.cache = HTTPCache()
+            config.joinsIdenticalCalls = true
+        }
+        if habits.registersGuests {
+            config.automaticSignIn = { client in try await Self.register(client, life, power, world) }
+        }
         client = NetworkClient(tokens: tokens, config: config)
         interceptor?.client = client
+        app.client = client
         world.history.add(.starts(life))
         let events = tokens.events
         let history = world.history
@@ -131,6 +148,7 @@ struct SimulatedProcess: Sendable {
             begin(call, caller, .login)
             do throws(NetworkError) {
                 let plan = RequestPlan(kind: .login, authentication: .none, isPost: true)
+                world.server.expect(call, plan)
                 let family = try await client.signIn(FuzzEndpoint(call: call, plan: plan), as: Int.self) {
                     SessionAccount(userID: "\($0)")
                 }
@@ -142,6 +160,28 @@ struct SimulatedProcess: Sendable {
             begin(call, caller, .signOut)
             await tokens.signOut()
             reply = .done
+        case .upgrade: reply = await upgrade(call, caller)
+        case .signed(let requirement): reply = await sendSigned(call, caller, requirement)
+        case .shared(let resource):
+            begin(call, caller, .shared(resource))
+            do throws(NetworkError) {
+                let content = try await client.data(for: SharedEndpoint(resource: resource)).value
+                reply = .content(family: Int(String(decoding: content, as: UTF8.self)) ?? 0)
+            } catch {
+                reply = .failed(error)
+            }
+        case .plain(let resource, let credential):
+            guard let plain else { return }
+            begin(call, caller, .plain(resource, PlainOwner(credential: credential, generation: plain.generation)))
+            do {
+                reply = try await plain.get(resource, credential: credential).map { .plainContent($0) } ?? .done
+            } catch {
+                reply = (error as? NetworkError).map { .failed($0) } ?? .done
+            }
+        case .empty:
+            guard let plain else { return }
+            plain.empty()
+            return world.history.add(.empties(life, generation: plain.generation))
         }
         world.end(call, of: life, power, reply)
     }
@@ -149,13 +189,61 @@ struct SimulatedProcess: Sendable {
     private func send(_ call: Int, _ plan: RequestPlan) async throws {
         let endpoint = FuzzEndpoint(call: call, plan: plan)
         switch plan.kind {
-        case .plain, .login, .inner: _ = try await client.data(for: endpoint)
+        case .plain, .login, .guest, .inner, .refresher, .signed, .shared: _ = try await client.data(for: endpoint)
         case .stream:
             for try await piece in try await client.stream(endpoint).value {
                 receive(String(decoding: piece, as: UTF8.self), call)
             }
         case .events:
             for try await event in client.serverSentEvents(from: endpoint) { receive(event.data, call) }
+        }
+    }
+
+    /// Sends a request with another client, as an app does that keeps its own.
+    private func sendSigned(_ call: Int, _ caller: Int, _ requirement: AuthenticationRequirement) async -> Reply {
+        begin(call, caller, .request(RequestPlan(kind: .signed, authentication: requirement)))
+        let network = SimulatedServer.Network(server: world.server, life: life, power: power)
+        var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/\(call)")
+        do {
+            try await tokens.sign(&request, requirement)
+            let (head, _) = try await network.send(request, body: nil)
+            if try await tokens.recover(from: head, to: &request) { _ = try await network.send(request, body: nil) }
+            return .done
+        } catch {
+            return (error as? SessionError).map { .refused($0) } ?? .done
+        }
+    }
+
+    /// Registers a guest, as `automaticSignIn` does.
+    private static func register(
+        _ client: NetworkClient, _ life: Life, _ power: ProcessLife, _ world: World
+    ) async throws {
+        let call = world.history.nextCall()
+        world.begin(call, of: life, caller: 0, .login, situation(of: client.tokens, world))
+        world.server.expect(call, RequestPlan(kind: .guest, authentication: .none, isPost: true))
+        do throws(NetworkError) {
+            let guest = try await GuestAuthService(client, path: "/\(call)").register(name: "Guest")
+            world.end(call, of: life, power, .signedIn(family: Int(guest.id) ?? 0))
+        } catch {
+            world.end(call, of: life, power, .failed(error))
+            throw error
+        }
+    }
+
+    /// Upgrades the guest to an account.
+    private func upgrade(_ call: Int, _ caller: Int) async -> Reply {
+        begin(call, caller, .login)
+        let plan = RequestPlan(kind: .login, authentication: .required, isPost: true)
+        world.server.expect(call, plan)
+        do throws(NetworkError) {
+            let family = try await GuestAuthService(client).upgrade(as: Int.self) { _ in
+                FuzzEndpoint(call: call, plan: plan)
+            } account: {
+                SessionAccount(userID: "\($0)")
+            }
+            return .signedIn(family: family)
+        } catch {
+            return .failed(error)
         }
     }
 
@@ -187,6 +275,13 @@ struct SimulatedProcess: Sendable {
         case .signedIn(let session): return world.history.families[session.id].map { .session($0) } ?? .unknown
         }
     }
+}
+
+/// The client of a process, for its refresher.
+///
+/// `@unchecked Sendable`: a schedule runs on one thread.
+final class App: @unchecked Sendable {
+    weak var client: NetworkClient?
 }
 
 /// A shared random number generator, for jitter and disk faults.

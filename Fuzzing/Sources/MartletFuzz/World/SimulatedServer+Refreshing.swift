@@ -2,11 +2,13 @@ import Martlet
 import MartletTesting
 
 extension SimulatedServer {
-    func refresh(_ bundle: TokenBundle, by life: Life, _ power: ProcessLife) async throws -> TokenBundle {
+    func refresh(
+        _ bundle: TokenBundle, decidedAt: Int, by life: Life, _ power: ProcessLife
+    ) async throws -> TokenBundle {
         power.touch()
         guard power.isOn, let token = bundle.refreshToken.flatMap({ TokenName($0.reveal()) }) else { throw PowerCut() }
         let send = history.nextSend()
-        history.add(.sends(life, send: send, token))
+        history.add(.sends(life, send: send, token, decidedAt: decidedAt))
         let exchange = OneShotResult<TokenBundle>()
         power.whenOff { exchange.finish(.failure(PowerCut())) }
         // If the client stops waiting, the server may notice the closed connection, or it may continue.
@@ -32,8 +34,11 @@ extension SimulatedServer {
         TokenBundle, any Error
     > {
         await wait(for: delay())
+        guard isReachable else { return fail(send, .offline, "there is no network", mayHaveSpentToken: false) }
         var fault: Fault?
-        if failsNow() {
+        if script.habits.hangs, !isCalm, !ignoresCancellation, dice.isTrue(inPercent: 40) {
+            fault = dice.pick([.silence, .commitThenSilence])
+        } else if failsNow() {
             fault = dice.pick([.unreachable, .busy, .failure, .commitThenFailure, .lostResponse, .lostResponse])
             if !ignoresCancellation, dice.isTrue(inPercent: 20) { fault = dice.pick([.silence, .commitThenSilence]) }
         }

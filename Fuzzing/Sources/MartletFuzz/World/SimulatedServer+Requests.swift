@@ -29,13 +29,34 @@ extension SimulatedServer {
         let server: SimulatedServer
         let life: Life
         let power: ProcessLife
+        let world: World
+        let app: App
 
         func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
-            try await server.refresh(bundle, by: life, power)
+            let decidedAt = server.history.entries.count
+            if world.script.habits.refresherCalls { await callTheApp(bundle) }
+            return try await server.refresh(bundle, decidedAt: decidedAt, by: life, power)
+        }
+
+        /// Makes a call with the app's own client, which may belong to another user by now.
+        private func callTheApp(_ bundle: TokenBundle) async {
+            guard power.isOn, let token = TokenName(of: bundle), let client = app.client else { return }
+            let call = server.history.nextCall()
+            let plan = RequestPlan(
+                kind: .refresher, authentication: server.dice.pick([.ifSignedIn, .none]),
+                isPicky: server.dice.isTrue(inPercent: 30))
+            world.begin(call, of: life, caller: 0, .request(plan), .session(token.family))
+            do throws(NetworkError) {
+                _ = try await client.data(for: FuzzEndpoint(call: call, plan: plan))
+                world.end(call, of: life, power, .done)
+            } catch {
+                world.end(call, of: life, power, .failed(error))
+            }
         }
 
         func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle {
-            let family = Int(String(decoding: response.body, as: UTF8.self)) ?? 0
+            let digits = response.body.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let family = Int(String(decoding: digits, as: UTF8.self)) ?? 0
             return server.bundle(TokenName(family: family, number: 0))
         }
     }
@@ -66,11 +87,13 @@ extension SimulatedServer {
 
     private func respond(_ request: HTTPRequest, _ life: Life, _ power: ProcessLife) async throws -> Response {
         guard power.isOn else { throw PowerCut() }
-        let call = Self.call(of: request)
+        let call = Self.call(of: request) ?? shared(request)
         let token = request.headerFields[.authorization].flatMap { TokenName($0.dropFirst("Bearer ".count)) }
         let isElsewhere = request.authority != Self.host
         let entry = history.entries.count
-        history.add(.request(Exchange(life: life, call: call, token: token, isElsewhere: isElsewhere)))
+        history.add(
+            .request(
+                Exchange(life: life, call: call, token: token, isElsewhere: isElsewhere, cookie: request.user)))
         let exchange = OneShotResult<Response>()
         power.whenOff { exchange.finish(.failure(PowerCut())) }
         Task { exchange.finish(await self.serve(request, call, token, power)) }
@@ -80,12 +103,21 @@ extension SimulatedServer {
             exchange.finish(.failure(CancellationError()))
         }.get()
         history.respond(response.head.status.code, at: entry)
-        if plan(of: call).kind == .login, response.head.status.code == 200 { history.add(.arrives(call: call)) }
+        if plan(of: call).isSignIn, response.head.status.code == 200 { history.add(.arrives(call: call)) }
         return response
     }
 
-    private static func call(of request: HTTPRequest) -> Int {
-        request.path.flatMap { Int($0.dropFirst().prefix { $0 != "/" }) } ?? 0
+    /// The call that a request belongs to; `nil` if calls may share it.
+    private static func call(of request: HTTPRequest) -> Int? {
+        request.path.flatMap { Int($0.dropFirst().prefix { $0 != "/" }) }
+    }
+
+    /// A number for a request that calls may share.
+    private func shared(_ request: HTTPRequest) -> Int {
+        let call = history.nextShared()
+        let resource = request.path.flatMap { Resource(number: Int($0.dropFirst("/shared/".count)) ?? 0) }
+        expect(call, RequestPlan(kind: .shared, resource: resource))
+        return call
     }
 
     private func serve(
@@ -93,6 +125,7 @@ extension SimulatedServer {
     ) async -> Result<Response, any Error> {
         await wait(for: delay())
         guard power.isOn else { return .failure(PowerCut()) }
+        if !isReachable { return .failure(TransportError.offline) }
         if failsNow() {
             guard dice.isTrue(inPercent: 50) else { return .failure(TransportError.connectionLost("reset by peer")) }
             return .success(response(503))
@@ -100,7 +133,7 @@ extension SimulatedServer {
         // Another server's 401 does not concern the token, which it did not get.
         if request.authority != Self.host { return .success(response(dice.isTrue(inPercent: 20) ? 401 : 200)) }
         if let token, !isAccepted(token) || plan(of: call).isPicky { return .success(response(401)) }
-        let response = accept(request, call, plan(of: call), power)
+        let response = accept(request, call, token, power)
         // Users sign out while requests are redirected.
         if response.head.status.code == 307, !isCalm {
             await wait(for: dice.pick([.zero, .milliseconds(20), .seconds(1), .seconds(6)]))
@@ -110,8 +143,9 @@ extension SimulatedServer {
 
     /// The response to a request whose token is valid.
     private func accept(
-        _ request: HTTPRequest, _ call: Int, _ plan: RequestPlan, _ power: ProcessLife
+        _ request: HTTPRequest, _ call: Int, _ token: TokenName?, _ power: ProcessLife
     ) -> Response {
+        let plan = plan(of: call)
         if let redirect = plan.redirect, request.path?.hasSuffix("/moved") == false {
             var moved = response(307)
             let origin = redirect == .otherOrigin ? "https://cdn.example.net" : ""
@@ -119,12 +153,16 @@ extension SimulatedServer {
             return moved
         }
         switch plan.kind {
-        case .plain, .inner: return response(200)
-        case .login:
+        case .plain, .inner, .refresher, .signed: return response(200)
+        case .shared:
+            let family = token?.family ?? 0
+            return keepable(plan.resource, "\(family)", cookie: family, request)
+        case .login, .guest:
             let family = issue().family
             history.add(.issues(call: call, family: family))
             var signedIn = response(200)
-            signedIn.body = ByteStream(Data("\(family)".utf8))
+            signedIn.body = ByteStream(Data((plan.kind == .guest ? "{\"id\":\(family)}" : "\(family)").utf8))
+            signedIn.head.headerFields[.setCookie] = "u=\(family); Path=/"
             return signedIn
         case .stream:
             var stream = response(200)

@@ -28,6 +28,8 @@ final class SimulatedServer: @unchecked Sendable {
     /// How often each event stream has connected.
     var connections: [Int: Int] = [:]
     private(set) var isCalm = false
+    /// Whether the devices have a network.
+    var isReachable = true
 
     init(_ script: Script, seed: UInt64, time: ManualTimeSource, history: History) {
         self.script = script

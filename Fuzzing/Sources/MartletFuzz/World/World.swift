@@ -17,6 +17,7 @@ final class World: @unchecked Sendable {
     let history: History
     let server: SimulatedServer
     let jitter: SharedDice
+    let connectivity = ManualConnectivityMonitor()
     private(set) var disk: SimulatedDisk
     private let diskDice: SharedDice
     private let interceptorDice: SharedDice
@@ -81,7 +82,6 @@ final class World: @unchecked Sendable {
     /// Records that a caller of a process makes a call.
     func begin(_ call: Int, of life: Life, caller: Int, _ kind: CallKind, _ situation: Situation) {
         if case .request(let plan) = kind { server.expect(call, plan) }
-        if kind == .login { server.expect(call, RequestPlan(kind: .login, authentication: .none)) }
         history.add(.asks(life, call: call, caller: caller, kind, situation))
     }
 
@@ -140,10 +140,17 @@ final class World: @unchecked Sendable {
             case .setWallClock(let seconds):
                 history.add(.setsWallClock(seconds))
                 time.setWallClock(time.wallClock.addingTimeInterval(seconds))
+            case .setConnected(let isConnected): setConnected(isConnected)
             case .withdrawAccess: server.withdrawAccess()
             case .forget: server.forget()
             }
         }
+    }
+
+    private func setConnected(_ isConnected: Bool) {
+        history.add(.connects(isConnected))
+        server.isReachable = isConnected
+        connectivity.setConnected(isConnected)
     }
 
     /// Ends all faults, lets pending work finish and records the final state of each process.
@@ -152,6 +159,7 @@ final class World: @unchecked Sendable {
         isCalm = true
         for power in powers.values { power.secure() }
         server.calmDown()
+        if !server.isReachable { setConnected(true) }
         history.add(.repairs)
         for (index, process) in processes.enumerated() where !process.power.isOn {
             let life = Life(process: process.life.process, number: process.life.number + 1)

@@ -1,0 +1,92 @@
+import Martlet
+
+/// What a user of the library may combine with calls and sign-ins. A useful fuzzer reaches each in many schedules.
+enum Feature: Int, CaseIterable {
+    case signed, recovered, refresherCalls, ignoredCancellation, guests, cookies, kept, users, plain, emptied, slots
+    case savedTokens, hangs, outages
+
+    var text: String {
+        switch self {
+        case .signed: "requests of other clients"
+        case .recovered: "recovered by such clients"
+        case .refresherCalls: "refreshers that make calls"
+        case .ignoredCancellation: "cancellations ignored"
+        case .guests: "guests registered"
+        case .cookies: "cookies of a user"
+        case .kept: "responses kept or joined"
+        case .users: "two users of a client"
+        case .plain: "clients without a manager"
+        case .emptied: "clients emptied"
+        case .slots: "slots, hooks, short tokens"
+        case .savedTokens: "only saved tokens"
+        case .hangs: "silent token endpoints"
+        case .outages: "outages of the network"
+        }
+    }
+
+    /// The features that a schedule has reached.
+    static func reached(in world: World) -> Set<Feature> {
+        var reader = Reader()
+        for entry in world.history.entries { reader.read(entry.what) }
+        let script = world.script
+        if script.slots != nil, script.interceptor != .none, script.lifetime ?? 3600 <= 60 {
+            reader.reached.insert(.slots)
+        }
+        if script.requiresSavedTokens, reader.hasRefreshed { reader.reached.insert(.savedTokens) }
+        if reader.contents > reader.sharedRequests { reader.reached.insert(.kept) }
+        if reader.users.values.contains(where: { $0.count > 1 }) { reader.reached.insert(.users) }
+        return reader.reached
+    }
+
+    /// Reads the history of a schedule.
+    private struct Reader {
+        var reached: Set<Feature> = []
+        var hasRefreshed = false
+        var contents = 0
+        var sharedRequests = 0
+        var users: [Life: Set<Int>] = [:]
+        private var signedCalls: [Int: Int] = [:]
+        private var abandoned: Set<Int> = []
+
+        init() {}
+
+        mutating func read(_ occurrence: Occurrence) {
+            switch occurrence {
+            case .asks(_, let call, let caller, let kind, _): read(kind, call, isAutomatic: caller == 0)
+            case .request(let exchange): read(exchange)
+            case .returns(_, _, .content): contents += 1
+            case .commits: hasRefreshed = true
+            case .abandons(let send): abandoned.insert(send)
+            case .delivers(let send) where abandoned.contains(send): reached.insert(.ignoredCancellation)
+            case .breaks(_, let reason, _) where reason.contains("never"): reached.insert(.hangs)
+            case .plainRequest: reached.insert(.plain)
+            case .empties: reached.insert(.emptied)
+            case .connects(false): reached.insert(.outages)
+            default: break
+            }
+        }
+
+        private mutating func read(_ kind: CallKind, _ call: Int, isAutomatic: Bool) {
+            switch kind {
+            case .request(let plan) where plan.kind == .signed:
+                signedCalls[call] = 0
+                reached.insert(.signed)
+            case .request(let plan) where plan.kind == .refresher: reached.insert(.refresherCalls)
+            case .login where isAutomatic: reached.insert(.guests)
+            default: break
+            }
+        }
+
+        private mutating func read(_ exchange: Exchange) {
+            if exchange.cookie ?? 0 > 0 { reached.insert(.cookies) }
+            if exchange.call < 0 {
+                sharedRequests += 1
+                users[exchange.life, default: []].insert(exchange.token?.family ?? 0)
+            }
+            if let count = signedCalls[exchange.call] {
+                signedCalls[exchange.call] = count + 1
+                if count > 0 { reached.insert(.recovered) }
+            }
+        }
+    }
+}

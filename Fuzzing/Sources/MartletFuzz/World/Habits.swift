@@ -1,0 +1,84 @@
+import Martlet
+import MartletTesting
+
+/// What the app of a schedule uses beside calls and sign-ins.
+struct Habits: Sendable {
+    /// Callers with steps of their own.
+    enum Kind: Sendable, CaseIterable {
+        /// The app signs requests for another HTTP client.
+        case signing
+        /// Calls that need a session register a guest if there is none.
+        case guests
+        /// The client keeps cookies and responses, and joins identical calls.
+        case keeping
+        /// A client without a manager does so, too.
+        case plain
+    }
+
+    var kinds: [Kind]
+    /// Whether the refresher makes a call with the app's client.
+    var refresherCalls: Bool
+    /// Whether the token endpoint often does not respond.
+    var hangs: Bool
+    /// Whether the network comes and goes.
+    var hasOutages: Bool
+    /// How long calls wait for a network.
+    var connectivityTimeout: Duration?
+    /// Whether an interceptor adds the credentials of the client without a manager, and not the endpoint.
+    var interceptorAuthorizes: Bool
+
+    var registersGuests: Bool { kinds.contains(.guests) }
+    var keepsResponses: Bool { kinds.contains(.keeping) }
+
+    init(_ dice: inout SeededGenerator) {
+        // About every second schedule has none, so that the engine by itself is tried as often as before.
+        let isBusy = dice.isTrue(inPercent: 55)
+        kinds = isBusy ? Kind.allCases.filter { _ in dice.isTrue(inPercent: 18) } : []
+        refresherCalls = isBusy && dice.isTrue(inPercent: 18)
+        hangs = isBusy && dice.isTrue(inPercent: 16)
+        hasOutages = isBusy && dice.isTrue(inPercent: 18)
+        connectivityTimeout = dice.isTrue(inPercent: 60) ? dice.pick([.seconds(5), .seconds(60)]) : nil
+        interceptorAuthorizes = dice.isTrue(inPercent: 50)
+    }
+}
+
+extension Habits.Kind {
+    /// A step of a caller.
+    func step(_ dice: inout SeededGenerator) -> Script.Step.What {
+        switch self {
+        case .signing: .signed(dice.pick([.required, .ifSignedIn]))
+        case .guests:
+            switch dice.number(below: 5) {
+            case 0: .upgrade
+            case 1: .signOut
+            default: .request(RequestPlan(authentication: dice.pick([.required, .required, .ifSignedIn])))
+            }
+        case .keeping: .shared(Resource(&dice))
+        case .plain:
+            dice.isTrue(inPercent: 25)
+                ? .empty : .plain(Resource(&dice), credential: 1 + dice.number(below: 2))
+        }
+    }
+}
+
+/// A resource that all callers read. How it may be kept depends on its number.
+struct Resource: Sendable, Hashable {
+    /// How long a response may be used without asking, and after that.
+    enum Freshness: Sendable, CaseIterable { case aMinute, afterAsking, afterFailures, never }
+
+    var freshness: Freshness
+    var authentication: AuthenticationRequirement
+
+    init(_ dice: inout SeededGenerator) {
+        freshness = dice.pick(Freshness.allCases)
+        authentication = dice.pick([.required, .ifSignedIn, .ifSignedIn, .none])
+    }
+
+    init?(number: Int) {
+        guard Freshness.allCases.indices.contains(number) else { return nil }
+        freshness = Freshness.allCases[number]
+        authentication = .ifSignedIn
+    }
+
+    var number: Int { Freshness.allCases.firstIndex(of: freshness) ?? 0 }
+}
