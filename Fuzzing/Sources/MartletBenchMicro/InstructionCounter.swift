@@ -20,9 +20,9 @@ struct InstructionCounter {
     }
 
     /// The start of the process is in both counts, and so not in their difference.
-    func instructions(of step: String) throws -> Int {
-        let (short, long) = (100, 600)
-        return try (total(step, long) - total(step, short)) / (long - short)
+    func instructions(of step: Step) throws -> Int {
+        let (short, long) = step.counted
+        return try (total(step.name, long) - total(step.name, short)) / (long - short)
     }
 
     private func total(_ step: String, _ repetitions: Int) throws -> Int {

@@ -23,7 +23,7 @@ struct Measurement: Sendable {
         print("step".padded(48) + "ns".leading(10) + "instructions".leading(14))
         for step in try await Step.all() {
             let time = try await nanoseconds(step)
-            let count = try counter.map { try "\($0.instructions(of: step.name))" } ?? ""
+            let count = try counter.map { try "\($0.instructions(of: step))" } ?? ""
             print(step.name.padded(48) + String(format: "%.0f", time).leading(10) + count.leading(14))
         }
     }

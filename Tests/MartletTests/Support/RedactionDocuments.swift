@@ -55,13 +55,20 @@ struct RedactionDocuments {
     }
 
     private mutating func secretMember() -> String {
-        switch dice.number(below: 5) {
+        switch dice.number(below: 7) {
         case 0: member(secretName(), list([quoted(secret), quoted(harmlessWord())]))
         case 1: member(pick(["password", "client_secret"]), object([member(harmlessName(), quoted(secret))]))
         // An object with the name of a token has names of its own inside.
         case 2: member(pick(["token", "accessToken"]), object([member("value", quoted(secret))]))
+        case 3: member("token", object([member(pick(["access", "current"]), quoted(secret))]))
+        case 4:
+            member("item", object(shuffled([member("name", quoted(secretName())), member("value", quoted(secret))])))
         default: member(secretName(), quoted(secret))
         }
+    }
+
+    private mutating func shuffled(_ pair: [String]) -> [String] {
+        dice.isTrue(inPercent: 50) ? pair : pair.reversed()
     }
 
     private mutating func object(_ members: [String]) -> String {
@@ -124,6 +131,9 @@ struct RedactionDocuments {
             text =
                 "<\(prefix)user\(space())\(secretName())\(blank())=\(blank())\(mark)\(escaped(secret))\(mark) page='3'>x"
                 + "</\(prefix)user>"
+        } else if dice.isTrue(inPercent: 30) {
+            let attribute = "\(pick(["key", "name"]))=\"\(secretName())\""
+            text = "<\(prefix)entry\(space())\(attribute)\(blank())>\(blank())\(content())</\(prefix)entry>"
         } else {
             let name = prefix + secretName()
             let attribute = dice.isTrue(inPercent: 40) ? space() + "Type=\"a:b#c\"" : ""

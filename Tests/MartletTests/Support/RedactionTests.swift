@@ -164,12 +164,128 @@ struct RedactionTests {
         #expect(Redaction.redact(redacted) == redacted)
     }
 
+    @Test(
+        "a value is masked, whatever a language or a library writes around it",
+        arguments: [
+            (#"["password": Optional("a hunter3"), "page": 3]"#, #"["password": <redacted>, "page": 3]"#),
+            ("{'password': b'a hunter3', 'page': 3}", "{'password': <redacted>, 'page': 3}"),
+            (#"{"password":@"a hunter3","page":3}"#, #"{"password":<redacted>,"page":3}"#),
+            (#"{"password":new String("a hunter3"),"page":3}"#, #"{"password":<redacted>,"page":3}"#),
+            (
+                #"[AnyHashable("password"): "a hunter3", "page": 3]"#,
+                #"[AnyHashable("password"): "<redacted>", "page": 3]"#
+            ),
+            (#"let password: String = "a hunter3""#, "let password: <redacted>"),
+            ("[\"password\"]=>\n  string(9) \"a hunter3\"\n}", "[\"password\"]=>\n  <redacted>\n}"),
+            ("{\n  \"secret\" =     (\n    hunter3\n  );\n}", "{\n  \"secret\" =     <redacted>;\n}"),
+            (#"{"vault/password":"a hunter3","page":3}"#, #"{"vault/password":"<redacted>","page":3}"#),
+            ("password[]=hunter3&page=3", "password[]=<redacted>&page=3"),
+            ("password[0]=hunter3&page=3", "password[0]=<redacted>&page=3"),
+            ("user[password][]=hunter3&page=3", "user[password][]=<redacted>&page=3"),
+            ("user[password][first]=hunter3&page=3", "user[password][first]=<redacted>&page=3"),
+            ("pin%5B%5D=hunter3&page=3", "pin%5B%5D=<redacted>&page=3"),
+            ("Location: //ada:hunter3@h/x", "Location: //<redacted>@h/x"),
+            (#"{"url":"\/\/ada:hunter3@h\/x"}"#, #"{"url":"\/\/<redacted>@h\/x"}"#),
+            ("X-Signature: hunter3\nHost: h", "X-Signature: <redacted>\nHost: h"),
+            ("X-Session: hunter3\nHost: h", "X-Session: <redacted>\nHost: h"),
+            (
+                #"{"X-Auth-User":"hunter3","Foo-Key":"hunter3","session":"hunter3","page":3}"#,
+                #"{"X-Auth-User":"<redacted>","Foo-Key":"<redacted>","session":"<redacted>","page":3}"#
+            ),
+        ])
+    func notations(text: String, redacted: String) {
+        #expect(Redaction.redact(text) == redacted)
+        #expect(Redaction.redact(redacted) == redacted)
+    }
+
+    @Test(
+        "a value is masked because of the object, the tag or the element around it",
+        arguments: [
+            (
+                #"{"token":{"access":"hunter3","expires_in":3600,"kind":"x"},"page":"3"}"#,
+                #"{"token":{"access":"<redacted>","expires_in":3600,"kind":"x"},"page":"3"}"#
+            ),
+            (
+                #"{"session":{"id":"hunter3","user":"Ada"},"id":"3"}"#,
+                #"{"session":{"id":"<redacted>","user":"Ada"},"id":"3"}"#
+            ),
+            (#"{"tokens":{"a":"hunter3"},"page":"3"}"#, #"{"tokens":{"a":"<redacted>"},"page":"3"}"#),
+            (#"{"tokens":[{"a":"hunter3"}],"page":"3"}"#, #"{"tokens":[{"a":"<redacted>"}],"page":"3"}"#),
+            (#"{"refreshTokens":["hunter3"],"page":3}"#, #"{"refreshTokens":<redacted>,"page":3}"#),
+            (#"{"secrets":{"db":"hunter3"},"page":3}"#, #"{"secrets":<redacted>,"page":3}"#),
+            (
+                #"{"name":"password","type":"x","value":"hunter3"},{"name":"page","value":"3"}"#,
+                #"{"name":"password","type":"x","value":"<redacted>"},{"name":"page","value":"3"}"#
+            ),
+            (
+                #"{"value":"hunter3","x":{"a":[1]},"name":"password"},{"value":"3"}"#,
+                #"{"value":"<redacted>","x":{"a":[1]},"name":"password"},{"value":"3"}"#
+            ),
+            (
+                #"{"key":"password","oldValue":"hunter3","newValue":"hunter3"}"#,
+                #"{"key":"password","oldValue":"<redacted>","newValue":"<redacted>"}"#
+            ),
+            (
+                #"{"a":"{\"name\":\"pin\",\"x\":1,\"value\":\"a hunter3\"}","value":"3"}"#,
+                #"{"a":"{\"name\":\"pin\",\"x\":1,\"value\":\"<redacted>\"}","value":"3"}"#
+            ),
+            (
+                #"{"name":"password","html":"<b>x</b>","value":"hunter3"}"#,
+                #"{"name":"password","html":"<b>x</b>","value":"<redacted>"}"#
+            ),
+            (
+                #"{"name":"password","x":{"name":"pin","value":"hunter3"},"value":"hunter3"}"#,
+                #"{"name":"password","x":{"name":"pin","value":"<redacted>"},"value":"<redacted>"}"#
+            ),
+            (
+                "- name: DB_PASSWORD\n  value: hunter3\n- name: page\n  value: 3",
+                "- name: DB_PASSWORD\n  value: <redacted>\n- name: page\n  value: 3"
+            ),
+            (
+                #"<input name="password" id="x" value="hunter3"><b value="3">"#,
+                #"<input name="password" id="x" value="<redacted>"><b value="3">"#
+            ),
+            (#"<input value="hunter3" name="password">"#, #"<input value="<redacted>" name="password">"#),
+            (#"<meta name="csrf-token" content="hunter3">"#, #"<meta name="csrf-token" content="<redacted>">"#),
+            (#"<password value="a hunter3"/><page value="3"/>"#, #"<password value="<redacted>"/><page value="3"/>"#),
+            (#"<entry key="password">hunter3</entry><b>3</b>"#, #"<entry key="password"><redacted></entry><b>3</b>"#),
+            (#"<param name="password">hunter3</param>"#, #"<param name="password"><redacted></param>"#),
+            (
+                "<p><name>password</name><a>x</a><value>hunter3</value></p><p><value>3</value></p>",
+                "<p><name>password</name><a>x</a><value><redacted></value></p><p><value>3</value></p>"
+            ),
+            ("x<Password>hunter3", "x<Password><redacted>"),
+            ("<Password>.hunter3", "<Password><redacted>"),
+            (#"<Password>"hunter3""#, "<Password><redacted>"),
+        ])
+    func surroundingNames(text: String, redacted: String) {
+        #expect(Redaction.redact(text) == redacted)
+        #expect(Redaction.redact(redacted) == redacted)
+    }
+
+    @Test("a quoted text that does not end on its line is masked with what has been read")
+    func unclosedFieldText() {
+        #expect(Redaction.redact("password: 'x\ny hunter3\nz'=hunter3\npage: 3") == "password: <redacted>\npage: 3")
+    }
+
+    @Test("the user of a URL without a scheme is masked")
+    func authorities() {
+        #expect(Redaction.redactURL("//ada:hunter3@h/x?a=b") == "//<redacted>@h/x?a=b")
+        #expect(Redaction.redactFieldValue("//ada:hunter3@h/x") == "//<redacted>@h/x")
+        #expect(Redaction.redactURL("//h/x@y") == "//h/x@y")
+    }
+
     @Test("a form's values are masked with their blanks and pluses")
     func forms() {
         let form = "password=a%20b+c&next=1&user%5Bpassword%5D=d&sid=e"
         #expect(
             Redaction.redactForm(form[...]) == "password=<redacted>&next=1&user%5Bpassword%5D=<redacted>&sid=<redacted>"
         )
+        let names = "pin%5B%5D=a&user%5Bpin%5D%5Ba%5D=b&vault%2Fsecret=c&refresh_tokens=d&max_tokens=5"
+        #expect(
+            Redaction.redactForm(names[...])
+                == "pin%5B%5D=<redacted>&user%5Bpin%5D%5Ba%5D=<redacted>&vault%2Fsecret=<redacted>"
+                + "&refresh_tokens=<redacted>&max_tokens=5")
     }
 
     @Test(
@@ -206,6 +322,13 @@ struct RedactionTests {
             "Grüße aus Köln, 你好, 👩‍🚀!", "", " ", ":=\"'\\", "://", "https://example.com/@ada", "mail ada@example.com",
             "secret", "password:", "token=", "Bearer", "Bearer ", "the bearer token is missing",
             "ConnectionPoolTimeoutErrorDescription",
+            "the background session: com.example.app is gone", #"{"total_tokens":42,"tokens":3,"secrets":2}"#,
+            "X-RateLimit-Remaining-Tokens: 149984", #"{"usage":"login <user> <password>","page":3}"#,
+            "the <password>'s length", "an Optional<Token>.none",
+            #"{"fields":["password"],"value":"3"}"#, #"{"field":"password","message":"is too short"}"#,
+            #"The "password" field, value: 3"#, #"<input name="password"><b>3</b>"#, "// see ada@example.com",
+            "<p>a wrong password</p><b>1</b><value>3</value>",
+            #"{"token":{"scope":"a: b","expiresAt":"c"},"page":"3"}"#,
         ])
     func ordinaryTexts(text: String) {
         #expect(Redaction.redact(text) == text)
@@ -229,6 +352,7 @@ struct RedactionTests {
             ("ETag", false), ("WWW-Authenticate", false), ("X-Request-ID", false), ("Retry-After", false),
             ("X-Correlation-Id", false), ("X-Trace-Id", false), ("Session-Count", false), ("X-Session-Count", false),
             ("X-Session-Timeout", false), ("Session-Expires", false), ("X-Side", false), ("Idempotent", false),
+            ("X-RateLimit-Remaining-Tokens", false),
         ])
     func headers(name: String, isSensitive: Bool) {
         #expect(Redaction.isSensitive(headerName: name) == isSensitive)

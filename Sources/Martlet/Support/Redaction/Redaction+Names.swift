@@ -6,35 +6,71 @@ extension Redaction {
         case authorization
         /// One or more pairs of a name and a value.
         case cookie
-        /// A token. An object with this name has names of its own inside.
+        /// A token.
         case token
+        /// A session, or its id. In prose, `session:` is followed by text.
+        case session
+        /// Several tokens, or their number.
+        case tokens
+        /// The name `tokens` alone: tokens, their number, or the words of a text.
+        case words
+        /// Several secrets, or their number.
+        case several
+        /// A member of a token's object with a name that is not known to be harmless.
+        case member
         case other
+
+        /// Whether an object with the name has names of its own inside.
+        var isObject: Bool {
+            switch self {
+            case .token, .session, .tokens, .words, .member: true
+            default: false
+            }
+        }
+
+        /// Whether a number after the name counts secrets or seconds, and is none itself.
+        var allowsNumber: Bool {
+            switch self {
+            case .tokens, .words, .several, .member: true
+            default: false
+            }
+        }
     }
 
     /// The parts of a name that decide whether it announces a secret.
     struct NameLetters {
         /// The letters, in lowercase, and digits of the name.
         var all: [UInt8] = []
+        /// The number of letters before the first separator.
+        var firstWord: Int?
         /// The index of the first letter after the last separator.
         var lastWord = 0
         /// The index of the first letter after the last dot, as in `user.pin`.
         var lastMember = 0
+        /// The last separator.
+        var separator: UInt8?
     }
 
     /// Whether the name of a header field announces a secret, such as a password, a token or the id of a session.
+    ///
+    /// Texts follow the same list, because a server may print its header fields.
     static func isSensitive(headerName: String) -> Bool {
-        let name = headerName.lowercased()
-        return namesSecret(name) || name.hasSuffix("-key") || name.hasPrefix("x-auth") || name.contains("secret")
-            || name.contains("signature") || namesSession(name)
+        switch kind(named: headerName) {
+        // As in `X-RateLimit-Remaining-Tokens`.
+        case nil, .tokens, .words: false
+        default: true
+        }
     }
 
-    /// Whether a name announces a secret: `password`, `new_password`, `accessToken`, `X-Api-Key`, `session_id`.
-    static func namesSecret(_ name: String) -> Bool {
-        // A path that ends in `/token` is followed by a status or a reason, not by a token.
-        guard !name.utf8.contains(UInt8(ascii: "/")) else { return false }
-        var letters = NameLetters()
-        for byte in name.utf8 { letters.append(byte) }
-        return kind(of: letters) != nil
+    /// The kind of secret that a name announces: `password`, `accessToken`, `X-Api-Key`, `user[pin][]`, `vault/secret`.
+    static func kind(named name: String) -> SecretKind? {
+        let name = name.utf8.split(separator: UInt8(ascii: "/")).last ?? Substring(name).utf8[...]
+        for part in name.split(whereSeparator: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) {
+            var letters = NameLetters()
+            for byte in part { letters.append(byte) }
+            if let kind = kind(of: letters) { return kind }
+        }
+        return nil
     }
 
     /// The kind of secret that a name announces; `nil` for a harmless name.
@@ -43,10 +79,10 @@ extension Redaction {
         guard letters.count >= 3, let last = letters.last else { return nil }
         let isNumbered = last.isDigit
         let stem = isNumbered ? letters[..<((letters.lastIndex { !$0.isDigit } ?? -1) + 1)] : letters
-        if let end = stem.last,
-            let suffix = secretSuffixes[end]?.first(where: { stem.suffix($0.letters.count).elementsEqual($0.letters) })
-        {
-            return suffix.kind
+        if let kind = kind(ofSuffix: stem) { return kind }
+        if stem.last == UInt8(ascii: "s"), let kind = kind(ofSuffix: stem.dropLast()) {
+            if kind != .token { return .several }
+            return letters.count == 6 ? .words : .tokens
         }
         if secretNames.contains(where: { letters.elementsEqual($0) || letters[name.lastMember...].elementsEqual($0) })
             || letters[name.lastWord...].elementsEqual(sessionAbbreviation)
@@ -54,19 +90,28 @@ extension Redaction {
         {
             return .other
         }
-        return nil
+        return kind(ofField: name)
+    }
+
+    private static func kind(ofSuffix letters: ArraySlice<UInt8>) -> SecretKind? {
+        guard let end = letters.last, let suffixes = secretSuffixes[end] else { return nil }
+        return suffixes.first { letters.suffix($0.letters.count).elementsEqual($0.letters) }?.kind
+    }
+
+    /// The kind of secret that the words of a name announce, as in the names of header fields: `X-Session`, `Foo-Key`.
+    private static func kind(ofField name: NameLetters) -> SecretKind? {
+        let last = name.all[name.lastWord...]
+        if last.elementsEqual(session) { return name.lastWord == 0 ? .session : .token }
+        if name.separator == UInt8(ascii: "-"), last.elementsEqual(key) { return .other }
+        guard name.firstWord == 1, name.all.first == UInt8(ascii: "x") else { return nil }
+        let rest = name.all[1...]
+        if rest.starts(with: authentication) { return .other }
+        guard rest.starts(with: session) else { return nil }
+        return harmlessSessionWords.contains(String(decoding: last, as: UTF8.self)) ? nil : .other
     }
 
     /// The schemes of an `Authorization` field, which are not secret.
     static let schemes = ["bearer", "basic", "dpop", "digest"].map { Array($0.utf8) }
-
-    /// Whether a header field, such as `X-Session`, holds the session itself and not, say, its age.
-    private static func namesSession(_ name: String) -> Bool {
-        let words = name.split { !$0.isLetter && !$0.isNumber }
-        guard let last = words.last else { return false }
-        if last == "session" { return true }
-        return name.hasPrefix("x-session") && !harmlessSessionWords.contains(String(last))
-    }
 
     /// The ends of names that announce a secret, by their last letter.
     private static let secretSuffixes: [UInt8: [(letters: [UInt8], kind: SecretKind)]] = {
@@ -82,8 +127,13 @@ extension Redaction {
     private static let secretNames = ["bearer", "dpop", "pin", "pass"].map { Array($0.utf8) }
 
     /// Parts of names that announce a secret anywhere in a name.
-    private static let secretStems = ["password", "passwd", "passphrase", "csrf", "xsrf"].map { Array($0.utf8) }
+    private static let secretStems = [
+        "password", "passwd", "passphrase", "csrf", "xsrf", "secret", "signature",
+    ].map { Array($0.utf8) }
 
+    private static let session = Array("session".utf8)
+    private static let key = Array("key".utf8)
+    private static let authentication = Array("auth".utf8)
     private static let sessionAbbreviation = Array("sid".utf8)
 
     private static let harmlessSessionWords: Set<String> = [
@@ -99,14 +149,16 @@ extension Redaction.NameLetters {
         if byte.isLetter || byte.isDigit {
             all.append(byte.lowercased)
         } else {
+            if firstWord == nil { firstWord = all.count }
             lastWord = all.count
+            separator = byte
             if byte == UInt8(ascii: ".") { lastMember = all.count }
         }
     }
 
     mutating func removeAll() {
         all.removeAll(keepingCapacity: true)
-        (lastWord, lastMember) = (0, 0)
+        (firstWord, lastWord, lastMember, separator) = (nil, 0, 0, nil)
     }
 }
 

@@ -6,19 +6,26 @@
 
 /// Redaction of the parts of a request. Percent-encoded text is examined in its decoded form.
 extension Redaction {
-    /// Redacts an absolute URL, or a path with its query.
+    /// Redacts an absolute URL, one without a scheme, or a path with its query.
     static func redactURL(_ url: String) -> String {
         var steps = 0
         return redactURL(url, steps: &steps)
     }
 
     static func redactURL(_ url: String, steps: inout Int) -> String {
-        guard let scheme = url.firstRange(of: "://"), !url[..<scheme.lowerBound].contains(where: { "/?#".contains($0) })
-        else { return redactTarget(url, steps: &steps) }
-        let rest = url[scheme.upperBound...]
+        guard let start = startOfAuthority(in: url) else { return redactTarget(url, steps: &steps) }
+        let rest = url[start...]
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
-        return url[..<scheme.upperBound] + redactAuthority(String(rest[..<end]))
+        return url[..<start] + redactAuthority(String(rest[..<end]))
             + redactTarget(String(rest[end...]), steps: &steps)
+    }
+
+    /// The index after `://`, or after `//` at the start; `nil` in a path.
+    private static func startOfAuthority(in url: String) -> String.Index? {
+        if url.hasPrefix("//") { return url.index(url.startIndex, offsetBy: 2) }
+        guard let scheme = url.firstRange(of: "://"), !url[..<scheme.lowerBound].contains(where: { "/?#".contains($0) })
+        else { return nil }
+        return scheme.upperBound
     }
 
     /// Masks the user name and password before a host.
@@ -99,7 +106,7 @@ extension Redaction {
 
     private static func isSecret(_ encoded: Substring, named name: String, steps: inout Int) -> Bool {
         guard !encoded.isEmpty else { return false }
-        if namesSecret(name) || isSensitive(headerName: name) { return true }
+        if let kind = kind(named: name), !(kind.allowsNumber && encoded.utf8.allSatisfy(\.isDigit)) { return true }
         // A plus is a space in form encoding, and a Base64 character if the token was not encoded.
         let readings = [decoded(encoded), PercentEncoding.decode(String(encoded))]
         // A UUID in a field that is not an id may be a code, and is masked.

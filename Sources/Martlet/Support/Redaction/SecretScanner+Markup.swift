@@ -8,6 +8,8 @@ extension SecretScanner {
         let bracket: Symbol
         /// Whether the element contains a secret.
         var isSecret: Bool
+        /// Whether an attribute names the element's content, as in `<entry key="password">`.
+        var namesSecret = false
         /// Whether a word precedes the tag, which could then be the parameter of a generic type: `Array<Token>`.
         var followsWord = false
 
@@ -29,14 +31,15 @@ extension SecretScanner {
         // The mark of curl for a received header field.
         line.isAtStart = wasAtStart && symbol.length == 1 && byte(at: index) == UInt8(ascii: " ")
         let (name, end) = elementName(at: index)
-        guard !name.isEmpty else { return }
+        guard !name.isEmpty else { return countElements(endOfSlash(at: index) == nil ? 0 : -1) }
+        countElements(1)
         var letters = Redaction.NameLetters()
         for byte in name { letters.append(byte) }
         steps += name.count
         let next = self.symbol(at: end).byte
         // `<password: x>` is no element.
         let isSecret =
-            Redaction.kind(of: letters) != nil
+            (Redaction.kind(of: letters) != nil || elementPair != nil && Self.isValueName(letters.all))
             && (next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || next.isBlank)
             && separator(after: end) == nil
         // A bracket within an attribute's value does not end the tag.
@@ -50,8 +53,10 @@ extension SecretScanner {
         index += symbol.length
         guard let tag, tag.matches(symbol) else { return }
         self.tag = nil
+        leaveTag()
+        if isEmpty { countElements(-1) }
         line.isAtStart = false
-        if tag.isSecret, !isEmpty { maskContent(of: tag) }
+        if tag.isSecret || tag.namesSecret, !isEmpty { maskContent(of: tag) }
     }
 
     /// Masks the text from the index to the closing tag of the element, with all markup in it.
@@ -59,17 +64,28 @@ extension SecretScanner {
         let start = index
         // A search for a tag that is not in the text would read the whole rest for each such element.
         let isClosed = lastClosing(of: tag.name).map { $0 >= start } ?? false
-        guard isClosed || !tag.followsWord && !isPlaceholder(before: start) else { return }
+        let mayBeCut = tag.isSecret || !Self.voidElements.contains { $0.elementsEqual(tag.name) }
+        guard isClosed || mayBeCut && !isPlaceholder(tag, before: start) else { return }
         let end = isClosed ? endOfElement(tag, from: start) : bytes.count
         maskUnlessLiteral(start..<end)
     }
 
-    /// Whether a tag that is never closed stands in prose, as in `login <user> <password>`, and does not start an element
-    /// whose rest is cut off.
-    private mutating func isPlaceholder(before start: Int) -> Bool {
-        guard start < bytes.count else { return true }
-        let next = symbol(at: start).byte
-        return next == UInt8(ascii: " ") || next.isQuote || ".,;:)]>".utf8.contains(next)
+    /// Whether a tag that is never closed stands in prose or code, as in `login <user> <password>` and `Array<Token>()`,
+    /// and does not start an element whose rest is cut off. White space and marks follow it there, and no word.
+    private mutating func isPlaceholder(_ tag: Tag, before start: Int) -> Bool {
+        var index = start
+        while index < bytes.count {
+            let symbol = symbol(at: index)
+            let byte = symbol.byte
+            if byte.isBlank { return byte == 32 || index > start || tag.followsWord }
+            if tag.followsWord, ".(?!{".utf8.contains(byte) { return true }
+            if let quote = quotes.last, quote.mark == byte, symbol.level <= quote.level { return true }
+            guard byte.isQuote || ".,;:)]>}".utf8.contains(byte) else { return false }
+            index += symbol.length
+            // As in `the <password>'s length`.
+            if byte == UInt8(ascii: "'"), self.byte(at: index) == UInt8(ascii: "s") { return !isWord(at: index + 1) }
+        }
+        return true
     }
 
     /// The index of the closing tag; the end of the text if there is none.
@@ -202,6 +218,9 @@ extension SecretScanner {
     mutating func isClosingTag(_ symbol: Symbol, at index: Int) -> Bool {
         symbol.byte == UInt8(ascii: "<") && symbol.depth == 0 && endOfSlash(at: index + symbol.length) != nil
     }
+
+    /// Elements of HTML without a closing tag.
+    private static let voidElements = ["input", "meta", "param", "link", "img"].map { Array($0.utf8) }
 
     private static let valueElements = ["string", "value", "data", "td", "dd"].map { Array($0.utf8) }
 }

@@ -13,115 +13,175 @@ extension SecretScanner {
         var hasLineBreak = false
         /// The element that contains the value.
         var element: Tag?
+
+        /// Whether a byte may be a part of the separator: an emphasis, or a parenthesis as in `AnyHashable("password"): "…"`.
+        func allows(_ byte: UInt8) -> Bool {
+            "\\*`".utf8.contains(byte) || byte == UInt8(ascii: ")") && mark == 0 && nameQuote != nil
+        }
     }
 
     /// Masks the value of the name that ends at the index.
     mutating func maskValue(of name: Name) {
-        guard let separator = separator(after: index), separator.end < bytes.count,
-            !(name.isPath && separator.mark == UInt8(ascii: ":"))
-        else { return }
+        guard let separator = separator(after: index) else {
+            if name.kind != .member, name.kind != .words { notePair(of: name) }
+            return
+        }
         let start = separator.end
-        let first = symbol(at: start)
+        guard start < bytes.count, announcesValue(name, separator) else { return }
         if let element = separator.element { return mask(start..<endOfElement(element, from: start), after: start) }
+        let first = symbol(at: start)
         let isField = separator.nameQuote == nil && startsField(name, separator)
+        let quote = separator.nameQuote
         switch first.byte {
         case let byte where byte.isQuote:
-            let content = start + first.length
-            let end = endOfText(first, from: content)
-            if isField, end < bytes.count, !endsValue(at: end + symbol(at: end).length) {
-                mask(start..<endOfField(name, start), after: start)
-            } else {
-                mask(content..<end, after: content)
-            }
-        case UInt8(ascii: "{") where name.kind == .token:
+            maskText(of: name, from: start, isField: isField)
+        case UInt8(ascii: "{") where name.kind.isObject:
             // The values in the object have names of their own.
             pass(to: start)
             enterTokenObject()
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            var end = endOfStructure(from: start, within: separator.nameQuote)
-            if !endsValue(at: end) { end = isField ? endOfField(name, start) : endOfWord(from: end) }
-            mask(start..<end, after: start)
+        case UInt8(ascii: "[") where name.kind == .words:
+            // Words of a text are harmless, and the objects in the list have names inside.
+            pass(to: start)
+            enterTokenObject()
+        case UInt8(ascii: "{"), UInt8(ascii: "["),
+            UInt8(ascii: "(") where first.byte != 40 || opensList(at: start):
+            maskStructure(of: name, from: start, isField: isField, within: quote)
         case UInt8(ascii: "<") where isMask(at: start) && endsValue(at: start + Redaction.mask.utf8.count):
             pass(to: start)
+        case _ where name.kind.allowsNumber && endOfNumber(from: start) != nil: pass(to: start)
         case UInt8(ascii: "<") where !isField && isWord(at: start + first.length) && !isMask(at: start):
             mask(start..<endOfMarkup(from: start), after: start)
-        case _ where separator.hasLineBreak && separator.nameQuote == nil:
+        case _ where separator.hasLineBreak && quote == nil:
             guard isContinuation(of: name, at: start) || isOnlyWord(from: start) else { return }
-            mask(start..<endOfField(name, start), after: start)
+            mask(start..<endOfField(name, from: start), after: start)
         case _ where isField:
             let content = name.kind == .authorization ? endOfScheme(from: start) : start
-            mask(content..<endOfField(name, start), after: content)
+            mask(content..<endOfField(name, from: start), after: content)
         default:
             maskWords(of: name, from: start, after: separator)
         }
     }
 
+    /// Whether a value follows a name and its separator, and not, say, a status or a sentence.
+    private mutating func announcesValue(_ name: Name, _ separator: Separator) -> Bool {
+        let isQuoted = separator.nameQuote != nil
+        let isPair = isQuoted || separator.mark == UInt8(ascii: "=")
+        if isPair { return name.kind != .member || isQuoted || quotes.count == tokenObject?.quotes }
+        if name.isPath { return false }
+        switch name.kind {
+        case .member: return quotes.count == tokenObject?.quotes
+        case .session: return name.startsField
+        // A number or a word of a sentence may follow.
+        case .words: return "[{\"'".utf8.contains(byte(at: separator.end))
+        default: return true
+        }
+    }
+
+    /// Masks a value in quotes.
+    private mutating func maskText(of name: Name, from start: Int, isField: Bool) {
+        pass(to: start)
+        let opening = symbol(at: start)
+        let content = start + opening.length
+        let end = endOfText(opening, from: content)
+        // The text up to `end` has been read, and so is masked: another name in it must not read it again.
+        if isField, end < bytes.count, !endsValue(at: end + symbol(at: end).length) {
+            mask(start..<endOfField(name, from: end), after: start)
+        } else {
+            mask(content..<end, after: content)
+        }
+    }
+
+    /// Masks a list or an object.
+    private mutating func maskStructure(of name: Name, from start: Int, isField: Bool, within quote: Quote?) {
+        pass(to: start)
+        var end = endOfStructure(from: start, within: quote)
+        if !endsValue(at: end) { end = isField ? endOfField(name, from: end) : endOfWord(from: end) }
+        mask(start..<end, after: start)
+    }
+
+    /// Whether a parenthesis opens a list of lines, as in the description of an `NSDictionary`.
+    private mutating func opensList(at start: Int) -> Bool {
+        let next = skipBlanks(from: start + 1, acrossLines: false)
+        return next < bytes.count && symbol(at: next).byte.isLineBreak
+    }
+
+    /// The index after a number that is a whole value; `nil` if there is another value.
+    private mutating func endOfNumber(from start: Int) -> Int? {
+        var index = start
+        while byte(at: index).isDigit || "-+.".utf8.contains(byte(at: index)) { index += 1 }
+        return index > start && (endsValue(at: index) || symbol(at: index).byte.isBlank) ? index : nil
+    }
+
     /// Reads what separates a name from its value: quotes, white space, marks and the end of an element.
-    ///
-    /// - Parameter allowsPair: Whether the value may have a name of its own, as in `"name": "password", "value": "…"`.
-    mutating func separator(after start: Int, allowsPair: Bool = true) -> Separator? {
+    mutating func separator(after start: Int) -> Separator? {
         var separator = Separator(end: start, mark: 0)
         var isIndexed = false
-        while separator.end < bytes.count {
+        scan: while separator.end < bytes.count {
             let symbol = symbol(at: separator.end)
-            let byte = symbol.byte
-            if separator.mark == 0, byte == UInt8(ascii: "<") {
+            let hasMark = separator.mark != 0
+            switch symbol.byte {
+            case UInt8(ascii: "<") where !hasMark:
                 guard let end = endOfClosingTag(at: separator.end) else { return nil }
                 separator.end = skipBlanks(from: end)
-                if let (element, end) = valueTag(at: separator.end) {
-                    return Separator(end: end, mark: UInt8(ascii: "="), element: element)
-                }
-                continue
-            }
-            if byte.isQuote {
+                guard let (element, end) = valueTag(at: separator.end) else { continue }
+                return Separator(end: end, mark: UInt8(ascii: "="), element: element)
+            case let byte where byte.isQuote:
                 // The opening quote of the value: the next quote ends it, even if the value is empty.
-                if separator.mark != 0 { return separator }
+                if hasMark { return separator }
                 separator.nameQuote = Quote(mark: byte, level: symbol.level)
-            } else if byte == UInt8(ascii: ":") || byte == UInt8(ascii: "=") {
-                if isIndexed, byte == UInt8(ascii: ":") { return nil }
-                separator.mark = byte
-            } else if byte.isBlank {
+            case UInt8(ascii: ":"), UInt8(ascii: "="):
+                if isIndexed, separator.nameQuote == nil, symbol.byte == UInt8(ascii: ":") { return nil }
+                separator.mark = symbol.byte
+            case let byte where byte.isBlank:
                 separator.hasBlanks = true
-                if separator.mark != 0, byte.isLineBreak { separator.hasLineBreak = true }
-            } else if byte == UInt8(ascii: "]"), separator.mark == 0 {
-                // As in `user[password]=`.
+                if hasMark, byte.isLineBreak { separator.hasLineBreak = true }
+            // As in `user[password]=`.
+            case UInt8(ascii: "]") where !hasMark: isIndexed = true
+            case UInt8(ascii: "[") where !hasMark:
+                guard let end = endOfIndex(at: separator.end) else { return nil }
                 isIndexed = true
-            } else if byte == UInt8(ascii: ">"), separator.mark == UInt8(ascii: "="), tag == nil {
-                // As in `"password" => "…"`.
-                guard self.byte(at: separator.end - 1) == UInt8(ascii: "=") else { break }
-            } else if byte != UInt8(ascii: "\\"), byte != UInt8(ascii: "*"), byte != UInt8(ascii: "`") {
-                if allowsPair, separator.mark == 0, separator.nameQuote != nil { return pair(from: separator) }
-                break
+                separator.end = end
+                continue
+            // As in `"password" => "…"`.
+            case UInt8(ascii: ">") where separator.mark == UInt8(ascii: "=") && tag == nil:
+                guard byte(at: separator.end - 1) == UInt8(ascii: "=") else { break scan }
+            default:
+                guard separator.allows(symbol.byte) else { break scan }
             }
             separator.end += symbol.length
         }
         return separator.mark == 0 ? nil : separator
     }
 
-    /// The separator before the value of a pair: `"name": "password", "value": "…"`.
-    private mutating func pair(from name: Separator) -> Separator? {
-        var index = skipBlanks(from: name.end)
-        if byte(at: index) == UInt8(ascii: ",") { index = skipBlanks(from: index + 1) }
-        let quote = symbol(at: index)
-        if quote.byte.isQuote { index += quote.length }
-        guard starts(with: "value", at: index) || starts(with: "Value", at: index) else { return nil }
-        let end = index + 5
-        guard !isWord(at: end) else { return nil }
-        guard var separator = separator(after: end, allowsPair: false) else { return nil }
-        separator.nameQuote = separator.nameQuote ?? name.nameQuote
-        return separator
+    /// The index after an index of a name, as in `password[]` and `password[0]`; `nil` if there is other text.
+    ///
+    /// The name of another secret ends the search, because it starts its own.
+    private mutating func endOfIndex(at start: Int) -> Int? {
+        var letters = Redaction.NameLetters()
+        var index = start + 1
+        while byte(at: index).isTokenCharacter || byte(at: index).isQuote {
+            letters.append(bytes[index])
+            index += 1
+        }
+        guard byte(at: index) == UInt8(ascii: "]"), Redaction.kind(of: letters) == nil else { return nil }
+        return index + 1
     }
 
     /// Masks a range, unless its text says that there is no secret.
     mutating func maskUnlessLiteral(_ range: Range<Int>) {
         steps += range.count
-        var text = bytes[range].drop(while: \.isBlank)
-        while let last = text.last, last.isBlank { text.removeLast() }
-        guard !text.isEmpty, !Self.literals.contains(where: { text.elementsEqual($0) }) else {
+        guard !Self.isLiteral(bytes[range]) else {
             index = range.upperBound
             return
         }
         replace(range)
+    }
+
+    /// Whether a text says that there is no secret.
+    static func isLiteral(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var text = bytes.drop(while: \.isBlank)
+        while let last = text.last, last.isBlank { text.removeLast() }
+        return text.isEmpty || literals.contains { text.elementsEqual($0) }
     }
 
     private static let literals = ["null", "true", "false", "[]", "{}", Redaction.mask].map { Array($0.utf8) }
@@ -133,6 +193,7 @@ extension SecretScanner {
 
     /// Masks one word, or the words and pairs that belong to credentials and cookies.
     private mutating func maskWords(of name: Name, from start: Int, after separator: Separator) {
+        pass(to: start)
         var (content, end) = (start, endOfWord(from: start))
         if name.kind == .cookie {
             while let next = startOfPair(from: end) { end = endOfWord(from: next) }
@@ -141,8 +202,32 @@ extension SecretScanner {
             let next = skipBlanks(from: end, acrossLines: false)
             if name.kind == .authorization || scheme > start, next > end { end = endOfWord(from: next) }
             content = scheme
+            end = endOfMember(from: end, isQuoted: separator.nameQuote != nil)
         }
         mask(content..<max(end, content), after: content)
+    }
+
+    /// The end of a value that continues after a word, as in `string(9) "a b"`, `String = "a b"` and `new String("a b")`.
+    ///
+    /// After a name in quotes, it reaches to the next mark, because it is no prose.
+    private mutating func endOfMember(from start: Int, isQuoted: Bool) -> Int {
+        var end = start
+        while end < bytes.count {
+            var next = skipBlanks(from: end, acrossLines: false)
+            if next > end, byte(at: next) == UInt8(ascii: "=") { next = skipBlanks(from: next + 1, acrossLines: false) }
+            let first = symbol(at: next)
+            guard next > end, next < bytes.count, !first.byte.isBlank, !",;}])>&|<".utf8.contains(first.byte)
+            else { break }
+            if first.byte.isQuote {
+                if let quote = quotes.last, quote.mark == first.byte, first.level <= quote.level { break }
+                let last = endOfText(first, from: next + first.length)
+                end = last + (last < bytes.count ? symbol(at: last).length : 0)
+            } else {
+                guard isQuoted else { break }
+                end = endOfWord(from: next)
+            }
+        }
+        return end
     }
 
     /// The index after the name of a known scheme and the white space after it; `start` if there is none.
@@ -175,7 +260,7 @@ extension SecretScanner {
     }
 
     /// The end of a field's value: the end of its line, or that of the quoted text around it.
-    private mutating func endOfField(_ name: Name, _ start: Int) -> Int {
+    private mutating func endOfField(_ name: Name, from start: Int) -> Int {
         let quote = quotes.last
         var index = start
         while index < bytes.count {
@@ -305,6 +390,7 @@ extension SecretScanner {
     /// the whole text, if there is none.
     private mutating func endOfStructure(from start: Int, within quote: Quote?) -> Int {
         var (depth, text, index): (Int, Quote?, Int) = (0, nil, start)
+        let countsParentheses = byte(at: start) == UInt8(ascii: "(")
         while index < bytes.count {
             let symbol = symbol(at: index)
             if let quote, symbol.byte == quote.mark, symbol.level < quote.level { return index }
@@ -315,8 +401,10 @@ extension SecretScanner {
                     text = Quote(mark: symbol.byte, level: symbol.level)
                 }
             } else if text == nil {
-                if symbol.byte == UInt8(ascii: "{") || symbol.byte == UInt8(ascii: "[") { depth += 1 }
-                if symbol.byte == UInt8(ascii: "}") || symbol.byte == UInt8(ascii: "]") { depth -= 1 }
+                if "{[".utf8.contains(symbol.byte) { depth += 1 }
+                if "}]".utf8.contains(symbol.byte) { depth -= 1 }
+                if countsParentheses, symbol.byte == UInt8(ascii: "(") { depth += 1 }
+                if countsParentheses, symbol.byte == UInt8(ascii: ")") { depth -= 1 }
             }
             index += symbol.length
             if depth == 0 { return index }
@@ -349,12 +437,14 @@ extension SecretScanner {
             switch symbol.byte {
             case let byte where byte.isBlank && isBlank(symbol):
                 if depth == 0 || byte.isLineBreak { break scan }
-            case UInt8(ascii: "("):
-                depth += 1
+            case UInt8(ascii: "("): depth += 1
             case UInt8(ascii: ")"):
                 if depth > 0 { depth -= 1 } else { unmatched += 1 }
             case let byte where byte.isQuote:
-                if let quote = quotes.last, byte == quote.mark, symbol.level <= quote.level { break scan }
+                let isApostrophe = byte == UInt8(ascii: "'") && isWord(at: next)
+                if let quote = quotes.last, byte == quote.mark, symbol.level <= quote.level, !isApostrophe {
+                    break scan
+                }
                 if opensText(symbol, at: index) {
                     let end = endOfText(symbol, from: next)
                     index = end + (end < bytes.count ? self.symbol(at: end).length : 0)
@@ -373,8 +463,14 @@ extension SecretScanner {
             }
             index = next
         }
-        // Marks at the end belong to the sentence or to the object around the value.
-        while index > start {
+        return endWithoutMarks(start..<index, unmatched: unmatched)
+    }
+
+    /// The end of a word without the marks that belong to the sentence or to the object around it.
+    /// - Parameter unmatched: The number of closing parentheses in the word that it does not open.
+    private mutating func endWithoutMarks(_ word: Range<Int>, unmatched: Int) -> Int {
+        var (index, unmatched) = (word.upperBound, unmatched)
+        while index > word.lowerBound {
             let last = byte(at: index - 1)
             if last == UInt8(ascii: ")") { unmatched -= 1 }
             guard ",;]}>`".utf8.contains(last) || last == UInt8(ascii: ")") && unmatched >= 0,
@@ -388,8 +484,8 @@ extension SecretScanner {
     /// Whether a mark within a word opens a text, as in `Optional("…")` and `b'…'`.
     private mutating func opensText(_ symbol: Symbol, at index: Int) -> Bool {
         let last = byte(at: index - 1)
-        if "([{=:@".utf8.contains(last) { return true }
-        return "bBuUrRfF".utf8.contains(last) && !isWord(at: index - 2)
+        if "([{=:@#$".utf8.contains(last) { return true }
+        return "bBuUrRfFLNq".utf8.contains(last) && !isWord(at: index - 2)
     }
 
     private mutating func endsWord(after index: Int) -> Bool {
@@ -422,11 +518,25 @@ extension SecretScanner {
     mutating func takeColon() {
         line.isAtStart = false
         index += 1
-        let slash = symbol(at: index)
-        let second = symbol(at: index + slash.length)
-        guard slash.byte == UInt8(ascii: "/"), second.byte == UInt8(ascii: "/") else { return }
-        index += slash.length + second.length
-        var (end, at): (Int, Int?) = (index, nil)
+        guard let start = endOfSlashes(at: index) else { return }
+        index = start
+        let (end, at) = authority(from: start)
+        if let at { maskUnlessLiteral(start..<at) }
+        if keepsPaths { takeHost(until: end) }
+    }
+
+    /// Masks the user name and password of a URL without a scheme, as in `//user:password@host`.
+    /// - Returns: Whether there are any.
+    mutating func masksUser(after start: Int) -> Bool {
+        guard let content = endOfSlashes(at: start), let at = authority(from: content).at else { return false }
+        line.isAtStart = false
+        maskUnlessLiteral(content..<at)
+        return true
+    }
+
+    /// The end of a URL's authority, and the index of the mark before its host.
+    private mutating func authority(from start: Int) -> (end: Int, at: Int?) {
+        var (end, at): (Int, Int?) = (start, nil)
         while end < bytes.count {
             if isMask(at: end) {
                 end += Redaction.mask.utf8.count
@@ -437,8 +547,15 @@ extension SecretScanner {
             if symbol.byte == UInt8(ascii: "@") { at = end }
             end += symbol.length
         }
-        if let at { maskUnlessLiteral(index..<at) }
-        if keepsPaths { takeHost(until: end) }
+        return (end, at)
+    }
+
+    /// The index after two slashes, which JSON may escape.
+    private mutating func endOfSlashes(at start: Int) -> Int? {
+        let slash = symbol(at: start)
+        guard slash.byte == UInt8(ascii: "/") else { return nil }
+        let second = symbol(at: start + slash.length)
+        return second.byte == slash.byte ? start + slash.length + second.length : nil
     }
 
     /// Consumes a host and a port, so that the path after them is read as a path.

@@ -2,8 +2,9 @@
 ///
 /// The text may be JSON, XML, a form, header fields, a URL, prose, or any of these inside another. So there is no
 /// document to parse: a run of token characters is a token, a name or a word, and what stands around a name decides
-/// which grammar its value follows. Values are in `SecretScanner+Values.swift`, elements in
-/// `SecretScanner+Markup.swift`, and escapes and entities in `SecretScanner+Characters.swift`.
+/// which grammar its value follows. Values are in `SecretScanner+Values.swift`, the members of objects in
+/// `SecretScanner+Members.swift`, elements in `SecretScanner+Markup.swift`, and escapes and entities in
+/// `SecretScanner+Characters.swift`.
 ///
 /// The time is linear in the length of the text. Each look ahead either consumes what it has read, or ends at the next
 /// place where another one could start.
@@ -19,9 +20,8 @@ struct SecretScanner {
     /// The number of bytes that were examined, a byte as often as it was.
     var steps = 0
     var index = 0
-    private var output: [UInt8] = []
-    /// The index after the bytes that `output` covers.
-    private var copied = 0
+    /// The ranges to replace, in the order of the text.
+    var replacements: [(range: Range<Int>, text: String)] = []
 
     var line = Line()
     /// The texts in quotes around the index, innermost last.
@@ -35,7 +35,19 @@ struct SecretScanner {
     /// The index after an escape such as `\t`, which could also be a backslash before a name: `C:\token`.
     private var escaped: (end: Int, letter: UInt8)?
     /// The objects around the index whose name is that of a token.
-    private var tokenObject: (depth: Int, quotes: Int)?
+    var tokenObject: Scope?
+    /// The object or the tag around the index in which the name of a secret is the value of a member, as in
+    /// `"name": "password"`.
+    var pair: Scope?
+    /// The kind of secret that the member of `pair` names.
+    var pairKind = Redaction.SecretKind.other
+    /// The index of the name of a value that directly follows the name of a secret.
+    var pairedValue: Int?
+    /// The number of elements that are open in the element around the index, in which an element has the name of a secret
+    /// as its text, as in `<name>password</name>`; `nil` if there is none.
+    var elementPair: Int?
+    /// A value in the object or the tag around the index whose name may follow it.
+    var unnamedValue: (start: Int, end: Int?, scope: Scope)?
 
     /// The line of the index.
     struct Line {
@@ -52,6 +64,22 @@ struct SecretScanner {
         let mark: UInt8
         /// The depth of the escapes before the mark; see `Symbol.level`.
         let level: Int
+        /// The index of the mark.
+        var start = 0
+    }
+
+    /// An object or a tag around the index.
+    struct Scope {
+        /// The number of brackets that have opened in it.
+        var depth: Int
+        /// The number of texts in quotes around it.
+        var quotes: Int
+        /// Whether it is a tag.
+        var isTag = false
+        /// Whether it ends with its line, because no bracket may close it.
+        var endsAtLine = false
+        /// Whether it ends at the next name, because it is an item of a list in YAML.
+        var endsAtName = false
     }
 
     /// A name, and where it stands.
@@ -75,7 +103,15 @@ struct SecretScanner {
     /// The text with secrets masked; `nil` if there are none.
     mutating func masked() -> String? {
         while index < bytes.count { takeNext() }
-        guard copied > 0 else { return nil }
+        guard !replacements.isEmpty else { return nil }
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var copied = 0
+        for (range, text) in replacements {
+            output.append(contentsOf: bytes[copied..<range.lowerBound])
+            output.append(contentsOf: text.utf8)
+            copied = range.upperBound
+        }
         output.append(contentsOf: bytes[copied...])
         return String(decoding: output, as: UTF8.self)
     }
@@ -83,9 +119,8 @@ struct SecretScanner {
     /// Replaces a range with the mask or another text, and continues after it.
     mutating func replace(_ range: Range<Int>, with text: String = Redaction.mask) {
         steps += range.count
-        output.append(contentsOf: bytes[copied..<range.lowerBound])
-        output.append(contentsOf: text.utf8)
-        (copied, index) = (range.upperBound, range.upperBound)
+        replacements.append((range, text))
+        index = range.upperBound
     }
 
     private mutating func takeNext() {
@@ -105,8 +140,8 @@ struct SecretScanner {
             escaped = symbol.escapedLetter.map { (end, $0) }
             index = end
         default:
-            if symbol.byte == UInt8(ascii: "{") { countObjects(1) }
-            if symbol.byte == UInt8(ascii: "}") { countObjects(-1) }
+            if "{[(".utf8.contains(symbol.byte) { countBrackets(1) }
+            if "}])".utf8.contains(symbol.byte) { countBrackets(-1) }
             let isMark = "*|#".utf8.contains(symbol.byte)
             line.isAtStart = line.isAtStart && isMark
             index = end
@@ -119,17 +154,25 @@ struct SecretScanner {
         if escapes == nil {
             quotes.removeAll()
             tokenObject?.quotes = 0
+            pair?.quotes = 0
+            if pair?.endsAtLine == true { pair = nil }
+            if let value = unnamedValue, value.end == nil, value.start <= start { unnamedValue = nil }
+            unnamedValue?.scope.quotes = 0
         }
     }
 
     /// Opens or closes a quoted text.
     mutating func note(_ symbol: Symbol, at start: Int) {
         line.isAtStart = false
-        if let open = quotes.lastIndex(where: { $0.mark == symbol.byte && $0.level >= symbol.level }) {
+        let isOpen = { (quote: Quote) in quote.mark == symbol.byte && quote.level >= symbol.level }
+        // A mark closes the text of its own level, with those in it that have not been closed.
+        if let open = quotes.lastIndex(where: { isOpen($0) && $0.level == symbol.level })
+            ?? quotes.lastIndex(where: isOpen)
+        {
             quotes.removeSubrange(open...)
-            if let object = tokenObject, object.quotes > quotes.count { tokenObject = nil }
+            leaveScopes(at: start + symbol.textLength)
         } else if quotes.count < 8, !(symbol.byte == UInt8(ascii: "'") && isWord(at: start - 1)) {
-            quotes.append(Quote(mark: symbol.byte, level: symbol.level))
+            quotes.append(Quote(mark: symbol.byte, level: symbol.level, start: start))
             line = Line(start: start + symbol.length)
         }
     }
@@ -150,16 +193,6 @@ struct SecretScanner {
         let byte = byte(at: index)
         return byte.isLetter || byte.isDigit || byte >= 0x80
     }
-
-    private mutating func countObjects(_ change: Int) {
-        guard let object = tokenObject, object.quotes == quotes.count else { return }
-        tokenObject = object.depth + change > 0 ? (object.depth + change, object.quotes) : nil
-    }
-
-    /// Continues inside of an object whose name is that of a token.
-    mutating func enterTokenObject() {
-        if tokenObject == nil { tokenObject = (0, quotes.count) }
-    }
 }
 
 // MARK: - Runs
@@ -167,9 +200,8 @@ struct SecretScanner {
 extension SecretScanner {
     /// A run of token characters.
     private struct Run {
+        /// The letters after the last slash.
         var letters = Redaction.NameLetters()
-        /// The index of the first letter after the last slash.
-        var lastSegment = 0
         var count = 0
         var hasPercent = false
         var hasSlash = false
@@ -181,7 +213,7 @@ extension SecretScanner {
         /// - Parameter letter: The letter of an escape before the run, which may belong to a token.
         mutating func removeAll(after letter: UInt8?) {
             letters.removeAll()
-            (lastSegment, count, piece) = (0, 0, letter == nil ? (0, false, false) : (1, false, true))
+            (count, piece) = (0, letter == nil ? (0, false, false) : (1, false, true))
             (hasPercent, hasSlash, hasDot, hasTokenPiece) = (false, false, false, false)
         }
 
@@ -191,7 +223,7 @@ extension SecretScanner {
             if byte == UInt8(ascii: ".") { hasDot = true }
             if byte == UInt8(ascii: "/") {
                 hasSlash = true
-                lastSegment = letters.all.count
+                letters.removeAll()
                 piece = (0, false, false)
             } else {
                 piece.count += 1
@@ -230,19 +262,23 @@ extension SecretScanner {
 
     private mutating func takeRun() {
         let start = index
+        if masksUser(after: start) { return }
         let startsField = line.isAtStart
         line.isAtStart = line.isAtStart && bytes[start] == UInt8(ascii: "-")
         let letter = escaped.flatMap { $0.end == start ? $0.letter : nil }
         readRun(after: letter)
-        if line.isAtStart, run.letters.all.isEmpty { return }
+        if line.isAtStart, run.letters.all.isEmpty, !run.hasSlash { return }
         line.isAtStart = false
         let isJWT = run.count >= 12 && bytes[start...].starts(with: "eyJ".utf8)
         if keepsPaths, bytes[start] == UInt8(ascii: "/") { return takePath(from: start) }
-        let isSecret = isJWT || masksRuns && run.hasTokenPiece || isSecretWhenDecoded(start..<index)
+        let decoded = decodedRun(start..<index)
+        let isSecret = isJWT || masksRuns && run.hasTokenPiece || isSecretWhenDecoded(decoded)
         if isSecret { replace(start..<index) }
         guard index < bytes.count else { return }
         if !isSecret, isScheme, maskCredentials() { return }
-        guard let kind = kind(after: letter) else { return }
+        guard let kind = kind(after: letter, at: start) ?? decoded.flatMap(Redaction.kind(named:)) else {
+            return noteUnnamedValue(after: run.letters.all)
+        }
         var name = Name(kind: kind, startsField: startsField, indentation: start - line.start, isPath: run.hasSlash)
         if isSecret { name.startsField = false }
         maskValue(of: name)
@@ -253,26 +289,19 @@ extension SecretScanner {
     }
 
     /// The kind of secret that the run announces.
-    private mutating func kind(after letter: UInt8?) -> Redaction.SecretKind? {
+    private mutating func kind(after letter: UInt8?, at start: Int) -> Redaction.SecretKind? {
         var letters = run.letters
         steps += letters.all.count
-        if run.hasSlash {
-            letters = Redaction.NameLetters()
-            for byte in run.letters.all[run.lastSegment...] { letters.append(byte) }
-        }
         if let kind = Redaction.kind(of: letters) { return kind }
-        if tokenObject != nil, Self.namesInTokens.contains(letters.all) { return .other }
+        if let kind = kindOfMember(letters.all, at: start) { return kind }
         if let letter {
             letters = Redaction.NameLetters()
             letters.append(letter)
             for byte in run.letters.all { letters.append(byte) }
-            if let kind = Redaction.kind(of: letters) { return kind }
+            return Redaction.kind(of: letters)
         }
         return nil
     }
-
-    /// The names of a token's text in an object that describes the token.
-    private static let namesInTokens = ["value", "raw", "string", "text", "data", "jwt"].map { Array($0.utf8) }
 
     private mutating func takePath(from start: Int) {
         let path = String(decoding: bytes[start..<index], as: UTF8.self)
@@ -280,13 +309,17 @@ extension SecretScanner {
         if redacted != path { replace(start..<index, with: redacted) }
     }
 
-    /// Whether a run with percent escapes contains a secret in its decoded form. Text is decoded twice at most.
-    private mutating func isSecretWhenDecoded(_ range: Range<Int>) -> Bool {
-        guard run.hasPercent, decodings < 2 else { return false }
+    /// The text of a run with percent escapes. Text is decoded twice at most.
+    private mutating func decodedRun(_ range: Range<Int>) -> String? {
+        guard run.hasPercent, decodings < 2 else { return nil }
         let text = String(decoding: bytes[range], as: UTF8.self)
         let decoded = PercentEncoding.decode(text)
         steps += range.count
-        guard decoded != text else { return false }
+        return decoded == text ? nil : decoded
+    }
+
+    private mutating func isSecretWhenDecoded(_ decoded: String?) -> Bool {
+        guard let decoded else { return false }
         return Redaction.redact(decoded, masksRuns: masksRuns, decodings: decodings + 1, steps: &steps) != decoded
     }
 }

@@ -1,0 +1,219 @@
+/// Members of objects and tags that hold a secret because of the object, or because of another member.
+extension SecretScanner {
+    /// Counts a bracket in the objects around the index.
+    mutating func countBrackets(_ change: Int) {
+        let quotes = quotes.count
+        if tokenObject?.quotes == quotes {
+            tokenObject?.depth += change
+            if let depth = tokenObject?.depth, depth <= 0 { tokenObject = nil }
+        }
+        if pair?.quotes == quotes {
+            pair?.depth += change
+            if let depth = pair?.depth, depth < 0 { pair = nil }
+        }
+        if unnamedValue?.scope.quotes == quotes {
+            unnamedValue?.scope.depth += change
+            if let depth = unnamedValue?.scope.depth, depth < 0 { unnamedValue = nil }
+        }
+    }
+
+    /// Leaves the objects in a quoted text that ends at an index.
+    mutating func leaveScopes(at end: Int) {
+        if let object = tokenObject, object.quotes > quotes.count { tokenObject = nil }
+        if let pair, pair.quotes > quotes.count { self.pair = nil }
+        guard let value = unnamedValue else { return }
+        if value.scope.quotes > quotes.count {
+            unnamedValue = nil
+        } else if value.end == nil, value.scope.quotes == quotes.count, end >= value.start {
+            unnamedValue?.end = end
+        }
+    }
+
+    /// Leaves the tag around the index.
+    mutating func leaveTag() {
+        if pair?.isTag == true { pair = nil }
+        if unnamedValue?.scope.isTag == true { unnamedValue = nil }
+    }
+
+    /// Counts a tag in the elements around the index.
+    mutating func countElements(_ change: Int) {
+        guard let depth = elementPair else { return }
+        elementPair = depth + change < 0 ? nil : depth + change
+    }
+
+    /// Continues inside of an object whose name is that of a token.
+    mutating func enterTokenObject() {
+        if tokenObject == nil { tokenObject = Scope(depth: 0, quotes: quotes.count) }
+    }
+
+    /// The kind of secret of a member whose name announces none, but whose object or other members do.
+    mutating func kindOfMember(_ name: [UInt8], at start: Int) -> Redaction.SecretKind? {
+        if start == pairedValue { return pairKind }
+        guard pair != nil || tokenObject != nil || tag?.isSecret == true, name.count <= 40 else { return nil }
+        steps += name.count
+        let isValue = Self.isValueName(name)
+        if pair?.endsAtName == true, Self.keyNames.contains(name) { pair = nil }
+        if isValue, tag?.isSecret == true { return .other }
+        if isValue, let pair, quotes.count <= pair.quotes + 1 { return pairKind }
+        guard let object = tokenObject, quotes.count <= object.quotes + 1 else { return nil }
+        if Self.namesInTokens.contains(name) { return .other }
+        return name.isEmpty || Self.isHarmlessInToken(name) ? nil : .member
+    }
+
+    /// Remembers a value in quotes whose name may follow it, as in `<input value="…" name="password">`.
+    mutating func noteUnnamedValue(after name: [UInt8]) {
+        guard Self.isValueName(name), let separator = separator(after: index) else { return }
+        let first = symbol(at: separator.end)
+        guard first.byte.isQuote else { return }
+        let around = quotes.count - (separator.nameQuote == nil || quotes.isEmpty ? 0 : 1)
+        unnamedValue = (separator.end + first.length, nil, Scope(depth: 0, quotes: around, isTag: tag != nil))
+    }
+
+    /// Notes that the name before the index is the value of a member, so that the values of its object or tag are
+    /// secret: `"name": "password", "type": "x", "value": "…"`.
+    mutating func notePair(of name: Name) {
+        var end = index
+        while "])".utf8.contains(byte(at: end)) { end += 1 }
+        let closing = symbol(at: end)
+        pairKind = name.kind == .authorization || name.kind == .cookie ? name.kind : .other
+        guard closing.byte.isQuote else { return noteUnquotedPair(of: name, before: closing) }
+        let open = quotes.last.flatMap { $0.mark == closing.byte && closing.level <= $0.level ? $0 : nil }
+        let around = quotes.count - (open == nil ? 0 : 1)
+        let next = skipBlanks(from: end + closing.length)
+        if let value = valueMember(at: next) {
+            openPair(Scope(depth: 0, quotes: around, isTag: tag != nil))
+            pairedValue = value
+        }
+        guard let open, isWholeText(name), let member = memberName(before: open.start) else { return }
+        let endsAtLine = tag == nil && !",}])".utf8.contains(byte(at: next))
+        openPair(Scope(depth: 0, quotes: around, isTag: tag != nil, endsAtLine: endsAtLine))
+        if Self.keyNames.contains(member) { tag?.namesSecret = true }
+        if let value = unnamedValue, let end = value.end, value.scope.depth == 0, value.scope.quotes == around {
+            maskEarlier(value.start..<end)
+        }
+    }
+
+    /// Notes the object or the tag of a pair, unless one around it in the same text contains it.
+    private mutating func openPair(_ scope: Scope) {
+        if let pair, pair.quotes == scope.quotes, pair.isTag == scope.isTag, !pair.endsAtLine, !pair.endsAtName {
+            return
+        }
+        pair = scope
+    }
+
+    /// The index of the name of the next member if that is a value, as in `"password", "value": "…"`.
+    private mutating func valueMember(at start: Int) -> Int? {
+        var index = byte(at: start) == UInt8(ascii: ",") ? skipBlanks(from: start + 1) : start
+        let quote = symbol(at: index)
+        if quote.byte.isQuote { index += quote.length }
+        guard byte(at: index).lowercased == UInt8(ascii: "v"), starts(with: "alue", at: index + 1),
+            !isWord(at: index + 5)
+        else { return nil }
+        return index
+    }
+
+    /// Notes that the name before the index is the value of a member without quotes, as in `name: password` in YAML, or
+    /// the text of an element, as in `<name>password</name>`.
+    private mutating func noteUnquotedPair(of name: Name, before next: Symbol) {
+        let start = line.start + name.indentation
+        if next.byte == UInt8(ascii: "<"), byte(at: start - 1) == UInt8(ascii: ">") {
+            elementPair = 1
+            return
+        }
+        guard next.byte.isLineBreak || ",;})".utf8.contains(next.byte) || byte(at: start - 1) == UInt8(ascii: "="),
+            let member = memberName(before: start), Self.keyNames.contains(member)
+        else { return }
+        pair = Scope(depth: 0, quotes: quotes.count, endsAtName: true)
+    }
+
+    /// Whether a name is the last word of its quoted text, as in `"user[password]"` and not in `"a wrong password"`.
+    private mutating func isWholeText(_ name: Name) -> Bool {
+        guard name.indentation <= 64, name.indentation <= index - line.start else { return false }
+        steps += name.indentation
+        return !bytes[line.start..<(line.start + name.indentation)].contains(where: \.isBlank)
+    }
+
+    /// The name before a colon or an equals sign that precedes an index; `nil` if there is no mark.
+    private mutating func memberName(before start: Int) -> [UInt8]? {
+        let first = max(0, start - 64)
+        var index = endOfText(before: start, after: first)
+        guard index > first else { return nil }
+        let isEscaped = index - first > 5 && starts(with: "u003d", at: index - 5)
+        guard isEscaped || ":=>".utf8.contains(byte(at: index - 1)) else { return nil }
+        index = endOfText(before: index - (isEscaped ? 5 : 1), after: first)
+        while index > first, !isWord(at: index - 1) { index = endOfText(before: index - 1, after: first) }
+        var letters: [UInt8] = []
+        while index > first, isWord(at: index - 1), letters.count < 16 {
+            letters.append(byte(at: index - 1).lowercased)
+            index -= 1
+        }
+        // The letter of an escape, as in `\nname`.
+        if byte(at: index - 1) == UInt8(ascii: "\\"), !Self.keyNames.contains(letters.reversed()) {
+            letters = letters.dropLast()
+        }
+        return letters.reversed()
+    }
+
+    /// The index after the last character before `end` that is not white space, also if an escape represents it.
+    private mutating func endOfText(before end: Int, after first: Int) -> Int {
+        var index = end
+        while index > first {
+            let byte = byte(at: index - 1)
+            if "nrt".utf8.contains(byte), self.byte(at: index - 2) == UInt8(ascii: "\\") {
+                index -= 1
+            } else if !byte.isBlank, byte != UInt8(ascii: "\\") {
+                break
+            }
+            index -= 1
+        }
+        return index
+    }
+
+    /// Masks a value before the index.
+    private mutating func maskEarlier(_ range: Range<Int>) {
+        unnamedValue = nil
+        steps += range.count
+        guard !range.isEmpty, !Self.isLiteral(bytes[range]) else { return }
+        var first = replacements.count
+        while first > 0, replacements[first - 1].range.lowerBound >= range.lowerBound { first -= 1 }
+        var last = first
+        while last < replacements.count, replacements[last].range.lowerBound < range.upperBound { last += 1 }
+        replacements.replaceSubrange(first..<last, with: [(range, Redaction.mask)])
+    }
+}
+
+// MARK: - Names of members
+
+extension SecretScanner {
+    /// Whether a member with this name holds the value that another member names: `value`, `newValue`, `content`.
+    static func isValueName(_ name: [UInt8]) -> Bool {
+        valueNames.contains(name) || name.suffix(5).elementsEqual(valueNames[0])
+    }
+
+    private static let valueNames = ["value", "values", "val", "content"].map { Array($0.utf8) }
+
+    /// Attributes that name the content of their element, as in `<entry key="password">…</entry>`.
+    private static let keyNames = ["key", "name"].map { Array($0.utf8) }
+
+    /// The names of a token's text in an object that describes the token.
+    private static let namesInTokens = ["value", "raw", "string", "text", "data", "jwt"].map { Array($0.utf8) }
+
+    /// Whether a member of a token's object describes the token.
+    private static func isHarmlessInToken(_ name: [UInt8]) -> Bool {
+        harmlessNames.contains(String(decoding: name, as: UTF8.self))
+            || harmlessEnds.contains { name.suffix($0.count).elementsEqual($0) }
+            || harmlessStarts.contains { name.starts(with: $0) }
+    }
+
+    private static let harmlessNames: Set<String> = [
+        "active", "alg", "algorithm", "application", "aud", "audience", "clientid", "count", "description", "detail",
+        "device", "deviceid", "duration", "email", "enabled", "error", "exp", "format", "iat", "index", "iss", "issuer",
+        "kid", "kind", "label", "language", "level", "lifetime", "locale", "log", "message", "method", "mode", "model",
+        "name", "nbf", "owner", "page", "path", "permissions", "platform", "provider", "purpose", "realm", "reason",
+        "revoked", "role", "roles", "scheme", "scope", "scopes", "state", "status", "sub", "subject", "tenant", "title",
+        "ttl", "typ", "uri", "url", "user", "userid", "username", "valid", "version",
+    ]
+
+    private static let harmlessEnds = ["at", "type", "date", "time", "until"].map { Array($0.utf8) }
+    private static let harmlessStarts = ["expir", "created", "issued", "updated"].map { Array($0.utf8) }
+}
