@@ -95,7 +95,9 @@ public final class NetworkClient: APIClient {
         if gate != nil, start.owner.session == nil {
             do throws(NetworkError) {
                 let owner = try await admit(start.owner, for: endpoint)
-                if owner != start.owner { start = pipeline.begin(start.requirement, as: owner) }
+                if owner != start.owner {
+                    start = pipeline.begin(start.requirement, as: owner, leaving: start.responseOwner)
+                }
             } catch {
                 monitor?.finish()
                 throw error

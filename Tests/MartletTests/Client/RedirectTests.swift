@@ -1,7 +1,8 @@
 import Foundation
-import Martlet
 import MartletTesting
 import Testing
+
+@testable import Martlet
 
 @Suite("Redirects") struct RedirectTests {
     @Test(
@@ -28,6 +29,36 @@ import Testing
         #expect(last.headers[HTTPField.Name("X-Api-Key")!] == nil)
         #expect(last.headers[.acceptLanguage] == "de")
         #expect(transport.requests.first?.headers[.authorization] != nil)
+    }
+
+    private struct Watch: NetworkObserver {
+        let log: Log
+
+        func attemptWillStart(_ call: ObservedCall) { note(call) }
+        func attemptWillRedirect(_ call: ObservedCall, to url: String) { note(call) }
+
+        private func note(_ call: ObservedCall) {
+            for field in call.request.headerFields { log.add("\(field.name): \(field.value)") }
+        }
+    }
+
+    @Test("C31: a session id in a header field follows no redirect to another origin, and no observer sees it")
+    func sessionID() async throws {
+        let id = "0123456789abcdef0123456789abcdef"
+        let name = try #require(HTTPField.Name("X-Session-Id"))
+        let transport = StubTransport { request in
+            request.path == "/a" ? .status(307, headers: [.location: "https://other.example.net/b"]) : .status(204)
+        }
+        let log = Log()
+        let client = client(transport) {
+            $0.observers = [
+                Watch(log: log), LogObserver(level: .debug) { log.add("\($0)") }, .curl { log.add($0) },
+            ]
+        }
+        _ = try await client.text(Visit("/a", headers: [name: id]))
+        #expect(transport.requests.map { $0.headers[name] } == [id, nil])
+        #expect(log.lines.contains { $0.lowercased().contains("x-session-id") })
+        #expect(!log.lines.contains { $0.contains(id) })
     }
 
     @Test(

@@ -46,6 +46,76 @@ struct BackgroundOwnerConformanceTests {
         return learned
     }
 
+    /// Runs a body while all settlements wait.
+    private func whileNothingSettles<Value>(
+        _ transfers: BackgroundTransfers, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let gate = Gate()
+        await transfers.resume()
+        transfers.state.withLock { $0.settling = Task { await gate.pass() } }
+        defer { gate.open() }
+        return try await body()
+    }
+
+    /// A body of four bytes, whose sender waits at a gate.
+    private func body(behind gate: Gate) -> RequestBody {
+        .stream(length: 4, contentType: nil) {
+            ByteStream {
+                var rest: Data? = Data("wing".utf8)
+                return {
+                    await gate.pass()
+                    defer { rest = nil }
+                    return rest
+                }
+            }
+        }
+    }
+
+    // MARK: - The same user again
+
+    @Test(
+        "C97: a transfer whose user signs out does not come back, also if the same user signs in before it was deleted",
+        arguments: [false, true], [false, true])
+    func sameUserReturns(isExpired: Bool, hasResult: Bool) async throws {
+        try await TransferWorld.with { world in
+            let tokens = await world.signedIn("ada")
+            let transfers = try await world.launch(tokens)
+            let id = try await transfers.download(publicFilm, to: world.path + "/film")
+            await transfers.resume()
+            let events = transfers.events
+            if isExpired {
+                world.refresher.rejects.withLock { $0 = true }
+                await #expect(throws: SessionError.self) { try await tokens.refresh() }
+            }
+            try await whileNothingSettles(transfers) {
+                await tokens.signOut()
+                try await tokens.signIn(with: .fresh(70), account: SessionAccount(userID: "ada"))
+            }
+            if hasResult { await world.daemon.perform(world.openServer) }
+            await world.run(transfers, world.openServer)
+            #expect(try await transfers.transfers == [])
+            #expect(world.names == [] && world.content("film") == nil)
+            for await event in events {
+                #expect(event.id == id)
+                if event.stage == .failed(.sessionEnded) { break }
+            }
+        }
+    }
+
+    @Test("C97: a result that waits for a subscriber is not delivered after its user has signed out and in again")
+    func sameUserReturnsToResult() async throws {
+        try await TransferWorld.with { world in
+            let tokens = await world.signedIn("ada")
+            let transfers = try await world.launch(tokens)
+            let events = transfers.events
+            try await transfers.upload(put)
+            await world.run(transfers)
+            await tokens.signOut()
+            try await tokens.signIn(with: .fresh(70), account: SessionAccount(userID: "ada"))
+            #expect(try await learned(from: events, of: transfers, in: world) == [])
+        }
+    }
+
     // MARK: - Transfers that need no session
 
     @Test(
@@ -102,17 +172,8 @@ struct BackgroundOwnerConformanceTests {
         try await TransferWorld.with { world in
             let tokens = await world.signedIn("ada")
             let (gate, transfers) = (Gate(), try await world.launch(tokens))
-            let body = RequestBody.stream(length: 4, contentType: nil) {
-                ByteStream {
-                    var rest: Data? = Data("wing".utf8)
-                    return {
-                        await gate.pass()
-                        defer { rest = nil }
-                        return rest
-                    }
-                }
-            }
-            let upload = Call<NoContent>(.put, "/notes/7", body: body, authentication: AuthenticationRequirement.none)
+            let upload = Call<NoContent>(
+                .put, "/notes/7", body: body(behind: gate), authentication: AuthenticationRequirement.none)
             let starting = Task { await error { try await transfers.upload(upload) } }
             await gate.waitForArrivals()
             await tokens.signOut()
@@ -190,18 +251,10 @@ struct BackgroundOwnerConformanceTests {
             await world.run(transfers)
             let underWay = try await transfers.upload(put)
             // Nothing settles until the second user has subscribed.
-            let (isBusy, hold) = (Locked(false), DispatchSemaphore(value: 0))
-            let busy = Task {
-                await transfers.list.run {
-                    isBusy.withLock { $0 = true }
-                    hold.wait()
-                }
+            let later = try await whileNothingSettles(transfers) {
+                try await Ending.otherUser.happen(to: tokens)
+                return transfers.events
             }
-            while !isBusy.withLock({ $0 }) { await Task.yield() }
-            try await Ending.otherUser.happen(to: tokens)
-            let later = transfers.events
-            hold.signal()
-            await busy.value
             await transfers.resume()
             #expect(try await learned(from: later, of: transfers, in: world) == [])
             let seen = try await learned(from: earlier, of: transfers, in: world)
@@ -276,6 +329,28 @@ struct BackgroundOwnerConformanceTests {
                 #expect(stubbornness == .cannotDelete || world.names == [], "the deletion is tried again")
                 _ = try await world.launch(world.signedIn("ada", id: SessionID(rawValue: "A")))
                 #expect(world.names == [])
+            }
+        }
+
+        @Test("the deletion of a removed transfer that is tried again leaves the body of a new one with its ID alone")
+        func reusedID() async throws {
+            try await TransferWorld.with { world in
+                let transfers = try await world.launch(world.signedIn("ada"))
+                let id = try await transfers.upload(put)
+                await world.run(transfers)
+                let (list, gate) = (TemporaryFolder(path: world.folder), Gate())
+                let faults = Stubbornness.cannotDeleteNorOpen.faults
+                await SystemFaults.inject(faults, in: list, ending: "\(id).record.json") {
+                    await transfers.remove(id)
+                }
+                let upload = Call<NoContent>(.put, "/films/7", body: body(behind: gate))
+                let starting = Task { try await transfers.upload(upload, id: id) }
+                await gate.waitForArrivals()
+                await transfers.resume()
+                gate.open()
+                #expect(try await starting.value == id)
+                await world.run(transfers)
+                #expect(try await transfers.transfers.map(\.stage) == [.finished(status: 200)])
             }
         }
 

@@ -42,8 +42,8 @@ public struct GRPCSession: Sendable {
         }
     }
 
-    /// An interceptor that signs every RPC without a token of its own. A token that the server rejects is refreshed for the
-    /// next RPC.
+    /// An interceptor that signs every RPC, unless the RPC has a value of its own for the field of the manager's scheme. A
+    /// token that the server rejects is refreshed for the next RPC.
     ///
     /// It does not repeat the rejected RPC: in gRPC Swift 2, all interceptors of an RPC share one stream, so they can hand
     /// a request on only once.
@@ -61,11 +61,9 @@ public struct GRPCSession: Sendable {
             request: StreamingClientRequest<Input>, context: ClientContext,
             next: (StreamingClientRequest<Input>, ClientContext) async throws -> StreamingClientResponse<Output>
         ) async throws -> StreamingClientResponse<Output> {
-            guard request.metadata[stringValues: "authorization"].allSatisfy({ _ in false }) else {
-                return try await next(request, context)
-            }
             var (request, head) = (request, session.head)
             try await session.tokens.sign(&head)
+            // The manager's scheme may use another field than `authorization`, so only the signed head tells which.
             let signature = Metadata(of: head)
             guard !signature.contains(where: { request.metadata[$0.key].contains { _ in true } }) else {
                 return try await next(request, context)

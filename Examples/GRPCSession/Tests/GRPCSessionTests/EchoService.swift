@@ -6,11 +6,20 @@ final class EchoService: RegistrableRPCService {
     static let method = MethodDescriptor(fullyQualifiedService: "test.Echo", method: "Echo")
 
     private let accepted: Mutex<Set<String>>
+    private let field: String
     private let seen = Mutex<[String]>([])
     private let onRejection: @Sendable () async -> Void
 
-    init(accepting tokens: Set<String>, onRejection: @escaping @Sendable () async -> Void = {}) {
+    /// - Parameters:
+    ///   - tokens: The tokens that the service accepts.
+    ///   - field: The metadata field with the token.
+    ///   - onRejection: Called before an RPC is rejected.
+    init(
+        accepting tokens: Set<String>, in field: String = "authorization",
+        onRejection: @escaping @Sendable () async -> Void = {}
+    ) {
         accepted = Mutex(tokens)
+        self.field = field
         self.onRejection = onRejection
     }
 
@@ -21,7 +30,7 @@ final class EchoService: RegistrableRPCService {
         router.registerHandler(
             forMethod: Self.method, deserializer: TextSerializer(), serializer: TextSerializer()
         ) { request, _ in
-            let value = request.metadata[stringValues: "authorization"].first { _ in true } ?? ""
+            let value = request.metadata[stringValues: self.field].first { _ in true } ?? ""
             let token = String(value.dropFirst("Bearer ".count))
             self.seen.withLock { $0.append(token) }
             guard self.accepted.withLock({ $0.contains(token) }) else {

@@ -13,7 +13,7 @@ import Testing
         let time = ManualTimeSource()
         let tokens: TokenManager
 
-        init() {
+        init(_ scheme: AuthenticationScheme = .bearer) {
             let refreshes = Counter()
             count = { refreshes.value }
             tokens = TokenManager(
@@ -23,7 +23,7 @@ import Testing
                     return TokenBundle(
                         accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"),
                         lifetime: .seconds(3600))
-                }, time: time)
+                }, scheme: scheme, time: time)
         }
 
         var session: GRPCSession { GRPCSession(tokens: tokens, authority: "grpc.example.com") }
@@ -159,6 +159,27 @@ import Testing
             _ = try await echo(["a"])
         }
         #expect(service.tokens == ["access-1", "access-2"])
+    }
+
+    @Test("an RPC with an authorization of its own is signed if the manager's scheme uses another field")
+    func otherField() async throws {
+        let name = "x-session-token"
+        let scheme = AuthenticationScheme(header: try #require(HTTPField.Name(name)), prefix: "Bearer")
+        let (issuer, service) = (Issuer(scheme), EchoService(accepting: ["access-1"], in: name))
+        try await issuer.signIn()
+        try await withEcho(service, interceptedBy: issuer.session) { echo in
+            _ = try await echo(["a"], ["authorization": "Basic Z2F0ZXdheQ=="])
+        }
+        #expect(service.tokens == ["access-1"])
+    }
+
+    @Test("an RPC with a token of its own keeps it") func ownToken() async throws {
+        let (issuer, service) = (Issuer(), EchoService(accepting: ["own"]))
+        try await issuer.signIn()
+        try await withEcho(service, interceptedBy: issuer.session) { echo in
+            _ = try await echo(["a"], ["authorization": "Bearer own"])
+        }
+        #expect(service.tokens == ["own"])
     }
 
     @Test("a server that the manager does not trust gets no token") func untrusted() async throws {

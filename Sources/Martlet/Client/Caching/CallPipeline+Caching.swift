@@ -23,7 +23,7 @@ extension CallPipeline {
         guard let owner = call.responseOwner.map({ resolved($0, for: call) }) else { return (nil, nil) }
         cache.follow(owner, of: tokens)
         let isSigned = authorizer?.carriesToken(request, for: call) == true
-        let fields = fieldsWithoutToken(of: request, at: origin, call)
+        let fields = fieldsWithoutToken(of: request, call)
         let control = CacheControl(request.headerFields)
         let ticket = CacheTicket(
             cache, Self.cacheKey(origin, request), fields,

@@ -8,9 +8,9 @@ internal import HTTPTypes
 ///
 /// - A response that the server declares fresh (`max-age`, `Expires`) is used without asking. Every other one that has
 ///   an `ETag` or a `Last-Modified` is used after the server has confirmed it with 304. No freshness is guessed.
-/// - A response belongs to the sign-in state in which its call was made, and to the sensitive header fields that the
-///   request had. No other user gets it. When the session ends, its responses are removed, and so are those of calls
-///   without a token.
+/// - A response belongs to the sign-in state in which its call was made, also if the call carried no token, and to the
+///   sensitive header fields and cookies of the request. A sign-in, a sign-out and an expiry end that state, and remove
+///   its responses.
 /// - A call that writes removes what is stored for its URL, and for the URL that it is redirected to.
 /// - A request steers the cache with its own `Cache-Control` (RFC 9111, section 5.2.1): `no-cache` asks the server,
 ///   `no-store` stores nothing, and `only-if-cached` does not use the network. With `stale-if-error`, in a request or a
@@ -43,9 +43,9 @@ public final class HTTPCache: Sendable {
         store.withLock { body(&$0) }
     }
 
-    /// Removes the responses of earlier owners, and those of this one when its session ends.
+    /// Removes the responses of earlier owners, and those of this one when its sign-in state ends.
     func follow(_ owner: ResponseOwner, of tokens: TokenManager?) {
         guard let tokens, withStore({ $0.follow(owner) }) else { return }
-        _ = tokens.onEnd(of: owner.state) { [weak self] in self?.withStore { $0.end(owner) } }
+        tokens.onEnd(ofLeftoversOf: owner.state) { [weak self] in self?.withStore { $0.end(owner) } }
     }
 }

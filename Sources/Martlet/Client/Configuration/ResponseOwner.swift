@@ -14,6 +14,17 @@ struct ResponseOwner: Hashable, Sendable {
     let cacheGeneration: Int
 }
 
+extension ResponseOwner {
+    /// The owner after the session of the call was found. The jar and the cache may have been emptied since the call was
+    /// made.
+    func continued(by state: CallOwner) -> ResponseOwner {
+        guard state.isBound else { return self }
+        var owner = self
+        owner.state = state
+        return owner
+    }
+}
+
 extension CallPipeline {
     /// Whether responses leave something behind in this client.
     var keepsResponses: Bool { config.cookies != nil || config.cache != nil || joined != nil }

@@ -79,14 +79,27 @@ final class CallCookies: Sendable {
         } else {
             self.spaces = ([.session(session)], .session(session))
         }
-        guard jar.withStore({ $0.begin(session, of: manager, epoch: epoch) }) else { return }
-        _ = tokens.onEnd(of: owner.state) { [weak jar] in
-            jar?.withStore { $0.end(session, of: manager, epoch: epoch) }
+        // The cookies of a guest are not for a session that has ended by now.
+        let follower = jar.withStore { store in
+            tokens.isCurrent(owner) ? store.begin(session, of: manager, epoch: epoch) : nil
+        }
+        guard let follower else { return }
+        tokens.onEnd(ofLeftoversOf: owner.state) { [weak jar] in
+            withExtendedLifetime(follower) { jar?.withStore { $0.end(session, of: manager, epoch: epoch) } }
         }
     }
 
     /// Whether the call's session is unknown, because the store had not been read when the call was made.
     var isOpen: Bool { owner.state.situation == .unknown }
+
+    /// The request with cookies that were read for it before, unless their owner has ended since.
+    /// - Parameter field: The `Cookie` field with these cookies; `nil` for none.
+    func adding(_ field: String?, to request: HTTPRequest) -> HTTPRequest {
+        guard let field, jar.withStore({ isCurrent($0) }) else { return request }
+        var request = request
+        request.headerFields.setSensitive(field, for: .cookie)
+        return request
+    }
 
     /// The request with the jar's cookies.
     func adding(to request: HTTPRequest, at origin: Origin) -> HTTPRequest {

@@ -1,4 +1,4 @@
-/// Whose cookies a call sees.
+/// The part of a jar that a call uses.
 enum CookieSpace: Hashable, Sendable {
     /// The cookies of a session.
     case session(SessionID)
@@ -8,20 +8,36 @@ enum CookieSpace: Hashable, Sendable {
     case signIn(Int?, epoch: Int)
 }
 
+/// Held by the work that a manager does at the end of a session. It is released with the manager.
+final class CookieFollower: Sendable {}
+
 /// The cookies of a jar.
 struct CookieStore {
+    private struct Following {
+        let manager: Int?
+        weak var follower: CookieFollower?
+    }
+
     private static let (maximumPerDomain, maximumCount) = (100, 1000)
 
     private var cookies: [CookieSpace: [Cookie]] = [:]
+    /// The managers that remove the cookies of a session when it ends. Several managers may share one session.
+    private var followers: [SessionID: [Following]] = [:]
     private var created = 0
     /// How often the jar was emptied. A call that was made before neither gets nor sets cookies.
     private(set) var generation = 0
 
+    var isEmpty: Bool { cookies.values.allSatisfy(\.isEmpty) }
+
     /// Gives a session the cookies that were set before it started.
-    /// - Returns: Whether the session is new.
-    mutating func begin(_ session: SessionID, of manager: Int?, epoch: Int) -> Bool {
-        guard cookies[.session(session)] == nil else { return false }
-        cookies[.session(session)] = []
+    /// - Returns: A follower that the manager keeps as long as it will report the end of the session; `nil` if it follows the
+    ///   session already.
+    mutating func begin(_ session: SessionID, of manager: Int?, epoch: Int) -> CookieFollower? {
+        let known = followers[session] ?? []
+        guard !known.contains(where: { $0.manager == manager && $0.follower != nil }) else { return nil }
+        let follower = CookieFollower()
+        followers[session] = known.filter { $0.follower != nil } + [Following(manager: manager, follower: follower)]
+        removeUnfollowed()
         let former: [CookieSpace] = [
             .guest(manager, epoch: epoch - 1), .signIn(manager, epoch: epoch - 1), .guest(manager, epoch: epoch),
         ]
@@ -29,12 +45,21 @@ struct CookieStore {
             insert(cookie, in: .session(session))
         }
         forget(manager, before: epoch)
-        return true
+        return follower
+    }
+
+    /// Removes the cookies of sessions whose managers the app has released: their ends are not reported any more.
+    private mutating func removeUnfollowed() {
+        for (session, following) in followers where !following.contains(where: { $0.follower != nil }) {
+            followers[session] = nil
+            cookies[.session(session)] = nil
+        }
     }
 
     /// Removes the cookies of a session that has ended, and all that no later call of its manager may see.
     mutating func end(_ session: SessionID, of manager: Int?, epoch: Int) {
         cookies[.session(session)] = nil
+        followers[session] = nil
         forget(manager, before: epoch + 1, exceptSignIn: epoch)
     }
 
@@ -51,10 +76,7 @@ struct CookieStore {
 
     mutating func removeAll() {
         generation += 1
-        // Sessions stay known, so that their end is not followed twice.
-        for space in cookies.keys {
-            if case .session = space { cookies[space] = [] } else { cookies[space] = nil }
-        }
+        cookies = [:]
     }
 
     mutating func insert(_ new: Cookie, in space: CookieSpace) {

@@ -121,7 +121,7 @@ struct AttemptRunner: Sendable {
                 carriesBody
                 ? try await body?.open().reporting(to: call.monitor, context.attempt, after: &generation, progress)
                 : nil
-            let sent = call.cookies?.adding(to: request, at: origin) ?? request
+            let sent = call.withCookies(request, at: origin, isFirst: redirects == 0)
             let response = try await send(sent, outgoing, context, deadline, observation?.startTransfer())
             call.cookies?.receive(response.head, to: request, from: origin)
             let redirect: Redirect?
@@ -239,6 +239,12 @@ private struct Deadline {
 }
 
 extension CallState {
+    /// A request of the current attempt with its cookies.
+    fileprivate func withCookies(_ request: HTTPRequest, at origin: Origin, isFirst: Bool) -> HTTPRequest {
+        guard let cookies else { return request }
+        return isFirst ? cookies.adding(cookieField, to: request) : cookies.adding(to: request, at: origin)
+    }
+
     /// Whether the time limit never restarts: the call sends and receives bytes in memory, and reports no progress.
     fileprivate var isShort: Bool {
         guard receiver == nil, monitor == nil else { return false }

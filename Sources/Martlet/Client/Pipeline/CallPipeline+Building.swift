@@ -100,8 +100,8 @@ extension CallPipeline {
     /// The header fields that the server gets with a request, with the jar's cookies and without the session's own token,
     /// which is replaced often and always stands for the same owner. What an interceptor has put in place of the token is
     /// among them.
-    func fieldsWithoutToken(of request: HTTPRequest, at origin: Origin, _ call: CallState) -> HTTPFields {
-        var fields = call.cookies?.adding(to: request, at: origin).headerFields ?? request.headerFields
+    func fieldsWithoutToken(of request: HTTPRequest, _ call: CallState) -> HTTPFields {
+        var fields = call.cookies?.adding(call.cookieField, to: request).headerFields ?? request.headerFields
         if let tokens, authorizer?.carriesToken(request, for: call) == true { fields[tokens.scheme.header] = nil }
         return fields
     }

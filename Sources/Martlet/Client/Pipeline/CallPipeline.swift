@@ -162,7 +162,8 @@ struct CallPipeline: Sendable {
             authorizer?.attachToken(to: &request, for: &call)
             var (origin, answer) =
                 hasHooks ? try await intercept(&request, from: unsigned, &call) : (call.context.origin, nil)
-            try call.receiver?.willSend(fieldsWithoutToken(of: request, at: origin, call).credentials)
+            call.readCookies(for: request, at: origin)
+            try call.receiver?.willSend(fieldsWithoutToken(of: request, call).credentials)
             var ticket: CacheTicket?
             if answer == nil, let cache = config.cache {
                 (answer, ticket) = consult(cache, for: request, at: origin, call)
@@ -211,7 +212,7 @@ struct CallPipeline: Sendable {
             // A receiver has already consumed acceptable responses.
             let isAcceptable =
                 call.receiver == nil && call.context.endpoint.acceptableStatuses.contains(outcome.response.status)
-            if answer == nil { hasSucceeded = isAcceptable }
+            if answer == nil { hasSucceeded = isAcceptable && !outcome.isStale }
             if isAcceptable {
                 ticket?.store(of: tokens)
                 return .success(outcome.response)

@@ -29,11 +29,19 @@ extension CallPipeline {
             uptime: uptime)
     }
 
-    /// The first step of a call whose owner is known: a step of something that began earlier.
+    /// The first step of a sign-in whose owner is known.
     func begin(_ requirement: AuthenticationRequirement, as owner: CallOwner) -> CallStart {
+        begin(requirement, as: owner, leaving: responseOwner(for: owner))
+    }
+
+    /// The first step of a call that goes on with something that began earlier, such as the next connection of a stream.
+    /// - Parameter former: The owner of what its responses leave behind, taken when it began.
+    func begin(
+        _ requirement: AuthenticationRequirement, as owner: CallOwner, leaving former: ResponseOwner?
+    ) -> CallStart {
         CallStart(
             requirement: requirement, owner: requirement == .none ? .unbound : owner,
-            responseOwner: responseOwner(for: owner), uptime: time.uptime)
+            responseOwner: former?.continued(by: owner), uptime: time.uptime)
     }
 
     /// Waits for a token before the state of the call exists, which takes eight times as much memory as this. Thousands of

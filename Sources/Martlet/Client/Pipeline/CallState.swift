@@ -4,7 +4,7 @@ internal import HTTPTypes
 struct CallState: Sendable {
     /// The request as it was built and prepared, without a token.
     var request: HTTPRequest
-    /// Who gets the prepared request.
+    /// The recipient of the prepared request.
     var recipient: Recipient
     var context: RequestContext
     var authorization: Authorization
@@ -20,6 +20,9 @@ struct CallState: Sendable {
     var responseOwner: ResponseOwner?
     /// The cookies that the call sends and receives; `nil` without a jar.
     var cookies: CallCookies?
+    /// The `Cookie` field of the current attempt, with the cookies of the jar. It is read once, so that a response is never
+    /// stored under other cookies than its request had. Requests after a redirect read the jar anew.
+    var cookieField: String?
     /// Whether the server is asked with `Expect: 100-continue` before the body goes out.
     var expectsContinue = false
     /// Whether the server has refused to be asked.
@@ -27,6 +30,11 @@ struct CallState: Sendable {
 
     /// The body of the attempt that is under way, else of the prepared request.
     var body: PreparedBody? { context.outgoing }
+
+    /// Reads the cookies of the current attempt.
+    mutating func readCookies(for request: HTTPRequest, at origin: Origin) {
+        cookieField = cookies?.adding(to: request, at: origin).headerFields[.cookie]
+    }
 }
 
 /// Where the parts of a prepared request come from, so that a third party does not get what is not for it.

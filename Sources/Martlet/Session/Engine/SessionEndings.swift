@@ -1,23 +1,152 @@
-/// What is to be done when the sessions of calls end, such as closing a stream.
+/// The work to do when calls, what their responses have left behind, or sessions end, such as closing a stream.
 struct SessionEndings {
-    private var entries: [Int: (owner: CallOwner, perform: @Sendable () -> Void)] = [:]
+    /// The end that an entry waits for.
+    enum Subject: Sendable {
+        /// The end of a call: nothing more may be sent or received for it. A call without a session goes on when one
+        /// starts.
+        case call
+        /// The end of the sign-in state in which a response was requested. What it has left behind never outlives it.
+        case leftovers
+    }
 
-    mutating func add(_ id: Int, _ owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
-        entries[id] = (owner, perform)
+    private struct Entry {
+        let owner: CallOwner
+        let subject: Subject
+        let perform: @Sendable () -> Void
+    }
+
+    private struct Follower {
+        var user: SessionLineage
+        let perform: @Sendable (Set<SessionID>) -> Void
+    }
+
+    private var entries: [Int: Entry] = [:]
+    private var followers: [Int: Follower] = [:]
+
+    /// The number of ends that are waited for.
+    var count: Int { entries.count }
+
+    mutating func add(
+        _ id: Int, _ owner: CallOwner, _ perform: @escaping @Sendable () -> Void, of subject: Subject = .call
+    ) {
+        entries[id] = Entry(owner: owner, subject: subject, perform: perform)
+    }
+
+    mutating func follow(
+        _ id: Int, _ user: SessionLineage, _ perform: @escaping @Sendable (Set<SessionID>) -> Void
+    ) {
+        followers[id] = Follower(user: user, perform: perform)
     }
 
     mutating func remove(_ id: Int) {
         entries[id] = nil
+        followers[id] = nil
     }
 
-    /// Removes and returns what is due: its session has ended.
+    /// Removes and returns what is due.
     mutating func takeDue(_ machine: borrowing SessionStateMachine) -> [@Sendable () -> Void] {
-        guard !entries.isEmpty else { return [] }
+        guard !entries.isEmpty || !followers.isEmpty else { return [] }
         var due: [@Sendable () -> Void] = []
-        for (id, entry) in entries where machine.end(of: entry.owner) != nil {
+        for (id, entry) in entries {
+            let isDue =
+                switch entry.subject {
+                case .call: machine.end(of: entry.owner) != nil
+                case .leftovers: machine.isOver(entry.owner)
+                }
+            guard isDue else { continue }
             entries[id] = nil
             due.append(entry.perform)
         }
+        for (id, follower) in followers {
+            guard let ended = followers[id]?.user.advance(to: machine.lineage) else { continue }
+            due.append { follower.perform(ended) }
+        }
         return due
+    }
+}
+
+/// The sessions of one user that have followed each other in this process: a user who signs in again, for example after an
+/// expiry, goes on with what the earlier sessions have begun.
+struct SessionLineage: Sendable {
+    private var epoch: Int
+    private var sessions: Set<SessionID>
+    private var account: SessionAccount?
+    /// Whether the store had not been read at some time in the epoch.
+    private var wasUnread: Bool
+
+    fileprivate init(epoch: Int, record: StoredSession?, isUnread: Bool) {
+        self.epoch = epoch
+        sessions = record.map { [$0.id] } ?? []
+        account = record?.account
+        wasUnread = isUnread
+    }
+
+    /// Follows the sign-in state.
+    /// - Returns: The sessions that have ended for good, because the user has signed out or another one has signed in. It is
+    ///   empty if only what was begun before the store was read has ended, and `nil` if nothing has.
+    fileprivate mutating func advance(to next: SessionLineage) -> Set<SessionID>? {
+        let former = self
+        guard next.epoch != former.epoch else {
+            // An expiry keeps the epoch, and the user may come back.
+            sessions.formUnion(next.sessions)
+            account = next.account ?? account
+            wasUnread = wasUnread || next.wasUnread
+            return nil
+        }
+        self = next
+        let isSameSession = !former.sessions.isDisjoint(with: next.sessions)
+        if isSameSession || next.account?.continues(former.account?.userID) == true {
+            sessions.formUnion(former.sessions)
+            return nil
+        }
+        return former.sessions.isEmpty && !former.wasUnread ? nil : former.sessions
+    }
+}
+
+extension SessionAccount {
+    /// Whether a sign-in of this user goes on with what a user has begun. An empty ID names no user, and no guest is known
+    /// to be the same as another one.
+    func continues(_ formerUserID: String?) -> Bool {
+        guard let formerUserID, !formerUserID.isEmpty, !isGuest else { return false }
+        return formerUserID == userID
+    }
+}
+
+extension SessionStateMachine {
+    /// Whether the sign-in state of an owner is over. In contrast to ``end(of:)``, it also ends for calls without a session
+    /// when a user signs in.
+    func isOver(_ owner: CallOwner) -> Bool {
+        owner.isBound && (owner.epoch != epoch || end(of: owner) != nil)
+    }
+
+    /// The session of the current epoch, also while it is still being saved.
+    fileprivate var lineage: SessionLineage {
+        SessionLineage(epoch: epoch, record: session?.record, isUnread: isUnread)
+    }
+}
+
+extension TokenManager {
+    /// Calls a closure once, when the sign-in state of what a response has left behind is over; at once if it already is.
+    func onEnd(ofLeftoversOf owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
+        let isOver = core.withLock { core in
+            guard !core.machine.isOver(owner) else { return true }
+            core.endings.add(core.machine.makeID(), owner, perform, of: .leftovers)
+            return false
+        }
+        if isOver { perform() }
+    }
+
+    /// Calls a closure each time a user goes: after a sign-out, or when another user has signed in. An expiry is no such
+    /// end, because the same user may come back.
+    ///
+    /// The closure gets the sessions that have ended for good. A sign-out or a sign-in returns after it.
+    /// - Returns: A closure that cancels this.
+    func onDeparture(_ perform: @escaping @Sendable (Set<SessionID>) -> Void) -> @Sendable () -> Void {
+        let id = core.withLock { core in
+            let id = core.machine.makeID()
+            core.endings.follow(id, core.machine.lineage, perform)
+            return id
+        }
+        return { [weak self] in self?.core.withLock { $0.endings.remove(id) } }
     }
 }

@@ -127,7 +127,7 @@ final class IncomingFile: Sendable {
             switch claim(file.descriptor) {
             case .held where !file.isStill(path): continue
             // A new file is needed: other users may have this one open.
-            case .held where trust == .shared: System.unlink(path)
+            case .held where trust == .shared || !file.makePrivate(): System.unlink(path)
             case .held: return file
             case .heldElsewhere: return nil
             case .impossible:
@@ -156,6 +156,11 @@ final class IncomingFile: Sendable {
             return .foreign
         }
         return status.st_mode & 0o022 == 0 && status.st_nlink <= 1 ? .own : .shared
+    }
+
+    /// Takes the permission to read from other users. A process that is killed while it publishes a file leaves it readable.
+    private func makePrivate() -> Bool {
+        mode == Self.privateMode || System.fchmod(descriptor, Self.privateMode) == 0
     }
 
     /// Removes what killed processes left of a user's downloads to a destination.

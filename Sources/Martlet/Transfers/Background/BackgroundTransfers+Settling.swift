@@ -9,7 +9,7 @@ extension BackgroundTransfers {
     /// Waits until the store was read.
     private func ownership(of record: TransferRecord) async -> TransferOwnership {
         let session = await client.tokens?.loadedState
-        return state.withLock(\.ended).contains(record.id) ? .ended : record.ownership(in: session)
+        return state.withLock { $0.hasEnded(record) } ? .ended : record.ownership(in: session)
     }
 
     /// Settles after the current work, without waiting.
@@ -55,7 +55,7 @@ extension BackgroundTransfers {
         case .renewed(let next):
             noteOwned(record.id)
             let renewed = try await list.change(record.id) { current in
-                guard current == record else { return false }
+                guard current == record, !self.state.withLock({ $0.hasEnded(current) }) else { return false }
                 (current.session, current.userID, current.absence) = (next.id, next.account.userID, nil)
                 current.rotation = nil
                 return true
@@ -87,7 +87,9 @@ extension BackgroundTransfers {
             let tokens = client.tokens
             let delivered = try await list.change(record.id) { current in
                 // The file must not appear for another user. If the session has just ended, that starts another settlement.
-                guard current == record, case .current = current.ownership(in: tokens?.state) else { return false }
+                guard current == record, case .current = current.ownership(in: tokens?.state),
+                    !self.state.withLock({ $0.hasEnded(current) })
+                else { return false }
                 do throws(FileError) {
                     if record.kind == .download, let path {
                         try folder.publishDownload(of: record.name, status: status, to: path)
@@ -114,7 +116,7 @@ extension BackgroundTransfers {
         if transfer.hasEnded { await list.run { [folder = list.folder] in folder.removeBodies(of: record.id) } }
         let wakeups = state.withLock { state in
             // The transfer may have been removed, or its owner may have ended, while its response was read.
-            guard list.record(record.id) != nil, !state.ended.contains(record.id) else { return Wakeups() }
+            guard list.record(record.id) != nil, !state.hasEnded(record) else { return Wakeups() }
             let announcement = TransferAnnouncement(transfer: transfer, record: record)
             state.announced[record.id] = shown == .underWay ? nil : announcement
             return state.events.send(announcement)
@@ -128,7 +130,15 @@ extension BackgroundTransfers {
         await discard(record.id)
     }
 
-    /// Reports the ends of all transfers whose owner has ended, to those who have subscribed so far.
+    /// Ends all transfers of sessions whose user has gone, while the change of user is still under way: if the same user
+    /// comes back before the next settlement, the transfers stay ended.
+    func userHasGone(endOf sessions: Set<SessionID>) {
+        state.withLock { $0.endedSessions.formUnion(sessions) }
+        for record in list.known where record.hasEnded(with: sessions) { reportEnd(of: record) }
+        requestSettlement()
+    }
+
+    /// Reports the ends of all transfers whose owner has ended to the current subscribers.
     func reportEnds(in session: SessionState?) {
         for id in state.withLock(\.owned) {
             guard let record = list.record(id), case .ended = record.ownership(in: session) else { continue }

@@ -65,6 +65,7 @@ extension BackgroundTransfers {
             // The system sends the body without asking the server first.
             state.request.headerFields[.expect] = nil
             do {
+                await list.reuse(id)
                 if path == nil { try await keep(try await state.body?.open() ?? OutgoingBody(Data()), of: id) }
                 let authorization = try await authorize(endpoint.authentication, state.context.origin, owner)
                 let record = TransferRecord(

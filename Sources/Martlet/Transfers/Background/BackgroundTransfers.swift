@@ -46,6 +46,10 @@ public final class BackgroundTransfers: Sendable {
         var owned: Set<UUID> = []
         /// The transfers whose end with their owner is known. None of them comes back, also if the same user does.
         var ended: Set<UUID> = []
+        /// The sessions that have ended for good in this process.
+        var endedSessions: Set<SessionID> = []
+        /// Ends the notification of these ends.
+        var stopFollowing: (@Sendable () -> Void)?
         /// The attempts without a task at the launch. Their ends may still arrive.
         var missing: Set<BackgroundTask.Name> = []
         /// What the system gave for the rest of downloads. It contains tokens, so it is never stored.
@@ -91,15 +95,18 @@ public final class BackgroundTransfers: Sendable {
         list = TransferList(TransferFolder(path: folder, steps: steps))
         limits = TimeLimits(time: client.pipeline.time)
         self.makeSession = makeSession
+        let stop = client.tokens?.onDeparture { [weak self] in self?.userHasGone(endOf: $0) }
+        state.withLock { $0.stopFollowing = stop }
         Task { [weak self] in _ = try? await self?.launched() }
     }
 
     deinit {
         _ = Self.identifiers.withLock { $0.remove(identifier) }
-        let listeners = state.withLock { state in
+        let (listeners, stop) = state.withLock { state in
             state.watch?.cancel()
-            return state.events.finish()
+            return (state.events.finish(), state.stopFollowing)
         }
+        stop?()
         listeners.wake()
     }
 
@@ -127,9 +134,11 @@ public final class BackgroundTransfers: Sendable {
         let announcements = state.withLock { state in
             state.events.subscribe(first: Array(state.announced.values), buffering: { $0.append($1) })
         }
-        return AsyncStream {
+        return AsyncStream { [state] in
             for await announcement in announcements {
-                if await announcement.isDue(in: tokens) { return announcement.transfer }
+                guard await announcement.isDue(in: tokens) else { continue }
+                let isOver = !announcement.isEnd && state.withLock { $0.hasEnded(announcement.record) }
+                if !isOver { return announcement.transfer }
             }
             return nil
         }
@@ -138,7 +147,7 @@ public final class BackgroundTransfers: Sendable {
     /// Forgets a transfer. One that is under way is cancelled. A downloaded file stays at its path.
     ///
     /// If the transfer's record cannot be deleted from the disk, it is emptied. If that fails too, the deletion is tried
-    /// again later, and this process does not announce the transfer any more.
+    /// again later, and this process no longer announces the transfer.
     public func remove(_ id: UUID) async {
         await discard(id)
         state.withLock { state in state.announced[id] = nil }

@@ -27,6 +27,11 @@ final class TransferList: Sendable {
         records.withLock { $0?[id] }
     }
 
+    /// All transfers that are known without reading the disk.
+    var known: [TransferRecord] {
+        records.withLock { $0.map { Array($0.values) } ?? [] }
+    }
+
     /// Adds a transfer, unless there is one with its ID.
     func add(_ record: TransferRecord) async throws(StorageError) {
         try await run { () throws(StorageError) in
@@ -69,6 +74,15 @@ final class TransferList: Sendable {
             _ = try self.loaded()
             self.records.withLock { $0?[id] = nil }
             try self.removeFiles(of: id)
+        }
+    }
+
+    /// Makes way for a new transfer with the ID of a removed one, whose files must not be deleted with those of the former.
+    func reuse(_ id: UUID) async {
+        guard unremoved.withLock({ $0.contains(id) }) else { return }
+        await run {
+            try? self.folder.remove(id)
+            self.unremoved.withLock { _ = $0.remove(id) }
         }
     }
 

@@ -20,8 +20,7 @@ extension TransferRecord {
         switch state {
         case .signedIn(let current) where current.id == session: return .current
         case .signedIn(let current):
-            let isSameUser = userID != nil && userID == current.account.userID
-            return isSameUser && !current.account.isGuest ? .renewed(current) : .ended
+            return current.account.continues(userID) ? .renewed(current) : .ended
         case .expired: return .expired
         case .signedOut, nil: return .ended
         case .loading, .unavailable, .unreadable: return .unknown
@@ -33,10 +32,30 @@ extension TransferRecord {
         switch state {
         case .signedIn(let current): return .renewed(current)
         // An older version let such a transfer go on without a user. If the store could not be read at its start, the
-        // user who is gone now may have started it.
+        // user who has signed out by now may have started it.
         case .signedOut, .expired: return absence == nil ? .current : .ended
         case .loading, .unavailable, .unreadable: return .unknown
         }
+    }
+}
+
+extension TransferRecord {
+    /// Whether the transfer ends with sessions of a user who has gone.
+    func hasEnded(with sessions: Set<SessionID>) -> Bool {
+        if let session { return sessions.contains(session) }
+        switch absence {
+        case .noUser: return false
+        // The transfer belongs to the session that the store contained.
+        case .unreadStore: return true
+        case nil: return !sessions.isEmpty
+        }
+    }
+}
+
+extension BackgroundTransfers.State {
+    /// Whether the owner of a transfer has ended for good.
+    func hasEnded(_ record: TransferRecord) -> Bool {
+        ended.contains(record.id) || record.session.map(endedSessions.contains) == true
     }
 }
 
@@ -45,10 +64,13 @@ struct TransferAnnouncement: Sendable {
     let transfer: BackgroundTransfer
     let record: TransferRecord
 
+    /// Whether the announcement is that the transfer has ended with its owner.
+    var isEnd: Bool { transfer.stage == .failed(.sessionEnded) }
+
     /// Whether a subscriber may learn of the transfer now. Waits while the store cannot be read.
     func isDue(in tokens: TokenManager?) async -> Bool {
-        // The end of a session is sent only to those who subscribed before it.
-        guard let tokens, transfer.stage != .failed(.sessionEnded) else { return true }
+        // Only earlier subscribers are sent the end of a session.
+        guard let tokens, !isEnd else { return true }
         for await state in tokens.states {
             switch record.ownership(in: state) {
             case .current, .renewed, .expired: return true

@@ -149,7 +149,9 @@ extension NetworkClient {
         guard owner.situation != .unknown else { return UUID().uuidString }
         guard let session = owner.session else { return "" }
         guard case .signedIn(let current) = await tokens.loadedState, current.id == session else { return "\(session)" }
-        return current.account.userID ?? "\(session)"
+        // An empty ID does not tell two users apart.
+        guard let user = current.account.userID, !user.isEmpty else { return "\(session)" }
+        return user
     }
 
     /// Deletes what ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not disturbed.

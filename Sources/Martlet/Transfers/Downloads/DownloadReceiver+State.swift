@@ -15,7 +15,7 @@ extension DownloadReceiver {
         /// Whether the next attempt must request the whole file, because the partial response did not match the kept
         /// bytes.
         var mustRestart = false
-        /// What identifies the credentials of the current attempt; `nil` if the account does.
+        /// The fingerprint of the credentials of the current attempt; `nil` if the account says whose bytes these are.
         var credentials: String?
         /// The number of bytes that an earlier call had kept.
         var resumedBytes: Int64 = 0

@@ -69,10 +69,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var pending: ArraySlice<ServerSentEvent> = []
         /// The session that all connections belong to.
         private var owner: CallOwner
+        /// The owner of what the responses of all connections leave behind; `nil` if the client keeps nothing.
+        private let responseOwner: ResponseOwner?
 
         fileprivate init(_ events: ServerSentEvents) {
             self.events = events
-            self.owner = events.client.pipeline.begin(events.endpoint.authentication).owner
+            let start = events.client.pipeline.begin(events.endpoint.authentication)
+            (self.owner, self.responseOwner) = (start.owner, start.responseOwner)
             self.parser = EventStreamParser(lastEventID: events.lastEventID, limit: events.limit)
         }
 
@@ -109,7 +112,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             try await findSession()
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
             let response: NetworkResponse<ByteStream>
-            let start = events.client.pipeline.begin(endpoint.authentication, as: owner)
+            let start = events.client.pipeline.begin(endpoint.authentication, as: owner, leaving: responseOwner)
             (response, owner) = try await events.client.stream(endpoint, start, nil)
             guard response.status != 204 else {
                 isOver = true

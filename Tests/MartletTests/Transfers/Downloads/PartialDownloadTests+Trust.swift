@@ -61,6 +61,20 @@ extension PartialDownloadTests {
         }
     }
 
+    @Test("kept bytes that others could only read are resumed, and no other user can read them any more")
+    func readable() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film.bin"
+            await breakOff(path, at: 4000)
+            let partial = PartialDownload(path).destination.partial
+            #expect(chmod(partial, 0o644) == 0)
+            await breakOff(path, at: 2000)
+            #expect(mode(partial) == 0o600)
+            let response = try await client(server.transport).download(Get("/film", .none), to: path, options: options)
+            #expect(response.value.resumedBytes == 6000)
+        }
+    }
+
     @Test("resume data that others could have written, or that is a link, is not used", arguments: [false, true])
     func resumeData(isLink: Bool) async throws {
         try await TemporaryFolder.with { folder in

@@ -138,12 +138,16 @@ import Testing
         }
     }
 
-    @Test("a partial download is not resumed in another session") func otherSession() async throws {
+    @Test(
+        "a partial download is not resumed in another session, also if neither names its user",
+        arguments: [nil, ""] as [String?])
+    func otherSession(userID: String?) async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/export"
             var headers: [String?] = []
             for _ in 0..<2 {
-                let app = try await App.signedIn { $0.retry = .never }
+                let app = App { $0.retry = .never }
+                try await app.tokens.signIn(with: app.backend.issue(), account: SessionAccount(userID: userID))
                 let server = server
                 server.change { $0.breaks = [4000] }
                 let seen = Locked<[String?]>([])
