@@ -57,8 +57,9 @@ extension NetworkClient {
                 CallDescription(unsent: endpoint),
                 reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
         }
+        let cookies = pipeline.config.cookies.map { SignInCookies($0) }
         let raw = try await pipeline.perform(
-            endpoint, accept: "application/json", start: pipeline.begin(authentication, as: owner), isSignIn: true,
+            endpoint, accept: "application/json", start: pipeline.begin(authentication, as: owner), signIn: cookies,
             monitor: monitor)
         let response = raw.value.response
         let value = try decode(raw)
@@ -71,10 +72,14 @@ extension NetworkClient {
             throw .decoding(
                 raw.value.call, ResponseDecodingError(type: "sign-in", codingPath: "", reason: why, response: response))
         }
+        let session = SessionID()
+        cookies?.prepare(session)
         do {
             bundle.serverDate = bundle.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
             try await tokens.signIn(
-                with: bundle, account: account(value), since: owner.epoch, receivedAt: raw.value.receivedAt)
+                with: bundle, account: account(value), as: session, since: owner.epoch,
+                receivedAt: raw.value.receivedAt)
+            pipeline.giveCookies(of: cookies, to: tokens)
         } catch {
             throw NetworkError(error, for: raw.value.call)
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The owner of what a response leaves behind") struct ResponseOwnerTests {
+@Suite("The owner of what a response leaves behind", .timeLimit(.minutes(10))) struct ResponseOwnerTests {
     // MARK: - Streams that reconnect
 
     /// A server of events whose first connection breaks when the test opens a gate. A call to `/login` sets a cookie.
@@ -151,7 +151,7 @@ import Testing
         app.backend.beforeRefresh { _ in .status(401) }
         await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
         _ = try await app.client.text(Visit("/a", .get, .none))
-        _ = CallCookies(jar, app.tokens, owner, isSignIn: false, carriesToken: true, time: app.time)
+        _ = CallCookies(jar, app.tokens, owner, signIn: nil, carriesToken: true, time: app.time)
         _ = try await app.client.text(Visit("/b", .get, .none))
         #expect(app.transport.requests(to: "/b").map { $0.headers[.cookie] } == ["guest=1"])
     }

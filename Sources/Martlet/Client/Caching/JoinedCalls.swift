@@ -41,15 +41,13 @@ final class JoinedCalls: Sendable {
         let (key, flight) = state.withLock { state in
             var key = key
             key.writes = state.writes
-            if let flight = state.flights[key] {
-                state.joins += 1
-                return (key, flight)
-            }
+            if let flight = state.flights[key] { return (key, flight) }
             let flight = SingleFlight<Outcome>(time: time, outlivesCallers: false, isDetached: true)
             state.flights[key] = flight
             return (key, flight)
         }
-        return await flight.run { [self] in
+        let joined = { @Sendable [self] in state.withLock { $0.joins += 1 } }
+        return await flight.run(joined: joined) { [self] in
             let outcome = await Self.$isInside.withValue(true) { await perform() }
             state.withLock { if $0.flights[key] === flight { $0.flights[key] = nil } }
             return outcome
@@ -95,7 +93,7 @@ extension NetworkClient {
         start.credential = nil
         var call = try pipeline.build(endpoint, nil, length: nil, accept: accept, endpoint.authentication)
         call.responseOwner = owner
-        let cookies = pipeline.cookies(of: call, isSignIn: false)
+        let cookies = pipeline.cookies(of: call)
         let key = JoinedCalls.Key(
             owner: owner, authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
             request: cookies?.adding(to: call.request, at: call.context.origin) ?? call.request,

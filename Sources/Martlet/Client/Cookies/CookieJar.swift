@@ -40,42 +40,63 @@ public final class CookieJar: Sendable {
     }
 }
 
+/// The cookies that a sign-in gets. They go to the session that it starts, and are removed with the sign-in if it starts
+/// none.
+final class SignInCookies: Sendable {
+    private let jar: CookieJar
+    fileprivate let number: Int
+    private let session = Locked<SessionID?>(nil)
+
+    init(_ jar: CookieJar) {
+        self.jar = jar
+        number = jar.withStore { $0.makeSignIn() }
+    }
+
+    deinit {
+        let session = session.withLock { $0 }
+        jar.withStore { $0.forget(signIn: number, of: session) }
+    }
+
+    /// Gives the cookies to the session that is about to start.
+    func prepare(_ session: SessionID) {
+        self.session.withLock { $0 = session }
+        jar.withStore { $0.move(signIn: number, to: session) }
+    }
+}
+
 /// What one call does with a jar.
 final class CallCookies: Sendable {
     private let jar: CookieJar
     private let tokens: TokenManager?
     private let time: any TimeSource
     private let owner: ResponseOwner
-    let isSignIn: Bool
+    /// The cookies of a sign-in; `nil` for another call.
+    let signIn: SignInCookies?
     private let spaces: (read: [CookieSpace], write: CookieSpace)
 
     /// - Parameters:
     ///   - owner: The owner of the call's cookies.
+    ///   - signIn: The cookies of a sign-in; `nil` for another call.
     ///   - carriesToken: Whether the call may carry a token.
     init(
-        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: ResponseOwner, isSignIn: Bool, carriesToken: Bool,
+        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: ResponseOwner, signIn: SignInCookies?, carriesToken: Bool,
         time: any TimeSource
     ) {
         self.jar = jar
         self.tokens = tokens
         self.owner = owner
-        self.isSignIn = isSignIn
+        self.signIn = signIn
         self.time = time
         let (manager, epoch) = (owner.manager, owner.state.epoch)
-        if isSignIn, owner.state.situation == .unknown {
-            // The store may contain a session, which must not get the cookies of the next one.
-            let space = CookieSpace.signIn(manager, epoch: epoch)
-            self.spaces = ([.guest(manager, epoch: epoch), space], space)
-            return
-        }
+        let own = signIn.map { CookieSpace.signIn($0.number) }
         guard let session = owner.state.session, let tokens else {
-            let space = CookieSpace.guest(manager, epoch: epoch)
-            self.spaces = ([space], space)
+            // A session may be in the store, or be started by another process, and must not get the cookies of a sign-in.
+            let guest = CookieSpace.guest(manager, epoch: epoch)
+            self.spaces = own.map { ([guest, $0], $0) } ?? ([guest], guest)
             return
         }
-        if isSignIn {
-            let space = CookieSpace.signIn(manager, epoch: epoch)
-            self.spaces = (carriesToken ? [.session(session), space] : [space], space)
+        if let own {
+            self.spaces = (carriesToken ? [.session(session), own] : [own], own)
         } else {
             self.spaces = ([.session(session)], .session(session))
         }
@@ -147,11 +168,19 @@ extension HTTPRequest {
 }
 
 extension CallPipeline {
+    /// Gives the cookies of a sign-in to the session that it has started.
+    func giveCookies(of signIn: SignInCookies?, to tokens: TokenManager) {
+        guard signIn != nil, let jar = config.cookies, let owner = responseOwner(for: tokens.currentOwner) else {
+            return
+        }
+        _ = CallCookies(jar, tokens, owner, signIn: nil, carriesToken: true, time: time)
+    }
+
     /// What a call does with the client's jar.
-    func cookies(of call: CallState, isSignIn: Bool) -> CallCookies? {
+    func cookies(of call: CallState, signIn: SignInCookies? = nil) -> CallCookies? {
         guard let jar = config.cookies, let owner = call.responseOwner else { return nil }
         return CallCookies(
-            jar, tokens, resolved(owner, for: call), isSignIn: isSignIn,
+            jar, tokens, resolved(owner, for: call), signIn: signIn,
             carriesToken: call.authorization.requirement != .none, time: time)
     }
 }

@@ -4,8 +4,10 @@ enum CookieSpace: Hashable, Sendable {
     case session(SessionID)
     /// The cookies of calls without a session, in the epoch of a manager, which its number identifies.
     case guest(Int?, epoch: Int)
-    /// The cookies that a sign-in has got while another session was current. They are for the next one.
-    case signIn(Int?, epoch: Int)
+    /// The cookies that one sign-in has got. They are for the session that it starts, and for no other.
+    case signIn(Int)
+    /// The cookies of a sign-in that starts this session.
+    case upcoming(SessionID)
 }
 
 /// Held by the work that a manager does at the end of a session. It is released with the manager.
@@ -24,6 +26,7 @@ struct CookieStore {
     /// The managers that remove the cookies of a session when it ends. Several managers may share one session.
     private var followers: [SessionID: [Following]] = [:]
     private var created = 0
+    private var signIns = 0
     /// How often the jar was emptied. A call that was made before neither gets nor sets cookies.
     private(set) var generation = 0
 
@@ -39,9 +42,10 @@ struct CookieStore {
         followers[session] = known.filter { $0.follower != nil } + [Following(manager: manager, follower: follower)]
         removeUnfollowed()
         let former: [CookieSpace] = [
-            .guest(manager, epoch: epoch - 1), .signIn(manager, epoch: epoch - 1), .guest(manager, epoch: epoch),
+            .guest(manager, epoch: epoch - 1), .upcoming(session), .guest(manager, epoch: epoch),
         ]
-        for cookie in former.flatMap({ cookies.removeValue(forKey: $0) ?? [] }) {
+        let earlier = former.flatMap { cookies.removeValue(forKey: $0) ?? [] }
+        for cookie in earlier.sorted(by: { $0.number < $1.number }) {
             insert(cookie, in: .session(session))
         }
         forget(manager, before: epoch)
@@ -60,16 +64,32 @@ struct CookieStore {
     mutating func end(_ session: SessionID, of manager: Int?, epoch: Int) {
         cookies[.session(session)] = nil
         followers[session] = nil
-        forget(manager, before: epoch + 1, exceptSignIn: epoch)
+        forget(manager, before: epoch + 1)
+    }
+
+    /// A number for a sign-in.
+    mutating func makeSignIn() -> Int {
+        signIns += 1
+        return signIns
+    }
+
+    /// Gives the cookies of a sign-in to the session that it is about to start.
+    mutating func move(signIn number: Int, to session: SessionID) {
+        cookies[.upcoming(session)] = cookies.removeValue(forKey: .signIn(number))
+    }
+
+    /// Removes what is left of a sign-in that has ended.
+    mutating func forget(signIn number: Int, of session: SessionID?) {
+        cookies[.signIn(number)] = nil
+        if let session { cookies[.upcoming(session)] = nil }
     }
 
     /// Removes the cookies of earlier epochs.
-    mutating func forget(_ manager: Int?, before epoch: Int, exceptSignIn signIn: Int? = nil) {
+    mutating func forget(_ manager: Int?, before epoch: Int) {
         cookies = cookies.filter { space, _ in
             switch space {
-            case .session: true
+            case .session, .signIn, .upcoming: true
             case .guest(let owner, let past): owner != manager || past >= epoch
-            case .signIn(let owner, let past): owner != manager || past >= epoch || past == signIn
             }
         }
     }

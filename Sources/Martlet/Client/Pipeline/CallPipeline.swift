@@ -53,11 +53,11 @@ struct CallPipeline: Sendable {
     /// Sends an endpoint until an attempt succeeds or must not be retried.
     /// - Parameters:
     ///   - start: The start of the call, with its owner.
-    ///   - isSignIn: Whether the call starts a session.
+    ///   - signIn: The cookies that a sign-in gets; `nil` for another call, and without a jar.
     ///   - receiver: Consumes the body of an acceptable response. Without one the body is read into memory.
     @inline(never)
     func perform(
-        _ endpoint: any Endpoint, accept: String?, start: CallStart, isSignIn: Bool = false,
+        _ endpoint: any Endpoint, accept: String?, start: CallStart, signIn: SignInCookies? = nil,
         monitor: TransferMonitor? = nil, receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
         var bodyOutlivesCall = false
@@ -73,7 +73,7 @@ struct CallPipeline: Sendable {
         call.receiver = receiver
         call.context.awaitsHead = receiver?.outlivesCall == true
         call.responseOwner = start.responseOwner
-        if config.cookies != nil { call.cookies = cookies(of: call, isSignIn: isSignIn) }
+        if config.cookies != nil { call.cookies = cookies(of: call, signIn: signIn) }
         do {
             let (response, lastAttempt) = try await run(&call)
             let receivedAt = time.uptime
@@ -148,7 +148,7 @@ struct CallPipeline: Sendable {
         var isUnderWay = false
         do {
             let (slot, started) = (try await authorize(&call), time.uptime)
-            if let open = call.cookies, open.isOpen { call.cookies = cookies(of: call, isSignIn: open.isSignIn) }
+            if let open = call.cookies, open.isOpen { call.cookies = cookies(of: call, signIn: open.signIn) }
             var isSlotTransferred = false
             var hasSucceeded: Bool? = false
             defer {

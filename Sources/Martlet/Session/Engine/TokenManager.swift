@@ -254,18 +254,20 @@ extension TokenManager {
     var epoch: Int { core.withLock { $0.machine.epoch } }
 
     /// - Parameters:
+    ///   - id: The ID of the session that starts.
     ///   - epoch: The epoch in which the sign-in started; `nil` for one that starts now.
     ///   - receivedAt: The uptime at which the tokens arrived; `nil` for now.
     @discardableResult
     func signIn(
-        with bundle: TokenBundle, account: SessionAccount, since epoch: Int?, receivedAt: Duration? = nil
+        with bundle: TokenBundle, account: SessionAccount, as id: SessionID = SessionID(), since epoch: Int?,
+        receivedAt: Duration? = nil
     ) async throws(SessionError) -> SignedInSession {
         let age = receivedAt.map { time.uptime - $0 } ?? .zero
         let now = time.wallClock
         let lifetime = TokenLifetime(of: bundle, wallClock: now.addingTimeInterval(-age.inSeconds))
         let generation = core.withLock { $0.machine.makeGeneration(at: now) }
         let record = StoredSession(
-            id: SessionID(), generation: generation, bundle: bundle.storable,
+            id: id, generation: generation, bundle: bundle.storable,
             estimatedExpiry: lifetime.map { now.addingTimeInterval(($0.remaining - age).inSeconds) },
             lifetime: lifetime?.total, account: account)
         let deadlines = lifetime.map { lifetime in

@@ -31,10 +31,12 @@ final class SingleFlight<Value: Sendable>: Sendable {
     }
 
     /// Starts the work, or waits for the work that is already running.
+    /// - Parameter joined: Called if the work is already running.
     /// - Returns: `nil` if the caller was cancelled. The work is cancelled with its last caller, unless it outlives its
     ///   callers.
-    func run(_ work: @escaping @Sendable () async -> Value) async -> Value? {
-        let (number, task) = join(work)
+    func run(joined: () -> Void = {}, _ work: @escaping @Sendable () async -> Value) async -> Value? {
+        let (number, task, isNew) = join(work)
+        if !isNew { joined() }
         return await withTaskCancellationHandler {
             try? await limits.run(within: nil) { await task.value }.get()
         } onCancel: {
@@ -44,11 +46,13 @@ final class SingleFlight<Value: Sendable>: Sendable {
         }
     }
 
-    private func join(_ work: @escaping @Sendable () async -> Value) -> (number: Int, task: Task<Value, Never>) {
+    private func join(
+        _ work: @escaping @Sendable () async -> Value
+    ) -> (number: Int, task: Task<Value, Never>, isNew: Bool) {
         state.withLock { state in
             if let flight = state.flight {
                 state.flight?.waiting += 1
-                return (flight.number, flight.task)
+                return (flight.number, flight.task, false)
             }
             state.lastNumber += 1
             let number = state.lastNumber
@@ -59,7 +63,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
             let task =
                 isDetached ? Task.detached(priority: Task.currentPriority, operation: flight) : Task(operation: flight)
             state.flight = Flight(number: number, task: task)
-            return (number, task)
+            return (number, task, true)
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The cookie jar of a session") struct CookieJarTests {
+@Suite("The cookie jar of a session", .timeLimit(.minutes(10))) struct CookieJarTests {
     /// Each response sets the cookie `sid` to the number of its request.
     private static func app(
         gate: Gate? = nil, store: any TokenStore = .inMemory, _ configure: (inout NetworkConfig) -> Void = { _ in }
@@ -28,6 +28,30 @@ import Testing
 
     private static func cookies(of app: App) -> [String?] {
         app.transport.requests.filter { !$0.path.hasPrefix("/auth") }.map { $0.headers[.cookie] }
+    }
+
+    /// Holds the response to the login.
+    private struct Holding: RequestInterceptor {
+        let gate: Gate
+        func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
+            if context.endpoint.path.text == "/login" { await gate.pass() }
+            return response
+        }
+    }
+
+    @Test("the cookies of a sign-in that another process overtakes go to no session") func overtaken() async throws {
+        let (disk, login) = (SimulatedDisk(time: ManualTimeSource()), Gate())
+        let app = Self.app(store: disk.open("one")) { $0.interceptors = [Holding(gate: login)] }
+        let other = App(store: disk.open("other"))
+        await app.tokens.restore()
+        let bob = Task { try await app.client.signIn(Visit("/login", .post), as: NoContent.self) }
+        await login.waitForArrivals()
+        let carol = try await other.tokens.signIn(with: .fresh())
+        for await state in app.tokens.states where state == .signedIn(carol) { break }
+        login.open()
+        await #expect(throws: NetworkError.self) { try await bob.value }
+        _ = try await app.client.text(Visit("/b", .get, .required))
+        #expect(Self.cookies(of: app) == [nil, nil])
     }
 
     @Test("without a jar no cookie is kept") func off() async throws {
@@ -58,14 +82,6 @@ import Testing
 
     @Test("the cookies of a sign-in that begins before the store was read do not go to the stored session")
     func signInAtStart() async throws {
-        /// Holds the response to the login.
-        struct Holding: RequestInterceptor {
-            let gate: Gate
-            func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
-                if context.endpoint.path.text == "/login" { await gate.pass() }
-                return response
-            }
-        }
         let (store, reading, login) = (FailingTokenStore(), Gate(), Gate())
         try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
         store.hold(.read, at: reading)
