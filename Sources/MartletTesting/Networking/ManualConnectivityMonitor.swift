@@ -49,7 +49,8 @@ public final class ManualConnectivityMonitor: ConnectivityMonitor {
     public func setConnected(_ isConnected: Bool) {
         let subscribers = state.withLock { state in
             state.isConnected = isConnected
-            return Array(state.subscribers.values)
+            // In their order, so that a test with a seed runs the same way each time.
+            return state.subscribers.sorted { $0.key < $1.key }.map(\.value)
         }
         for subscriber in subscribers { subscriber.yield(isConnected) }
     }

@@ -47,7 +47,8 @@ struct SessionEndings {
     mutating func takeDue(_ machine: borrowing SessionStateMachine) -> [@Sendable () -> Void] {
         guard !entries.isEmpty || !followers.isEmpty else { return [] }
         var due: [@Sendable () -> Void] = []
-        for (id, entry) in entries {
+        // In the order in which they were asked for.
+        for (id, entry) in entries.sorted(by: { $0.key < $1.key }) {
             let isDue =
                 switch entry.subject {
                 case .call: machine.end(of: entry.owner) != nil
@@ -57,7 +58,7 @@ struct SessionEndings {
             entries[id] = nil
             due.append(entry.perform)
         }
-        for (id, follower) in followers {
+        for (id, follower) in followers.sorted(by: { $0.key < $1.key }) {
             guard let ended = followers[id]?.user.advance(to: machine.lineage) else { continue }
             due.append { follower.perform(ended) }
         }

@@ -173,7 +173,10 @@ extension SessionStateMachine {
 
     /// The lock could not be acquired again to confirm a refusal. The next refresh sends the token once more.
     mutating func confirmationFailed(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
-        if isConfirmingExpiry(of: job) { fail(job, failure, at: moment) }
+        guard isConfirmingExpiry(of: job) else { return }
+        fail(job, failure, at: moment)
+        // Changes by other processes have waited for the answer to the confirmation.
+        actions.append(.store(.read))
     }
 
     /// The refresher has returned or thrown. New tokens are used even if they arrive after the time limit, because the

@@ -64,6 +64,7 @@ extension SessionStateMachine {
             coverWritten(record, in: decision.epoch)
         }
         guard decision.epoch == epoch else { return }
+        if task == .confirmExpiry, session?.refusal != nil { return confirmedExpiry(decision, over: snapshot, nil) }
         if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             self.session?.base = .stored
             // A sign-in becomes visible only with the answer to its own write, which is still to come.
@@ -221,6 +222,7 @@ extension SessionStateMachine {
         // The new record has overwritten those of other sessions.
         if let ending, !ending.mark.covers(session.record) {
             self.ending = nil
+            resumeEndingWaiters()
             startRevocations()
         }
     }
@@ -287,7 +289,7 @@ extension SessionStateMachine {
         guard let ending else { return }
         var failure = failure
         if ending.signOut == nil, case .unavailable(let error) = snapshot.reading { failure = failure ?? error }
-        resumeWaiters(.askAgain)
+        resumeEndingWaiters()
         if let failure {
             self.ending?.hasFailed = true
             self.ending?.signOut = nil

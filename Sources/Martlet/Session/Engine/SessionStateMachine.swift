@@ -18,8 +18,10 @@ struct SessionStateMachine: Hashable, Sendable {
     var session: ActiveSession?
     /// Why there is no session. It means nothing while there is one.
     var absence = Absence.unknown(nil)
-    /// The callers that wait: for the store to be read, for the refresh or sign-in in progress, or for a sign-out.
+    /// The callers that wait for the store to be read, or for the refresh or sign-in in progress.
     var waiters: Set<WaiterID> = []
+    /// The callers that wait until sessions have been ended in the store.
+    var endingWaiters: Set<WaiterID> = []
     /// Those waiters that wait only because another caller's request was rejected.
     var bystanders: Set<WaiterID> = []
     /// Those bystanders that may go out with the rejected token.
@@ -81,6 +83,12 @@ struct SessionStateMachine: Hashable, Sendable {
 
     mutating func emit(_ event: SessionEvent) {
         actions.append(.emit(event))
+    }
+
+    mutating func resumeEndingWaiters() {
+        guard !endingWaiters.isEmpty else { return }
+        actions.append(.resume(endingWaiters.sorted(), .askAgain))
+        endingWaiters = []
     }
 
     mutating func resumeWaiters(_ reply: WaiterReply) {
@@ -247,6 +255,8 @@ extension SessionStateMachine {
         endSession(.sessionChanged)
         // The new record overwrites the one that was to be deleted.
         ending = nil
+        waiters.formUnion(endingWaiters)
+        endingWaiters = []
         session = ActiveSession(
             record: record, deadlines: deadlines, refresh: .storing(record, deadlines), persistence: .unwritten,
             base: .anything, shownOwner: shown)
@@ -278,7 +288,7 @@ extension SessionStateMachine {
     /// could not be written.
     mutating func endingAwaited(by waiter: WaiterID) -> WaiterReply {
         guard isEnding else { return .askAgain }
-        waiters.insert(waiter)
+        endingWaiters.insert(waiter)
         return .wait
     }
 
@@ -307,6 +317,7 @@ extension SessionStateMachine {
     mutating func waiterCancelled(_ waiter: WaiterID) -> Bool {
         bystanders.remove(waiter)
         probers.remove(waiter)
-        return waiters.remove(waiter) != nil
+        let wasEnding = endingWaiters.remove(waiter) != nil
+        return waiters.remove(waiter) != nil || wasEnding
     }
 }

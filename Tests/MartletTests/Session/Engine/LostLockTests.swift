@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A refresh that loses its lock") struct LostLockTests {
+@Suite("A refresh that loses its lock", .timeLimit(.minutes(10))) struct LostLockTests {
     @Test(
         "its refresh token is stored as in doubt, so that a later rejection is reported as rotationLost")
     func stoppedAfterSending() async throws {
@@ -106,6 +106,15 @@ import Testing
                 .confirmExpiry, decision, over: .init(reading: .unavailable(failure)), failure: failure, at: .test())
             #expect(machine.isConfirmingExpiry(of: job) && !machine.isEnding)
         }
+        // The transaction was reported as failed, and has ended the session after all.
+        let late = machine.decide(
+            .confirmExpiry, over: .found(record), hasLostLock: false, at: SessionStateMachine.wallClock)
+        guard case .end(let mark) = late.update else {
+            Issue.record("\(late.update)")
+            return
+        }
+        machine.storeAnsweredLate(.confirmExpiry, late, .init(reading: .ended(mark)))
+        #expect(machine.visibleState(at: .zero) == .expired(.refreshTokenRejected(code: nil)))
     }
 
     @Test("a refresh whose lock is lost again and again gives up") func alwaysLost() async throws {
