@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the layout of the sources: folders depend in one direction, and the public API stays small.
+"""Checks the layout of the sources: folders depend in one direction, the public API stays small, and each suite of tests
+has a time limit.
 
 A file may use only its own folder and the folders listed earlier, in ORDER.
 """
@@ -60,11 +61,21 @@ def clashes(types):
             yield f"{name} is also a type of {module}: rename ours"
 
 
+def endless_suites():
+    """Yields a line for each suite of tests without a time limit. With one, a hang is a failure with a name."""
+    folders = ["Tests", "Tools/Tests", "Examples"]
+    for path in (path for folder in folders for path in swift_files(ROOT / folder) if ".build" not in path.parts):
+        text = path.read_text()
+        for match in re.finditer(r"@Suite\(", text):
+            if ".timeLimit(" not in text[match.end() : text.find("struct ", match.end())]:
+                yield f"{shown(path)}:{text.count(chr(10), 0, match.start()) + 1}: the suite has no time limit"
+
+
 def main():
     sources = {path: code_of(path.read_text()) for path in swift_files(MODULE)}
     public = [match for code in sources.values() for match in PUBLIC.findall(code)]
     types = [match.group(1) for each in public if (match := TYPE.match(each))]
-    violations = [*dict.fromkeys(wrong_direction(sources)), *clashes({*types})]
+    violations = [*dict.fromkeys(wrong_direction(sources)), *clashes({*types}), *endless_suites()]
     if len(types) > MAX_TYPES or len(public) > MAX_DECLARATIONS:
         violations.append(
             f"Martlet has {len(types)} public types ({MAX_TYPES} are allowed) and {len(public)} public declarations "

@@ -4,7 +4,7 @@ internal import Testing
 @testable import Martlet
 @testable import MartletImages
 
-@Suite("Errors of pictures for people") struct LocalizedImageErrorTests {
+@Suite("Errors of pictures for people", .timeLimit(.minutes(10))) struct LocalizedImageErrorTests {
     private static let size = PixelSize(width: 4321, height: 1234)
     private static let every: [ImageError] = [
         .notAnImage, .unsupported(.heic, advice: "Install libheif."), .damaged(.png, reason: "CRC error"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Fitting a size")
+@Suite("Fitting a size", .timeLimit(.minutes(10)))
 struct SizeTests {
     @Test(
         "a fitted size keeps its aspect ratio and never grows",

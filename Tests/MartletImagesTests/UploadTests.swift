@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Uploading pictures")
+@Suite("Uploading pictures", .timeLimit(.minutes(10)))
 struct UploadTests {
     @Test("one call builds a multipart body with its fields in order")
     func body() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import MartletJSON
 import Testing
 
-@Suite("Containers")
+@Suite("Containers", .timeLimit(.minutes(10)))
 struct ContainerTests {
     struct Person: Decodable {
         let name: String

@@ -2,7 +2,7 @@ import Foundation
 import MartletJSON
 import Testing
 
-@Suite("The grammar of RFC 8259")
+@Suite("The grammar of RFC 8259", .timeLimit(.minutes(10)))
 struct GrammarTests {
     @Test(
         "accepts every form that it allows",

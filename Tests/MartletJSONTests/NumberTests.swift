@@ -2,7 +2,7 @@ import Foundation
 import MartletJSON
 import Testing
 
-@Suite("Numbers")
+@Suite("Numbers", .timeLimit(.minutes(10)))
 struct NumberTests {
     private static let texts = [
         "0", "-0", "1", "-1", "127", "128", "-128", "-129", "255", "256", "32767", "32768", "-32769", "65535", "65536",

@@ -2,7 +2,7 @@ import Foundation
 import MartletJSON
 import Testing
 
-@Suite("Strategies and the types of Foundation")
+@Suite("Strategies and the types of Foundation", .timeLimit(.minutes(10)))
 struct StrategyTests {
     struct Holder<Value: Decodable>: Decodable {
         let value: Value

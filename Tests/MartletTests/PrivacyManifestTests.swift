@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The privacy manifest") struct PrivacyManifestTests {
+@Suite("The privacy manifest", .timeLimit(.minutes(10))) struct PrivacyManifestTests {
     /// The names by which Apple's list recognizes the use of an API, as far as Swift code can use them.
     /// https://developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api
     private static let listed = [

@@ -11,7 +11,7 @@ import Testing
     import Foundation
 #endif
 
-@MainActor @Suite("Cancelling a guest login") struct GuestLoginCancellationTests {
+@MainActor @Suite("Cancelling a guest login", .timeLimit(.minutes(10))) struct GuestLoginCancellationTests {
     @Test("a cancelled registration leaves no session behind and is not a failure", arguments: ModelVariant.allCases)
     func cancels(variant: ModelVariant) async throws {
         let gate = Gate()

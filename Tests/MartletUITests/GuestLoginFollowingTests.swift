@@ -10,7 +10,8 @@ import Testing
     import OpenCombine
 #endif
 
-@MainActor @Suite("A guest login follows the session by itself") struct GuestLoginFollowingTests {
+@MainActor @Suite("A guest login follows the session by itself", .timeLimit(.minutes(10)))
+struct GuestLoginFollowingTests {
     @Test(
         "restored sessions and sessions ended by the server are followed without run()",
         arguments: ModelVariant.allCases)

@@ -11,7 +11,7 @@ import Testing
     import Foundation
 #endif
 
-@MainActor @Suite("Guest login and the session") struct GuestLoginSessionTests {
+@MainActor @Suite("Guest login and the session", .timeLimit(.minutes(10))) struct GuestLoginSessionTests {
     @Test("logging out ends the session and a registration under way", arguments: ModelVariant.allCases)
     func logout(variant: ModelVariant) async throws {
         let gate = Gate()

@@ -11,7 +11,7 @@ import Testing
     import Foundation
 #endif
 
-@MainActor @Suite("Guest login", .english) struct GuestLoginTests {
+@MainActor @Suite("Guest login", .english, .timeLimit(.minutes(10))) struct GuestLoginTests {
     @Test("a name registers a guest, without surrounding white space", arguments: ModelVariant.allCases)
     func registers(variant: ModelVariant) async throws {
         let backend = Backend()

@@ -11,7 +11,7 @@ import Testing
     import OpenCombine
 #endif
 
-@MainActor @Suite("Observing the models") struct ModelVariantTests {
+@MainActor @Suite("Observing the models", .timeLimit(.minutes(10))) struct ModelVariantTests {
     @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
     @Test("an observable model reports changes to its readers") func observation() async {
         let login = GuestLoginModel(GuestRegistration { name, _, _ in Guest(id: name) })

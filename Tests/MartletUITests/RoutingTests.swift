@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletUI
 
-@Suite("Routing that strands no user") struct RoutingTests {
+@Suite("Routing that strands no user", .timeLimit(.minutes(10))) struct RoutingTests {
     private static let kinds: [StorageError.Kind] = [
         .locked, .unreachable, .corrupt, .tooNew, .unsafePermissions, .foreign,
     ]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletUI
 
-@MainActor @Suite("The session model", .english) struct SessionTests {
+@MainActor @Suite("The session model", .english, .timeLimit(.minutes(10))) struct SessionTests {
     @Test("without a stored session, the splash is followed by the login", arguments: ModelVariant.allCases)
     func nothingStored(variant: ModelVariant) async throws {
         let backend = Backend()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletUI
 
-@Suite("Upload progress", .english) struct UploadProgressTests {
+@Suite("Upload progress", .english, .timeLimit(.minutes(10))) struct UploadProgressTests {
     @Test("each step has a label") func words() {
         var progress = UploadProgress()
         #expect(progress.label == "Preparing…")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletUI
 
-@Suite("The texts of the screens") struct WordingTests {
+@Suite("The texts of the screens", .timeLimit(.minutes(10))) struct WordingTests {
     private static let sources =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources"
 

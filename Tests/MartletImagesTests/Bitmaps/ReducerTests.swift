@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Reducing bitmaps")
+@Suite("Reducing bitmaps", .timeLimit(.minutes(10)))
 struct ReducerTests {
     @Test(
         "the result matches Lanczos in double precision",

@@ -4,7 +4,7 @@
 
     @testable import MartletImages
 
-    @Suite("Damaged and unsupported pictures") struct DamagedPicturesTests {
+    @Suite("Damaged and unsupported pictures", .timeLimit(.minutes(10))) struct DamagedPicturesTests {
         @Test(
             "a picture that declares an excessive size is rejected by its header", arguments: ["bomb.png", "bomb.jpg"])
         func bombs(name: String) async throws {

@@ -4,7 +4,7 @@
 
     @testable import MartletImages
 
-    @Suite("Difficult pictures")
+    @Suite("Difficult pictures", .timeLimit(.minutes(10)))
     struct DifficultPicturesTests {
         @Test("each of the eight orientations is turned upright", arguments: 1...8)
         func orientations(orientation: Int) async throws {

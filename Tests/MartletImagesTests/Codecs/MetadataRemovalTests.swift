@@ -4,7 +4,7 @@
 
     @testable import MartletImages
 
-    @Suite("Metadata") struct MetadataRemovalTests {
+    @Suite("Metadata", .timeLimit(.minutes(10))) struct MetadataRemovalTests {
         @Test(
             "metadata recorded with the picture is removed",
             arguments: [

@@ -4,7 +4,7 @@
 
     @testable import MartletImages
 
-    @Suite("Robustness")
+    @Suite("Robustness", .timeLimit(.minutes(10)))
     struct RobustnessTests {
         @Test("a picture truncated anywhere yields a picture or a typed error")
         func cutOff() async throws {

@@ -4,7 +4,7 @@
 
     @testable import MartletImages
 
-    @Suite("Transparency") struct TransparencyTests {
+    @Suite("Transparency", .timeLimit(.minutes(10))) struct TransparencyTests {
         @Test("transparent pixels show the background, which is white by default")
         func flattens() async throws {
             let white = try decoded(await prepare("alpha.png").data)

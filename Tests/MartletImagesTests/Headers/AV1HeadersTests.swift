@@ -2,7 +2,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("AV1 headers")
+@Suite("AV1 headers", .timeLimit(.minutes(10)))
 struct AV1HeadersTests {
     /// A sequence header as libaom writes it for films of 128 x 96 pixels: each frame carries a flag for screen content
     /// tools.

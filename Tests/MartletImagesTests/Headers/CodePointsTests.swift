@@ -4,7 +4,7 @@
 
     @testable import MartletImages
 
-    @Suite("A PNG with cICP code points")
+    @Suite("A PNG with cICP code points", .timeLimit(.minutes(10)))
     struct CodePointsTests {
         /// Expected colors of `Pictures.quarters`, computed in double precision with the matrices and curves of H.273.
         private static let expected: [(code: [UInt8], quarters: [[Int]])] = [
@@ -92,7 +92,7 @@
         }
     }
 
-    @Suite("A HEIF with nclx code points", HEIFLibrary.isThere)
+    @Suite("A HEIF with nclx code points", HEIFLibrary.isThere, .timeLimit(.minutes(10)))
     struct HEIFCodePointsTests {
         /// Primaries, transfer curve and matrix, in the order of the file.
         private static let nclx: [UInt8] = [0, 1, 0, 13, 0, 6]

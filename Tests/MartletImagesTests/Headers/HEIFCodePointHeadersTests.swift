@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("HEIF code points") struct HEIFCodePointHeadersTests {
+@Suite("HEIF code points", .timeLimit(.minutes(10))) struct HEIFCodePointHeadersTests {
     @Test(
         "the color code points are read", arguments: ["quarters.heic", "exif.heic", "quarters.avif"])
     func codePoints(name: String) throws {

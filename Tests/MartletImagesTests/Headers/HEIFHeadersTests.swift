@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("HEIF headers")
+@Suite("HEIF headers", .timeLimit(.minutes(10)))
 struct HEIFHeadersTests {
     @Test("the EXIF metadata is located, without its leading marker")
     func exif() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("HEIF item locations") struct HEIFItemLocationTests {
+@Suite("HEIF item locations", .timeLimit(.minutes(10))) struct HEIFItemLocationTests {
     @Test(
         "an item's bytes are located",
         arguments: [

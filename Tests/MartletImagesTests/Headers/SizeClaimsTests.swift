@@ -6,7 +6,7 @@
     @testable import MartletImages
 
     /// Small files that unpack to gigabytes and declare a smaller size elsewhere.
-    @Suite("A picture larger than it claims")
+    @Suite("A picture larger than it claims", .timeLimit(.minutes(10)))
     struct SizeClaimsTests {
         @Test("a WebP that declares a second size after its pixels is rejected")
         func laterSize() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("A bitmap drawn by Core Graphics") struct DrawnImageTests {
+@Suite("A bitmap drawn by Core Graphics", .timeLimit(.minutes(10))) struct DrawnImageTests {
     /// One pixel for each premultiplied color: a color is never above its alpha.
     private static let drawn: [(color: UInt8, alpha: UInt8)] = (0...255).flatMap { alpha in
         (0...alpha).map { (UInt8($0), UInt8(alpha)) }

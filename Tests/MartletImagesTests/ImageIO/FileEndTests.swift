@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("The end of an image file") struct FileEndTests {
+@Suite("The end of an image file", .timeLimit(.minutes(10))) struct FileEndTests {
     /// Minimal files with a valid structure and no pixel data.
     static let files: [(name: String, bytes: [UInt8])] = [
         ("JPEG", jpeg), ("progressive JPEG", progressiveJPEG), ("PNG", png), ("WebP", webP), ("HEIC", heic),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Reading with Image I/O") struct ImageIOReadingTests {
+@Suite("Reading with Image I/O", .timeLimit(.minutes(10))) struct ImageIOReadingTests {
     private let file = Data(FileEndTests.heic)
     private let small = PixelSize(width: 12, height: 9)
     private let description = ImageDescription(kind: .heic, size: PixelSize(width: 40, height: 30))

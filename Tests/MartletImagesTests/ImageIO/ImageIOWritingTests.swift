@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Writing with Image I/O") struct ImageIOWritingTests {
+@Suite("Writing with Image I/O", .timeLimit(.minutes(10))) struct ImageIOWritingTests {
     private let bitmap = Bitmap(PixelSize(width: 2, height: 1), .rgba, [UInt8](repeating: 9, count: 8))
     private let opaque = Bitmap(PixelSize(width: 2, height: 1), .rgb, [UInt8](repeating: 9, count: 6))
 

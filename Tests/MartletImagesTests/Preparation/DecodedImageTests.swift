@@ -4,7 +4,7 @@ internal import Testing
 @testable import Martlet
 @testable import MartletImages
 
-@Suite("A picture in memory") struct DecodedImageTests {
+@Suite("A picture in memory", .timeLimit(.minutes(10))) struct DecodedImageTests {
     /// Keeps what it is given to encode.
     private final class Canvas: ImageCodec {
         let bitmaps = Locked<[Bitmap]>([])

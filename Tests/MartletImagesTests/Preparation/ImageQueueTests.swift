@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("The image queue")
+@Suite("The image queue", .timeLimit(.minutes(10)))
 struct ImageQueueTests {
     @Test("at most as many jobs run at once as the queue is wide, and all of them run")
     func width() async throws {

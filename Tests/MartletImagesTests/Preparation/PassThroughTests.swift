@@ -5,7 +5,7 @@ import Testing
 @testable import MartletImages
 
 /// None of these tests needs a codec.
-@Suite("Pass-through and rejection")
+@Suite("Pass-through and rejection", .timeLimit(.minutes(10)))
 struct PassThroughTests {
     private let processor = ImageProcessor(.init(), codec: MissingCodec())
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletImages
 
-@Suite("Quality search")
+@Suite("Quality search", .timeLimit(.minutes(10)))
 struct QualitySearchTests {
     /// File size by quality: a steep picture, a flat one, a linear one, and one with a step.
     private static let curves: [@Sendable (Int) -> Int] = [

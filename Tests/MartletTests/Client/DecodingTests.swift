@@ -3,7 +3,7 @@ import Martlet
 import MartletTesting
 import Testing
 
-@Suite("Response decoding") struct DecodingTests {
+@Suite("Response decoding", .timeLimit(.minutes(10))) struct DecodingTests {
     @Test(
         "C64: an error in an envelope is typed, whatever the response status",
         arguments: [200, 400, 401, 404, 422, 500])

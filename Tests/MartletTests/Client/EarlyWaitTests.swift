@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Calls that wait for a token before they are built") struct EarlyWaitTests {
+@Suite("Calls that wait for a token before they are built", .timeLimit(.minutes(10))) struct EarlyWaitTests {
     @Test("calls without observers and interceptors wait for one refresh, and their duration counts the wait")
     func duration() async throws {
         let app = try await Self.app()

@@ -4,7 +4,7 @@ import MartletJSON
 import MartletTesting
 import Testing
 
-@Suite("Responses with MartletJSONDecoder") struct FastDecodingTests {
+@Suite("Responses with MartletJSONDecoder", .timeLimit(.minutes(10))) struct FastDecodingTests {
     private struct User: Decodable, Sendable, Equatable {
         var name: String
         var since: Date

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Authorization among the hooks") struct HookOrderTests {
+@Suite("Authorization among the hooks", .timeLimit(.minutes(10))) struct HookOrderTests {
     /// Records whether the request carries a token in each hook.
     private struct TokenRecorder: RequestInterceptor {
         let log: Log

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A failing pipeline") struct PipelineFailureTests {
+@Suite("A failing pipeline", .timeLimit(.minutes(10))) struct PipelineFailureTests {
     @Test("every start event has exactly one end event") func observers() async throws {
         struct Refusing: RequestInterceptor {
             func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Limits of the pipeline") struct PipelineLimitTests {
+@Suite("Limits of the pipeline", .timeLimit(.minutes(10))) struct PipelineLimitTests {
     @Test("a replay that waits for a slot is not sent once its user has signed out")
     func signedOutBeforeReplay() async throws {
         let app = try await App.signedIn { $0.maximumConcurrentRequests = 1 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The pipeline") struct PipelineTests {
+@Suite("The pipeline", .timeLimit(.minutes(10))) struct PipelineTests {
     @Test("hooks run in the documented order") func order() async throws {
         let log = Log()
         var config = NetworkConfig()

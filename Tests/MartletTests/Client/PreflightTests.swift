@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Preflight of uploads") struct PreflightTests {
+@Suite("Preflight of uploads", .timeLimit(.minutes(10))) struct PreflightTests {
     private struct Upload: APIEndpoint {
         let path: Path = "/uploads"
         let method = HTTPRequest.Method.post

@@ -2,7 +2,7 @@ import Martlet
 import MartletTesting
 import Testing
 
-@Suite("The public interface") struct PublicInterfaceTests {
+@Suite("The public interface", .timeLimit(.minutes(10))) struct PublicInterfaceTests {
     @Test("a manager can be made from literals and static members") func literals() async {
         let tokens = TokenManager(
             baseURL: "https://api.example.com/v1", store: .inMemory, refresher: .json(path: "/auth/refresh"))

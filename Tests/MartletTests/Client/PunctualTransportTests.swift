@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Transports that keep time limits by themselves") struct PunctualTransportTests {
+@Suite("Transports that keep time limits by themselves", .timeLimit(.minutes(10))) struct PunctualTransportTests {
     @Test("one gets the time limit of a typed call, and its deadline is a timeout") func deadline() async throws {
         let transport = Punctual { limit in
             #expect(limit > .zero && limit <= .seconds(3600))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Redirects") struct RedirectTests {
+@Suite("Redirects", .timeLimit(.minutes(10))) struct RedirectTests {
     @Test(
         "C31: a redirect to another origin carries no secret", arguments: [301, 302, 303, 307, 308],
         [HTTPRequest.Method.get, .post])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("What responses tell") struct ResponseDetailTests {
+@Suite("What responses tell", .timeLimit(.minutes(10))) struct ResponseDetailTests {
     private struct User: Decodable, Sendable { var name: String }
     private struct Paging: Decodable, Sendable, Equatable { var page: Int, total: Int }
     private struct Problem: Decodable, Sendable, Equatable { var reason: String, hint: String? }

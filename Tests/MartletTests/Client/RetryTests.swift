@@ -3,7 +3,7 @@ import Martlet
 import MartletTesting
 import Testing
 
-@Suite("The retry policy") struct RetryTests {
+@Suite("The retry policy", .timeLimit(.minutes(10))) struct RetryTests {
     @Test("transient statuses are retried with growing delays", arguments: [408, 429, 500, 502, 503, 504])
     func backoff(status: Int) async throws {
         let time = ManualTimeSource()

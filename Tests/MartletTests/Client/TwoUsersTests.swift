@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Two users on one device") struct TwoUsersTests {
+@Suite("Two users on one device", .timeLimit(.minutes(10))) struct TwoUsersTests {
     /// A random life of one device: calls whose responses come at once, late or never, sign-ins, sign-outs, emptied jars and
     /// caches, restarts, and downloads that break off. The server marks each response with the number of its request, in the
     /// body and in a cookie, and each byte of a film.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: background transfers end with their owner", .noBlockingCalls)
+@Suite("Conformance: background transfers end with their owner", .noBlockingCalls, .timeLimit(.minutes(10)))
 struct BackgroundOwnerConformanceTests {
     private let put = Call<NoContent>.put("/films/7", .text("the wing"))
     private let publicPut = Call<NoContent>(

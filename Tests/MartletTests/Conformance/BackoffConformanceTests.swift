@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: backoff, budget and short lives") struct BackoffConformanceTests {
+@Suite("Conformance: backoff, budget and short lives", .timeLimit(.minutes(10))) struct BackoffConformanceTests {
     @Test("C68: a token that one endpoint rejects works elsewhere while the token endpoint is down")
     func rejectedByOne() async throws {
         let app = try await App.signedIn()

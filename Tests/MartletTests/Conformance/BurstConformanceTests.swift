@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: bursts") struct BurstConformanceTests {
+@Suite("Conformance: bursts", .timeLimit(.minutes(10))) struct BurstConformanceTests {
     @Test(
         "a thousand calls on a rejected token cost one rejection per connection, and one refresh", arguments: [0, 4])
     func oneRefusalForEachConnection(reserve: Int) async throws {

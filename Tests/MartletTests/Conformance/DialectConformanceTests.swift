@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: rejections and refresh dialects") struct DialectConformanceTests {
+@Suite("Conformance: rejections and refresh dialects", .timeLimit(.minutes(10))) struct DialectConformanceTests {
     @Test("C46: a 403 does not start a refresh, unless configured") func forbidden() async throws {
         let app = try await App.signedIn()
         app.backend.beforeCall { _ in .status(403) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: a session that has ended stays ended") struct EndingConformanceTests {
+@Suite("Conformance: a session that has ended stays ended", .timeLimit(.minutes(10))) struct EndingConformanceTests {
     @Test(
         "C83: a sign-in that was not written does not return after another process has signed in and out",
         arguments: [false, true])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: guests") struct GuestConformanceTests {
+@Suite("Conformance: guests", .timeLimit(.minutes(10))) struct GuestConformanceTests {
     @Test(
         "C48: calls that require a session share one guest, and the others go out without a token")
     func automaticSignIn() async throws {

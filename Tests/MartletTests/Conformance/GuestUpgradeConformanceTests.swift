@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: guest upgrades") struct GuestUpgradeConformanceTests {
+@Suite("Conformance: guest upgrades", .timeLimit(.minutes(10))) struct GuestUpgradeConformanceTests {
     @Test(
         "C49: an upgrade discards the guest's refresh under way and sends the guest's id") func upgrade() async throws
     {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: the Keychain") struct KeychainConformanceTests {
+@Suite("Conformance: the Keychain", .timeLimit(.minutes(10))) struct KeychainConformanceTests {
     private let backend = SimulatedBackend()
 
     private func manager(_ app: KeychainApp) -> TokenManager {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: the session at launch") struct LaunchConformanceTests {
+@Suite("Conformance: the session at launch", .timeLimit(.minutes(10))) struct LaunchConformanceTests {
     @Test("C62: at launch, an expired session is renewed") func restoreExpired() async throws {
         let backend = SimulatedBackend()
         let time = ManualTimeSource()

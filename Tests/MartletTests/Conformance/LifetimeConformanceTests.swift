@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: clocks and lifetimes") struct LifetimeConformanceTests {
+@Suite("Conformance: clocks and lifetimes", .timeLimit(.minutes(10))) struct LifetimeConformanceTests {
     @Test("C41: a wall clock that is an hour off costs at most one refresh", arguments: [-3600.0, 3600.0])
     func skewedClockAtRestart(offset: Double) async throws {
         let backend = SimulatedBackend()

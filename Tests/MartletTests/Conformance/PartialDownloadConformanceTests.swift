@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: kept partial files belong to their owner", .noBlockingCalls)
+@Suite("Conformance: kept partial files belong to their owner", .noBlockingCalls, .timeLimit(.minutes(10)))
 struct PartialDownloadConformanceTests {
     private let server: DownloadServer
     private let content: Data

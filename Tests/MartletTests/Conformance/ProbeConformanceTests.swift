@@ -4,7 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: one endpoint's rejection and the calls to others") struct ProbeConformanceTests {
+@Suite("Conformance: one endpoint's rejection and the calls to others", .timeLimit(.minutes(10)))
+struct ProbeConformanceTests {
     @Test("C90: while the token endpoint hangs, one call probes after a second, and the others follow at once")
     func accepted() async throws {
         let (app, gate) = try await hanging { $0 == "/broken" }

@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 /// Each `App` acts as its own process: the instances share nothing but the record file.
-@Suite("Conformance: processes that share a record") struct ProcessConformanceTests {
+@Suite("Conformance: processes that share a record", .timeLimit(.minutes(10))) struct ProcessConformanceTests {
     @Test(
         "C23: an app and its widget that start with an expired token renew it once") func appAndWidget() async throws
     {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: refreshing") struct RefreshConformanceTests {
+@Suite("Conformance: refreshing", .timeLimit(.minutes(10))) struct RefreshConformanceTests {
     @Test("C01: a burst of calls on a revoked token causes one refresh and one replay each", arguments: [10, 1000])
     func burst(count: Int) async throws {
         let app = try await App.signedIn()

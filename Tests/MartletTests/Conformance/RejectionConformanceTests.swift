@@ -4,7 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: rejected tokens and several processes") struct RejectionConformanceTests {
+@Suite("Conformance: rejected tokens and several processes", .timeLimit(.minutes(10))) struct RejectionConformanceTests
+{
     @Test("C102: a replay with a token that another process has replaced is followed by one with the newest token")
     func replacedElsewhere() async throws {
         try await TemporaryFolder.with { folder in

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: rotation, lost responses, other processes") struct RotationConformanceTests {
+@Suite("Conformance: rotation, lost responses, other processes", .timeLimit(.minutes(10)))
+struct RotationConformanceTests {
     @Test(
         "a response that has arrived when the device wakes counts, even if the time limit passed in its sleep",
         arguments: [31, 3600])

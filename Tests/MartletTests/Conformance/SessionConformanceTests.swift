@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: the session and the app") struct SessionConformanceTests {
+@Suite("Conformance: the session and the app", .timeLimit(.minutes(10))) struct SessionConformanceTests {
     @Test("C13: signing out during a refresh discards and revokes its result") func signOutDuringRefresh()
         async throws
     {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: revocation, priorities and lost networks") struct SignOutConformanceTests {
+@Suite("Conformance: revocation, priorities and lost networks", .timeLimit(.minutes(10))) struct SignOutConformanceTests
+{
     /// The header fields and bodies that the revocation endpoint received.
     private func revocations(of app: App) -> [StubTransport.Request] {
         app.transport.requests.filter { $0.path == "/auth/logout" }

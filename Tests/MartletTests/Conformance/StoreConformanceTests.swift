@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: stores that cannot be read") struct StoreConformanceTests {
+@Suite("Conformance: stores that cannot be read", .timeLimit(.minutes(10))) struct StoreConformanceTests {
     @Test("C75: a store that is unlocked later is read without a call") func unlockedLater() async throws {
         let store = FailingTokenStore(.inMemory(.fresh()))
         store.isLocked = true

@@ -3,7 +3,7 @@
 
     @testable import Martlet
 
-    @Suite("The kernel's default routes") struct DefaultRoutesTests {
+    @Suite("The kernel's default routes", .timeLimit(.minutes(10))) struct DefaultRoutesTests {
         private static let heading =
             "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
         private static let nowhere = String(repeating: "0", count: 32)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("An outbox that outlives the process", .noBlockingCalls) struct OutboxTests {
+@Suite("An outbox that outlives the process", .noBlockingCalls, .timeLimit(.minutes(10))) struct OutboxTests {
     private static func texts(_ transport: StubTransport) -> [String] {
         transport.requests.map { $0.text }
     }

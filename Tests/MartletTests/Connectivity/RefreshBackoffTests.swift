@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The network's return ends the backoff of a refresh") struct RefreshBackoffTests {
+@Suite("The network's return ends the backoff of a refresh", .timeLimit(.minutes(10))) struct RefreshBackoffTests {
     /// A manager whose refreshes fail with the errors that a test gives it, and then succeed.
     private struct Rig {
         let time = ManualTimeSource()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The system's connectivity") struct SystemConnectivityMonitorTests {
+@Suite("The system's connectivity", .timeLimit(.minutes(10))) struct SystemConnectivityMonitorTests {
     /// A system whose reports a test makes.
     private final class FakeSystem: Sendable {
         let reports = Locked<[@Sendable (Bool) -> Void]>([])

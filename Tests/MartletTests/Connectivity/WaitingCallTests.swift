@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Calls that wait for a network") struct WaitingCallTests {
+@Suite("Calls that wait for a network", .timeLimit(.minutes(10))) struct WaitingCallTests {
     /// A client whose device may have no network, and a monitor that may know it.
     private final class Rig: Sendable {
         let time = ManualTimeSource()

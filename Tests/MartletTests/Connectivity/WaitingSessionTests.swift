@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Calls of a session that wait for a network") struct WaitingSessionTests {
+@Suite("Calls of a session that wait for a network", .timeLimit(.minutes(10))) struct WaitingSessionTests {
     /// A signed-in client whose device has no network until the test connects it.
     private final class Rig: Sendable {
         let time = ManualTimeSource()

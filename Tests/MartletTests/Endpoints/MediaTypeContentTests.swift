@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("The media type of content")
+@Suite("The media type of content", .timeLimit(.minutes(10)))
 struct MediaTypeContentTests {
     @Test("a known type is recognized by its first bytes", arguments: known)
     func recognized(start: [UInt8], type: String) {

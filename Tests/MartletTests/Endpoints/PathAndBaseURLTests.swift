@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Endpoint paths")
+@Suite("Endpoint paths", .timeLimit(.minutes(10)))
 struct PathTests {
     @Test(
         "a path is appended to the base URL",
@@ -69,7 +69,7 @@ struct PathTests {
     }
 }
 
-@Suite("Base URLs")
+@Suite("Base URLs", .timeLimit(.minutes(10)))
 struct BaseURLTests {
     @Test(
         "an origin is in lower case, without a default port",

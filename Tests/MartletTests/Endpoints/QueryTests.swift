@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Queries")
+@Suite("Queries", .timeLimit(.minutes(10)))
 struct QueryTests {
     private enum Order: String, QueryValue {
         case newest

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Request bodies")
+@Suite("Request bodies", .timeLimit(.minutes(10)))
 struct RequestBodyTests {
     @Test("a body of bytes is sent unchanged")
     func bytes() async throws {

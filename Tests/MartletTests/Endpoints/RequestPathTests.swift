@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Interpolated paths")
+@Suite("Interpolated paths", .timeLimit(.minutes(10)))
 struct RequestPathTests {
     @Test(
         "an interpolated value is data of one segment",

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Errors for people")
+@Suite("Errors for people", .timeLimit(.minutes(10)))
 struct LocalizedErrorTests {
     private static let secret = "q8Zk3Vt1Lx9Rb7Yw2Np5Hd6Mf4Jc0Gs8EaTi"
     private static let call = CallDescription(method: "GET", url: "https://api.example.com/\(secret)", attempts: 2)

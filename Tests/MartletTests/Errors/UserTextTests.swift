@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Texts of errors for users") struct UserTextTests {
+@Suite("Texts of errors for users", .timeLimit(.minutes(10))) struct UserTextTests {
     private static let call = CallDescription(method: "GET", url: "https://api.example.com/articles", attempts: 3)
     private static let secret = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl"
 

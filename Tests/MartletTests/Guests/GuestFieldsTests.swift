@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The field names of a guest") struct GuestFieldsTests {
+@Suite("The field names of a guest", .timeLimit(.minutes(10))) struct GuestFieldsTests {
     private func guest(in json: String, _ fields: GuestFields = .standard) -> Guest? {
         JSONValue(body: Data(json.utf8)).flatMap(fields.guest)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Bodies of interceptors and third parties") struct BodyConfinementTests {
+@Suite("Bodies of interceptors and third parties", .timeLimit(.minutes(10))) struct BodyConfinementTests {
     private static let thirdParty = "https://files.example.net/a"
 
     /// Changes the body and its type in one of the two hooks.

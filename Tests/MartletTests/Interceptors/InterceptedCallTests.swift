@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Interceptors of one call") struct InterceptedCallTests {
+@Suite("Interceptors of one call", .timeLimit(.minutes(10))) struct InterceptedCallTests {
     private func logging(_ name: String, _ log: Log) -> ClosureInterceptor {
         ClosureInterceptor(
             onPrepare: { _, _ in log.add("\(name) prepare") }, onAdapt: { _, _ in log.add("\(name) adapt") },

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Answers of interceptors") struct InterceptorAnswerTests {
+@Suite("Answers of interceptors", .timeLimit(.minutes(10))) struct InterceptorAnswerTests {
     private let echo = #"{"path":"/a","token":"cached"}"#
 
     @Test("an answer is validated, processed and decoded, and nothing is sent") func answered() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The body in interceptors") struct InterceptorBodyTests {
+@Suite("The body in interceptors", .timeLimit(.minutes(10))) struct InterceptorBodyTests {
     @Test("a body in memory shows its bytes, a stream its length if it is known") func reading() async throws {
         let log = Log()
         let look: ClosureInterceptor.Change = { _, context in

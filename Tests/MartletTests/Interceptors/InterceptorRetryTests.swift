@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Retries of changed requests") struct InterceptorRetryTests {
+@Suite("Retries of changed requests", .timeLimit(.minutes(10))) struct InterceptorRetryTests {
     /// Retries the first failure with a changed request.
     private func retrying(
         after wait: Duration = .zero, _ change: @escaping @Sendable (inout HTTPRequest, inout RequestContext) -> Void

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("curl commands") struct CurlCommandTests {
+@Suite("curl commands", .timeLimit(.minutes(10))) struct CurlCommandTests {
     private func request(
         _ method: HTTPRequest.Method = .get, _ path: String = "/a", _ fields: HTTPFields = [:]
     ) -> HTTPRequest {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The log observer") struct LogObserverTests {
+@Suite("The log observer", .timeLimit(.minutes(10))) struct LogObserverTests {
     /// Collects log lines.
     private final class Lines: Sendable {
         let all = Locked<[LogLine]>([])
@@ -203,7 +203,7 @@ import Testing
     }
 }
 
-@Suite("An observed body") struct ObservedBodyTests {
+@Suite("An observed body", .timeLimit(.minutes(10))) struct ObservedBodyTests {
     @Test("no representation of a body shows a secret") func masked() throws {
         let bytes = Data(#"{"password":"hunter2","name":"ada"}"#.utf8)
         let body = ObservedBody(contentType: "application/json", length: 35, bytes: bytes)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Responses that an observer sees") struct ObservedResponseTests {
+@Suite("Responses that an observer sees", .timeLimit(.minutes(10))) struct ObservedResponseTests {
     private static let secret = "q8Zk3Vt1Lx9Rb7Yw2Np5Hd6Mf4Jc0Gs8EaTi"
 
     private final class Watch: NetworkObserver {

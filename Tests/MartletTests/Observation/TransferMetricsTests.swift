@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Metrics that an observer sees") struct TransferMetricsTests {
+@Suite("Metrics that an observer sees", .timeLimit(.minutes(10))) struct TransferMetricsTests {
     private final class Watch: NetworkObserver {
         let seen = Locked<[TransferMetrics?]>([])
         let others = Locked<[TransferMetrics?]>([])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The mark of an ending") struct EndMarkTests {
+@Suite("The mark of an ending", .timeLimit(.minutes(10))) struct EndMarkTests {
     private let record = StoredSession(id: SessionID(), generation: 7, rotation: 3, bundle: .fresh(1))
 
     @Test(

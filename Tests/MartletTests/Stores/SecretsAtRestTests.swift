@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 /// A session's secrets are in its store and nowhere else, readable only by the user.
-@Suite("Secrets at rest") struct SecretsAtRestTests {
+@Suite("Secrets at rest", .timeLimit(.minutes(10))) struct SecretsAtRestTests {
     /// The files that may contain tokens as plain text, relative to the store's folder.
     private static let plainFiles: [StoreKind: [String]] = [
         .file: ["/session.json"], .platform: ["/secrets/session.value"],

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Every secure storage", .noBlockingCalls) struct SecureStorageTests {
+@Suite("Every secure storage", .noBlockingCalls, .timeLimit(.minutes(10))) struct SecureStorageTests {
     @Test("the last saved value is read under each key until it is deleted", arguments: StorageKind.allCases)
     func contract(kind: StorageKind) async throws {
         try await TemporaryFolder.with { folder in
@@ -55,7 +55,7 @@ import Testing
     ]
 }
 
-@Suite("The file storage", .noBlockingCalls) struct FileStorageTests {
+@Suite("The file storage", .noBlockingCalls, .timeLimit(.minutes(10))) struct FileStorageTests {
     @Test("only the owner can access the files, and all are inside the folder") func permissions() async throws {
         try await TemporaryFolder.with { folder in
             let storage: some SecureStorage = .files(in: folder.path + "/deep/values")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The contract of token stores") struct TokenStoreContractTests {
+@Suite("The contract of token stores", .timeLimit(.minutes(10))) struct TokenStoreContractTests {
     @Test(
         "the contract finds a store that loses, changes or invents a record", arguments: BrokenTokenStore.Fault.allCases
     )

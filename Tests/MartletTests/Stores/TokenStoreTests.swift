@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Every token store", .noBlockingCalls) struct TokenStoreTests {
+@Suite("Every token store", .noBlockingCalls, .timeLimit(.minutes(10))) struct TokenStoreTests {
     @Test(
         "the store fulfills the contract", arguments: StoreKind.allCases) func contract(kind: StoreKind) async throws
     {
@@ -16,7 +16,7 @@ import Testing
     }
 }
 
-@Suite("The token file", .noBlockingCalls) struct FileTokenStoreTests {
+@Suite("The token file", .noBlockingCalls, .timeLimit(.minutes(10))) struct FileTokenStoreTests {
     @Test("only the owner can access the file and the folders created for it") func permissions() async throws {
         try await TemporaryFolder.with { folder in
             let store = FileTokenStore(path: folder.path + "/deep/er/session.json")
@@ -162,7 +162,7 @@ import Testing
     }
 }
 
-@Suite("Watching the token file", .serialized, .noBlockingCalls) struct FileChangesTests {
+@Suite("Watching the token file", .serialized, .noBlockingCalls, .timeLimit(.minutes(10))) struct FileChangesTests {
     @Test("replacing, deleting and moving the file is reported") func changes() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/deep/session.json"

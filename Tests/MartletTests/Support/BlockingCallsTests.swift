@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Calls that may block") struct BlockingCallsTests {
+@Suite("Calls that may block", .timeLimit(.minutes(10))) struct BlockingCallsTests {
     #if DEBUG
         @Test("a call of a task is found, and a call of a queue is not") func tasks() async {
             #expect(await FoundCalls.ofTasks { _ = Disk.exists("/") } == ["access"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Broadcasts")
+@Suite("Broadcasts", .timeLimit(.minutes(10)))
 struct BroadcastTests {
     @Test("a listener can be cancelled while a value is sent") func cancelledWhileTold() async {
         // Both sides meet only in some rounds. If ending a stream waited for the sender's lock, this would hang.

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("A file in chunks")
+@Suite("A file in chunks", .timeLimit(.minutes(10)))
 struct FileChunksTests {
     @Test("all bytes arrive in order, in chunks of the requested size", arguments: [0, 1, 999, 1000, 1001, 2500])
     func everyByte(size: Int) async throws {
@@ -182,7 +182,7 @@ struct FileChunksTests {
     }
 }
 
-@Suite("The media type of a file")
+@Suite("The media type of a file", .timeLimit(.minutes(10)))
 struct MediaTypeTests {
     @Test(
         "the type depends on the extension, in any case",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("An incoming file") struct IncomingFileTests {
+@Suite("An incoming file", .timeLimit(.minutes(10))) struct IncomingFileTests {
     @Test("a hidden file is moved into place, and replaces another file only if allowed") func named()
         async throws
     {

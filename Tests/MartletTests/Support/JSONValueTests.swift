@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("JSON of unknown structure") struct JSONValueTests {
+@Suite("JSON of unknown structure", .timeLimit(.minutes(10))) struct JSONValueTests {
     private static func nested(_ depth: Int) -> Data {
         Data((String(repeating: #"{"a":["#, count: depth / 2) + "1" + String(repeating: "]}", count: depth / 2)).utf8)
     }

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Redaction of random documents")
+@Suite("Redaction of random documents", .timeLimit(.minutes(10)))
 struct RedactionPropertyTests {
     @Test("C95: no piece of a named secret is left in 2,000 random documents", arguments: 0..<8)
     func secrets(part: Int) {

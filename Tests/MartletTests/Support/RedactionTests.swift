@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Redaction")
+@Suite("Redaction", .timeLimit(.minutes(10)))
 struct RedactionTests {
     @Test(
         "tokens are masked in every position",

@@ -3,7 +3,7 @@ internal import Testing
 @testable import Martlet
 
 /// Counts the bytes that are examined, because a time would depend on the machine.
-@Suite("Work of redaction")
+@Suite("Work of redaction", .timeLimit(.minutes(10)))
 struct RedactionWorkTests {
     /// Pieces that a hostile server could repeat: names without values, brackets and quotes that do not close, tags that
     /// do not end, escapes of escapes, and prefixes of everything that is looked for.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Single flight") struct SingleFlightTests {
+@Suite("Single flight", .timeLimit(.minutes(10))) struct SingleFlightTests {
     @Test("after the only caller was cancelled, a new call starts over") func abandoned() async {
         let flight = SingleFlight<Int>(time: ManualTimeSource(), outlivesCallers: false)
         let gate = Gate()

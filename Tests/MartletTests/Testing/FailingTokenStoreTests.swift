@@ -3,7 +3,7 @@ import Martlet
 import MartletTesting
 import Testing
 
-@Suite("A failing store") struct FailingTokenStoreTests {
+@Suite("A failing store", .timeLimit(.minutes(10))) struct FailingTokenStoreTests {
     private let session = StoredSession(storing: .fresh(), at: Date(timeIntervalSince1970: 1_790_000_000))
 
     @Test("it fails the given number of operations and then works") func counted() async throws {

@@ -3,7 +3,7 @@ import Martlet
 import MartletTesting
 import Testing
 
-@Suite("A mock client") struct MockAPIClientTests {
+@Suite("A mock client", .timeLimit(.minutes(10))) struct MockAPIClientTests {
     private struct User: Codable, Sendable, Equatable { var name: String }
     private struct Profile: APIRequest {
         typealias Response = User

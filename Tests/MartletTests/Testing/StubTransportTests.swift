@@ -3,7 +3,7 @@ import Martlet
 import MartletTesting
 import Testing
 
-@Suite("A stub transport") struct StubTransportTests {
+@Suite("A stub transport", .timeLimit(.minutes(10))) struct StubTransportTests {
     private struct Draft: Codable, Sendable, Equatable {
         var title: String
         var day: Date

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Test tokens") struct TestTokensTests {
+@Suite("Test tokens", .timeLimit(.minutes(10))) struct TestTokensTests {
     @Test("tokens are fresh, expire or are expired, as declared") func lifetimes() async throws {
         for (bundle, refreshes) in [
             (TokenBundle.fresh(), 0), (.expired(), 1), (.expiring(in: .seconds(60)), 0),

@@ -36,7 +36,7 @@ private enum ArticleEndpoint: APIEndpoint {
     }
 }
 
-@Suite("Testing a view model") struct ViewModelExampleTests {
+@Suite("Testing a view model", .timeLimit(.minutes(10))) struct ViewModelExampleTests {
     @MainActor @Test("a mock client makes the test short") func showsArticles() async {
         let client = MockAPIClient()
         client.when(ArticleEndpoint.all).respond([Article(id: 1, title: "On the wing")]).fail(

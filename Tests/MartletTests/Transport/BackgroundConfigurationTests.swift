@@ -5,7 +5,8 @@
 
     @testable import Martlet
 
-    @Suite("The configuration of a background session", .noBlockingCalls) struct BackgroundConfigurationTests {
+    @Suite("The configuration of a background session", .noBlockingCalls, .timeLimit(.minutes(10)))
+    struct BackgroundConfigurationTests {
         @Test("a transport for ordinary requests refuses it before anything is sent") func refused() async throws {
             let configuration = URLSessionConfiguration.ephemeral
             // FoundationNetworking has no background sessions, but has the property that tells them apart.

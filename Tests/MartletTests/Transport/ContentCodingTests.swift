@@ -4,7 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Content codings that a transport has not decoded", .noBlockingCalls) struct ContentCodingTests {
+@Suite("Content codings that a transport has not decoded", .noBlockingCalls, .timeLimit(.minutes(10)))
+struct ContentCodingTests {
     private struct User: Codable, Sendable, Equatable {
         var name: String
         var age: Int?

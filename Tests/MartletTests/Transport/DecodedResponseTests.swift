@@ -9,7 +9,7 @@
 
     @testable import Martlet
 
-    @Suite("A response decoded by URLSession", .noBlockingCalls) struct DecodedResponseTests {
+    @Suite("A response decoded by URLSession", .noBlockingCalls, .timeLimit(.minutes(10))) struct DecodedResponseTests {
         private static let text = Data(#"{"name":"Ada"}"#.utf8)
         private static let zstd = Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x68, 0x71, 0x00, 0x00]) + text
         private static let gzip = Data([0x1F, 0x8B, 0x08, 0x00, 0x00])

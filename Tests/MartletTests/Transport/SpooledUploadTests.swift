@@ -4,7 +4,8 @@
 
     @testable import Martlet
 
-    @Suite("A URLSession upload from a temporary file", .noBlockingCalls) struct SpooledUploadTests {
+    @Suite("A URLSession upload from a temporary file", .noBlockingCalls, .timeLimit(.minutes(10)))
+    struct SpooledUploadTests {
         private static let (pieces, pieceSize) = (32, 1 << 20)
 
         @Test("the file has no name while it is sent, and progress follows the bytes sent") func held() async throws {

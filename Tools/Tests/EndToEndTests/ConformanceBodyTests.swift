@@ -6,7 +6,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Conformance over the wire: replayed bodies")
+    @Suite("Conformance over the wire: replayed bodies", .timeLimit(.minutes(10)))
     struct ConformanceBodyTests {
         /// More bytes than a socket accepts at once.
         static let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 7)) })

@@ -4,7 +4,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Conformance over the wire: redirects and origins")
+    @Suite("Conformance over the wire: redirects and origins", .timeLimit(.minutes(10)))
     struct ConformanceRedirectTests {
         static let codes = [301, 302, 303, 307, 308]
 

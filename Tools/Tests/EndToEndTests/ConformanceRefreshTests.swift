@@ -5,7 +5,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Conformance over the wire: refreshing")
+    @Suite("Conformance over the wire: refreshing", .timeLimit(.minutes(10)))
     struct ConformanceRefreshTests {
         @Test(
             "C01: ten calls that are all rejected make one refresh, and each is replayed once",

@@ -3,7 +3,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Conformance over the wire: starts, rejections and responses")
+    @Suite("Conformance over the wire: starts, rejections and responses", .timeLimit(.minutes(10)))
     struct ConformanceStartTests {
         @Test(
             "C57: signed out, a call with optional authentication is sent without a token and succeeds",

@@ -4,7 +4,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Dialect 1: responses in an envelope")
+    @Suite("Dialect 1: responses in an envelope", .timeLimit(.minutes(10)))
     struct Dialect1Tests {
         @Test(
             "Dialect1_guest: a guest signs in with a picture, which comes back byte for byte", arguments: Wire.allCases)

@@ -3,7 +3,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Dialect 2: OAuth 2.0")
+    @Suite("Dialect 2: OAuth 2.0", .timeLimit(.minutes(10)))
     struct Dialect2Tests {
         @Test(
             "Dialect2_guest: a guest signs in with a picture, which comes back byte for byte", arguments: Wire.allCases)

@@ -3,7 +3,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Dialect 3: the refresh token in a header field")
+    @Suite("Dialect 3: the refresh token in a header field", .timeLimit(.minutes(10)))
     struct Dialect3Tests {
         @Test(
             "Dialect3_guest: a guest signs in with a picture, which comes back byte for byte", arguments: Wire.allCases)

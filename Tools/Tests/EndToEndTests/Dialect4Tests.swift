@@ -3,7 +3,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Dialect 4: 419, and an access token only")
+    @Suite("Dialect 4: 419, and an access token only", .timeLimit(.minutes(10)))
     struct Dialect4Tests {
         @Test(
             "Dialect4_guest: a guest signs in with a picture, which comes back byte for byte", arguments: Wire.allCases)

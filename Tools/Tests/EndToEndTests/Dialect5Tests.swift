@@ -3,7 +3,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Dialect 5: reissue")
+    @Suite("Dialect 5: reissue", .timeLimit(.minutes(10)))
     struct Dialect5Tests {
         @Test(
             "Dialect5_guest: a guest signs in with a picture, which comes back byte for byte", arguments: Wire.allCases)

@@ -4,7 +4,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Dialect 6: the refresh token in a cookie")
+    @Suite("Dialect 6: the refresh token in a cookie", .timeLimit(.minutes(10)))
     struct Dialect6CookieTests {
         @Test(
             "Dialect6Cookie_guest: a guest signs in with a picture, which comes back byte for byte",

@@ -7,7 +7,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @MainActor @Suite("Example app") struct GuestAppTests {
+    @MainActor @Suite("Example app", .timeLimit(.minutes(10))) struct GuestAppTests {
         @Test("GuestApp_story: login with a photo, articles, a restart, an expired token, an ended session, a logout")
         func story() async throws {
             try await withBackend { backend, makeApp in

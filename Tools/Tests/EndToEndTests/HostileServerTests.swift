@@ -4,7 +4,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Hostile servers")
+    @Suite("Hostile servers", .timeLimit(.minutes(10)))
     struct HostileServerTests {
         /// The result of a call to a misbehaving server.
         enum Outcome: String, Sendable {

@@ -5,7 +5,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("C53: no sink ever contains a token")
+    @Suite("C53: no sink ever contains a token", .timeLimit(.minutes(10)))
     struct SecretsTests {
         /// Collects every text that a user or developer could see.
         final class Sinks: NetworkObserver, Sendable {

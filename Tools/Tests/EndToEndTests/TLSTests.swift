@@ -3,7 +3,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("TLS and HTTP/2")
+    @Suite("TLS and HTTP/2", .timeLimit(.minutes(10)))
     struct TLSTests {
         @Test(
             "HTTP/2 uses one connection for many calls, and a burst makes one refresh",

@@ -5,7 +5,7 @@ internal import ReferenceBackend
 internal import Testing
 
 extension EndToEnd {
-    @Suite("Uploads and downloads over the wire")
+    @Suite("Uploads and downloads over the wire", .timeLimit(.minutes(10)))
     struct TransferTests {
         private static let size = 3_000_000
         private static let content = Data((0..<size).map { UInt8($0 % 251) })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Curl guide") struct CurlGuideTests {
+@Suite("Curl guide", .timeLimit(.minutes(10))) struct CurlGuideTests {
     @Test("The refresh command of each dialect uses the path of its endpoint", arguments: Dialect.allCases)
     func refresh(dialect: Dialect) {
         let guide = CurlGuide(baseURL: "http://localhost:1", dialect: dialect, showsControls: false)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Formatted figures") struct FiguresTests {
+@Suite("Formatted figures", .timeLimit(.minutes(10))) struct FiguresTests {
     @Test(
         "Commas separate groups of three digits",
         arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (70_562, "70,562"), (-1_002_003, "-1,002,003")])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Figures of a run with foreign servers") struct InteropFiguresTests {
+@Suite("Figures of a run with foreign servers", .timeLimit(.minutes(10))) struct InteropFiguresTests {
     /// A run of three refreshes in which nothing went wrong.
     private var figures: InteropFigures {
         var figures = InteropFigures(server: .simpleJWT, lifetime: 5)

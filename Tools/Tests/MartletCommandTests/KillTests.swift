@@ -25,7 +25,7 @@ extension TortureTests {
     }
 }
 
-@Suite("Kill moments") struct KillMomentTests {
+@Suite("Kill moments", .timeLimit(.minutes(10))) struct KillMomentTests {
     @Test("Equal seeds give equal moments, and different seeds different ones") func seeds() {
         func moments(_ seed: UInt64) -> [KillMoment] { (0..<50).map { KillMoment(seed: seed, round: $0) } }
         #expect(moments(1) == moments(1))

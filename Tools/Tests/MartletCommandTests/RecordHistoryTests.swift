@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("The records of a store, in their order") struct RecordHistoryTests {
+@Suite("The records of a store, in their order", .timeLimit(.minutes(10))) struct RecordHistoryTests {
     private func record(_ session: String, _ rotation: Int, _ token: String) -> StoreReading {
         .found(
             StoredSession(

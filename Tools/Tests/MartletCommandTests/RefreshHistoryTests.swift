@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Explanation of a lost session") struct RefreshHistoryTests {
+@Suite("Explanation of a lost session", .timeLimit(.minutes(10))) struct RefreshHistoryTests {
     private let first = WorkerName(slot: 0, generation: 1)
     private let second = WorkerName(slot: 1, generation: 1)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Judgement of a torture round") struct RoundEvidenceTests {
+@Suite("Judgement of a torture round", .timeLimit(.minutes(10))) struct RoundEvidenceTests {
     private static let first = WorkerName(slot: 0, generation: 1)
     private static let second = WorkerName(slot: 1, generation: 1)
     private static let session = "5e55"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Session spans") struct SessionSpansTests {
+@Suite("Session spans", .timeLimit(.minutes(10))) struct SessionSpansTests {
     private let stamp = SessionStamp(session: SessionID(rawValue: "session"), rotation: 0)
 
     @Test("A refresh span ends with its result, a session span with its end or the next session") func spans() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Timeline") struct TimelineTests {
+@Suite("Timeline", .timeLimit(.minutes(10))) struct TimelineTests {
     private func timeline(_ content: Timeline.Content, to end: Int = 100) -> Timeline {
         Timeline(period: .zero...(.milliseconds(end)), lanes: [Timeline.Lane("lane", content)])
     }

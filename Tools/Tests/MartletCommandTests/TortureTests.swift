@@ -6,7 +6,7 @@ import Testing
 @testable import MartletCommand
 
 // Serialized, so that the processes of one test do not delay those of another.
-@Suite("Torture command", .serialized) struct TortureTests {
+@Suite("Torture command", .serialized, .timeLimit(.minutes(10))) struct TortureTests {
     @Test(
         "A round over each store passes in each mode, prints the table and leaves no files behind",
         arguments: TortureMode.allCases)

@@ -2,7 +2,7 @@ import Foundation
 import ReferenceBackend
 import Testing
 
-@Suite("Controls")
+@Suite("Controls", .timeLimit(.minutes(10)))
 struct ControlTests {
     @Test("Every access token can be rejected, and so can every refresh")
     func refusals() async throws {

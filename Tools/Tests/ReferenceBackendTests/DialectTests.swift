@@ -1,7 +1,7 @@
 import ReferenceBackend
 import Testing
 
-@Suite("Single dialects")
+@Suite("Single dialects", .timeLimit(.minutes(10)))
 struct DialectTests {
     @Test("envelope: every response has the same members, including errors")
     func envelope() async throws {

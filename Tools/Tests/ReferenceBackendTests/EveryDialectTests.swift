@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import ReferenceBackend
 import Testing
 
-@Suite("Every dialect")
+@Suite("Every dialect", .timeLimit(.minutes(10)))
 struct EveryDialectTests {
     @Test("A guest registers with a picture, and the picture can be downloaded", arguments: Dialect.allCases)
     func picture(dialect: Dialect) async throws {

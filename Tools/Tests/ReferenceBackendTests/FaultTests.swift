@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import ReferenceBackend
 import Testing
 
-@Suite("Faults")
+@Suite("Faults", .timeLimit(.minutes(10)))
 struct FaultTests {
     @Test("A fault applies to the given number of requests, after the first ones have passed")
     func timesAndAfter() async throws {

@@ -1,7 +1,7 @@
 import ReferenceBackend
 import Testing
 
-@Suite("Gates and waiting")
+@Suite("Gates and waiting", .timeLimit(.minutes(10)))
 struct GateTests {
     @Test("Requests are held on arrival, and pass one by one or all at once")
     func holdAndRelease() async throws {

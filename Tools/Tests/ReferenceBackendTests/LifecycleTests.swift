@@ -6,7 +6,7 @@ import NIOPosix
 import ReferenceBackend
 import Testing
 
-@Suite("Backend lifecycle")
+@Suite("Backend lifecycle", .timeLimit(.minutes(10)))
 struct LifecycleTests {
     @Test("Many backends run in parallel")
     func sideBySide() async throws {

@@ -4,7 +4,7 @@ import NIOPosix
 import ReferenceBackend
 import Testing
 
-@Suite("Misbehaving server")
+@Suite("Misbehaving server", .timeLimit(.minutes(10)))
 struct MisbehavingServerTests {
     static let all: [Misbehavior] = [
         .acceptsAndNeverResponds, .closesImmediately, .resetsConnection, .closesMidHead, .closesMidBody(),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReferenceBackend
 
-@Suite("Random multipart forms")
+@Suite("Random multipart forms", .timeLimit(.minutes(10)))
 struct MultipartFormTests {
     @Test("The backend parses what the library encodes, in pieces of any size", arguments: Self.forms())
     func randomForm(seed: UInt64) async throws {

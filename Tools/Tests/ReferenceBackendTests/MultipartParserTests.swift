@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReferenceBackend
 
-@Suite("Multipart parser")
+@Suite("Multipart parser", .timeLimit(.minutes(10)))
 struct MultipartParserTests {
     private struct Part: Equatable {
         var name: String

@@ -2,7 +2,7 @@ import Foundation
 import ReferenceBackend
 import Testing
 
-@Suite("OAuth 2.0")
+@Suite("OAuth 2.0", .timeLimit(.minutes(10)))
 struct OAuth2Tests {
     private func register(_ client: TestClient) async throws {
         _ = try await client.post("/auth/register", ["email": "wren@example.org", "password": "correct horse"])

@@ -5,7 +5,7 @@ import NIOCore
 import ReferenceBackend
 import Testing
 
-@Suite("Resources")
+@Suite("Resources", .timeLimit(.minutes(10)))
 struct ResourceTests {
     @Test("An article is created, found, changed and deleted")
     func articles() async throws {

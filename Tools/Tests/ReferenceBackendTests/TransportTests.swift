@@ -5,7 +5,7 @@ import NIOSSL
 import ReferenceBackend
 import Testing
 
-@Suite("Endpoints for tests of transports")
+@Suite("Endpoints for tests of transports", .timeLimit(.minutes(10)))
 struct TransportTests {
     @Test("Echo returns the request", arguments: ["GET", "POST", "PUT", "DELETE", "PROPFIND"])
     func echo(method: String) async throws {

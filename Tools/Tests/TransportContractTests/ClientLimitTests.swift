@@ -4,7 +4,7 @@ import Testing
 
 extension TransportContract {
     /// Time limits and cancellation of a client's calls, whether the transport or the client ends them.
-    @Suite("Limits of calls")
+    @Suite("Limits of calls", .timeLimit(.minutes(10)))
     struct ClientLimits {
         /// When the server falls silent, until the client closes the connection.
         enum Silence: String, CaseIterable, Sendable, CustomTestStringConvertible {

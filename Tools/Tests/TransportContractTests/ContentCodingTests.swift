@@ -5,7 +5,7 @@ import Testing
 
 extension TransportContract {
     /// Responses with content codings, alone and in lists (RFC 9110, section 8.4).
-    @Suite("Content codings")
+    @Suite("Content codings", .timeLimit(.minutes(10)))
     struct ContentCodings {
         private static let text = Data(#"{"name":"Ada"}"#.utf8)
         /// The text in gzip, once and twice.

@@ -5,7 +5,7 @@ import Testing
 
 extension TransportContract {
     /// The behavior that every transport has on every platform.
-    @Suite("Requests and responses")
+    @Suite("Requests and responses", .timeLimit(.minutes(10)))
     struct Responses {
         @Test(arguments: TransportKind.allCases, ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
         func method(_ kind: TransportKind, method: String) async throws {

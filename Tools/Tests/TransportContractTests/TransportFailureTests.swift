@@ -6,7 +6,7 @@ import Testing
 
 extension TransportContract {
     /// Failures of a transport: network errors, invalid responses and request bodies that throw.
-    @Suite("Failures")
+    @Suite("Failures", .timeLimit(.minutes(10)))
     struct Failures {
         private static func failure(of operation: () async throws -> Void) async throws -> TransportError {
             do {

@@ -6,7 +6,7 @@ import Testing
 
 extension TransportContract {
     /// Back-pressure, cancellation and the release of bodies and transports.
-    @Suite("Flow")
+    @Suite("Flow", .timeLimit(.minutes(10)))
     struct Flow {
         @Test(arguments: TransportKind.allCases)
         func responseIsNotReadAhead(_ kind: TransportKind) async throws {

@@ -6,7 +6,9 @@ import Testing
 
 extension TransportContract {
     /// Checks that an upload releases its files, however it ends.
-    @Suite("Leaks", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"))
+    @Suite(
+        "Leaks", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "needs /proc"),
+        .timeLimit(.minutes(10)))
     struct Leaks {
         enum End: String, CaseIterable, Sendable, CustomTestStringConvertible {
             case cancelled, connectionLost, cancelledWhileReading

@@ -5,7 +5,7 @@ import Testing
 
 extension TransportContract {
     /// What an observer learns about the transfer of each request.
-    @Suite("Metrics")
+    @Suite("Metrics", .timeLimit(.minutes(10)))
     struct Metrics {
         private final class Watch: NetworkObserver {
             let seen = Locker<[(call: ObservedCall, response: ObservedResponse?)]>([])

@@ -5,7 +5,7 @@ import Testing
 
 extension TransportContract {
     /// Policies that a transport leaves to the client: redirects, cookies, challenges and caches.
-    @Suite("No policy")
+    @Suite("No policy", .timeLimit(.minutes(10)))
     struct Policy {
         @Test(arguments: TransportKind.allCases, [301, 302, 303, 307, 308])
         func redirect(_ kind: TransportKind, status: Int) async throws {

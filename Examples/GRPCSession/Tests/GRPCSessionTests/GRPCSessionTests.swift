@@ -6,7 +6,7 @@ import MartletTesting
 import Synchronization
 import Testing
 
-@Suite("A session for gRPC") struct GRPCSessionTests {
+@Suite("A session for gRPC", .timeLimit(.minutes(10))) struct GRPCSessionTests {
     /// A manager whose refreshes issue `access-2`, `access-3` and so on.
     private final class Issuer: Sendable {
         let count: @Sendable () -> Int

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The freshness of cached responses") struct CacheFreshnessTests {
+@Suite("The freshness of cached responses", .timeLimit(.minutes(10))) struct CacheFreshnessTests {
     @Test("a response is used until its max-age has passed, with its age") func maxAge() async throws {
         let app = CachingApp([.cacheControl: "max-age=60"])
         #expect(try await app.client.text(Visit("/a")) == "1")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Cached responses and sessions") struct CacheSessionTests {
+@Suite("Cached responses and sessions", .timeLimit(.minutes(10))) struct CacheSessionTests {
     /// Responses are fresh for an hour and tell their request's number and token.
     private static func app(_ cache: HTTPCache = HTTPCache(), gate: Gate? = nil) async throws -> App {
         let backend = SimulatedBackend()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The validation of cached responses") struct CacheValidationTests {
+@Suite("The validation of cached responses", .timeLimit(.minutes(10))) struct CacheValidationTests {
     /// Confirms the tag `"1"` with new header fields.
     private static func confirming(_ fields: HTTPFields = [:]) -> CachingApp {
         CachingApp { request in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Identical calls that join") struct JoinedCallTests {
+@Suite("Identical calls that join", .timeLimit(.minutes(10))) struct JoinedCallTests {
     /// A client whose server waits at a gate.
     private static func client(
         _ gate: Gate, status: Int = 200, _ change: (inout NetworkConfig) -> Void = { _ in }

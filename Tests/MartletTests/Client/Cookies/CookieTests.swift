@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Cookies of a jar") struct CookieTests {
+@Suite("Cookies of a jar", .timeLimit(.minutes(10))) struct CookieTests {
     private let time = ManualTimeSource()
 
     /// What a second request sends after the first one has set cookies.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Random fields of caches and cookies") struct RandomFieldTests {
+@Suite("Random fields of caches and cookies", .timeLimit(.minutes(10))) struct RandomFieldTests {
     private static let words = [
         "max-age", "=", ",", ";", "\"", "\\", " ", "no-store", "99999999999999999999", "-1", "0", "60", "Expires",
         "Domain",

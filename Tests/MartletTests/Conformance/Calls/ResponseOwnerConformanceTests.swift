@@ -5,7 +5,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: the owner of what a response leaves behind") struct ResponseOwnerConformanceTests {
+@Suite("Conformance: the owner of what a response leaves behind", .timeLimit(.minutes(10)))
+struct ResponseOwnerConformanceTests {
     /// A client without a manager. Each response is fresh for a minute, sets a cookie, and tells its request's number; the
     /// request for `/held` waits at the gate.
     private struct Client {

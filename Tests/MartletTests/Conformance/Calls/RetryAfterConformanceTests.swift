@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: Retry-After") struct RetryAfterConformanceTests {
+@Suite("Conformance: Retry-After", .timeLimit(.minutes(10))) struct RetryAfterConformanceTests {
     private static let sentAt = Date(timeIntervalSince1970: 1_789_997_600)
     private static let date = "Mon, 21 Sep 2026 13:33:20 GMT"
     private static let sevenSecondsLater = "Mon, 21 Sep 2026 13:33:27 GMT"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: a token at the moment of sending") struct SendingConformanceTests {
+@Suite("Conformance: a token at the moment of sending", .timeLimit(.minutes(10))) struct SendingConformanceTests {
     /// Signs the token of a request, and takes time for it.
     private struct SlowSigner: RequestInterceptor {
         let time: ManualTimeSource

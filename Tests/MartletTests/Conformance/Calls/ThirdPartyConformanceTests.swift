@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Conformance: header fields and third parties") struct ThirdPartyConformanceTests {
+@Suite("Conformance: header fields and third parties", .timeLimit(.minutes(10))) struct ThirdPartyConformanceTests {
     @Test("C73: the client's header fields go to the base URL and to trusted origins, and not to a third party")
     func clientFields() async throws {
         let transport = StubTransport { _ in .status(204) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The interceptors of the article") struct InterceptorExampleTests {
+@Suite("The interceptors of the article", .timeLimit(.minutes(10))) struct InterceptorExampleTests {
     @Test("a signature covers the body, and each attempt has its own") func signature() async throws {
         let transport = StubTransport { .status($0.number == 1 ? 503 : 204) }
         let time = ManualTimeSource()

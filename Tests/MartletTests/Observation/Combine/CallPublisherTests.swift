@@ -10,7 +10,7 @@
 
     @testable import Martlet
 
-    @Suite("A call's publisher") struct CallPublisherTests {
+    @Suite("A call's publisher", .timeLimit(.minutes(10))) struct CallPublisherTests {
         @Test("publishes the requested type and finishes") func named() async {
             let transport = StubTransport { _ in .json("[1,2,3]") }
             let publisher: AnyPublisher<[Int], NetworkError> = client(transport).publisher(

@@ -9,7 +9,7 @@
 
     @testable import Martlet
 
-    @Suite("Cancelling a subscription") struct PublisherCancellationTests {
+    @Suite("Cancelling a subscription", .timeLimit(.minutes(10))) struct PublisherCancellationTests {
         private let heard = Log()
 
         private func call(_ transport: StubTransport) -> AnyPublisher<Int, NetworkError> {

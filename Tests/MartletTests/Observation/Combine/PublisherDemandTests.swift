@@ -10,7 +10,7 @@
 
     @testable import Martlet
 
-    @Suite("A subscriber's demand") struct PublisherDemandTests {
+    @Suite("A subscriber's demand", .timeLimit(.minutes(10))) struct PublisherDemandTests {
         /// A publisher of the numbers from 1 to `count`.
         private func numbers(_ count: Int) -> TaskPublisher<Int, NetworkError> {
             TaskPublisher { subscription in

@@ -11,7 +11,7 @@
 
     @testable import Martlet
 
-    @Suite("Threads of a publisher") struct PublisherThreadTests {
+    @Suite("Threads of a publisher", .timeLimit(.minutes(10))) struct PublisherThreadTests {
         private let key = DispatchSpecificKey<String>()
 
         private func queue(_ name: String) -> DispatchQueue {

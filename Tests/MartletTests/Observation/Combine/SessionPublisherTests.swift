@@ -9,7 +9,7 @@
 
     @testable import Martlet
 
-    @Suite("The session publisher") struct SessionPublisherTests {
+    @Suite("The session publisher", .timeLimit(.minutes(10))) struct SessionPublisherTests {
         @Test("publishes the current state and then each change") func story() async throws {
             let app = App()
             await app.tokens.restore()

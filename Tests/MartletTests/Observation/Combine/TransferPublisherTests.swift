@@ -10,7 +10,7 @@
 
     @testable import Martlet
 
-    @Suite("A transfer's publisher") struct TransferPublisherTests {
+    @Suite("A transfer's publisher", .timeLimit(.minutes(10))) struct TransferPublisherTests {
         private static let size: Int64 = 2_000_000
 
         /// An upload of many chunks.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Several accounts") struct AccountsTests {
+@Suite("Several accounts", .timeLimit(.minutes(10))) struct AccountsTests {
     @Test(
         "C56: two accounts that refresh at the same time get their own tokens, even if the responses arrive in reverse")
     func concurrentRefreshes() async throws {
@@ -216,7 +216,7 @@ private final class SlowAccountStore: AccountStore {
     }
 }
 
-@Suite("Account files") struct FileAccountStoreTests {
+@Suite("Account files", .timeLimit(.minutes(10))) struct FileAccountStoreTests {
     static let names = [
         "ada", "Ada", "ADA", "", "%", "%41", "../../etc/passwd", "a/b", "a.b", ".", "..", "session.json",
         "current.json",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Invalid token times do not crash") struct InvalidTokenTimesTests {
+@Suite("Invalid token times do not crash", .timeLimit(.minutes(10))) struct InvalidTokenTimesTests {
     @Test(
         "the response to a refresh may contain invalid expiry times",
         arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Probes of a rejected token") struct ProbeTests {
+@Suite("Probes of a rejected token", .timeLimit(.minutes(10))) struct ProbeTests {
     @Test("a caller that waits because of another's rejection schedules one probe, and goes out with it")
     func oneProbe() {
         var (machine, record) = rejected()

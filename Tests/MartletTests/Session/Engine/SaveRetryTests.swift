@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Retries of failed writes") struct SaveRetryTests {
+@Suite("Retries of failed writes", .timeLimit(.minutes(10))) struct SaveRetryTests {
     @Test("the first successful write after a failed one is reported as storeRecovered") func recovered() async throws {
         let store = FailingTokenStore()
         let app = try await App.signedIn(store: store)

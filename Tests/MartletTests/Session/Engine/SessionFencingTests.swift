@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A session that has ended") struct SessionFencingTests {
+@Suite("A session that has ended", .timeLimit(.minutes(10))) struct SessionFencingTests {
     @Test("the late response to an upgrade does not restore it") func lateUpgrade() async throws {
         let app = try await App.signedIn()
         let gate = Gate()

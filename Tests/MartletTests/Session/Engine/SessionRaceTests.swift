@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Races of a session's steps") struct SessionRaceTests {
+@Suite("Races of a session's steps", .timeLimit(.minutes(10))) struct SessionRaceTests {
     @Test("a refresh that acquires its lock after a sign-out writes nothing to the store")
     func lateLockAfterSignOut() async throws {
         let store = SharedStubStore()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The session state machine") struct SessionStateMachineTests {
+@Suite("The session state machine", .timeLimit(.minutes(10))) struct SessionStateMachineTests {
     @Test("the store is read once for several callers") func load() {
         var machine = SessionStateMachine(policy: SessionPolicy())
         #expect(machine.tokenRequested(by: 1, at: .zero) == .wait)

@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 /// Minimal cases of failures found by the scheduler fuzzer.
-@Suite("A shared record") struct SharedRecordTests {
+@Suite("A shared record", .timeLimit(.minutes(10))) struct SharedRecordTests {
     @Test("a process that signed in without reading the store notices other processes' changes") func signInWatches()
         async throws
     {

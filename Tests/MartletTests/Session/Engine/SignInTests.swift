@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The request of a sign-in") struct SignInTests {
+@Suite("The request of a sign-in", .timeLimit(.minutes(10))) struct SignInTests {
     @Test("a cancelled guest registration sends nothing") func cancelledGuest() async throws {
         let app = App()
         let task = Task {

@@ -4,7 +4,7 @@ import Testing
 @testable import Martlet
 
 /// Minimal cases of store failures found by the state search.
-@Suite("A store that fails while sessions change") struct StoreTroubleTests {
+@Suite("A store that fails while sessions change", .timeLimit(.minutes(10))) struct StoreTroubleTests {
     private typealias Machine = SessionStateMachine
     private let ada = StoredSession(id: SessionID(rawValue: "ada"), generation: 1, bundle: .pair("ada"))
     private let bob = StoredSession(id: SessionID(rawValue: "bob"), generation: 2, bundle: .pair("bob"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The token endpoint") struct TokenEndpointTests {
+@Suite("The token endpoint", .timeLimit(.minutes(10))) struct TokenEndpointTests {
     @Test("a token quoted in an error of the token endpoint is not shown") func quotedToken() async throws {
         let secret = "eyJhbGciOiJub25lIn0abcdef0123456789"
         let app = try await App.signedIn()

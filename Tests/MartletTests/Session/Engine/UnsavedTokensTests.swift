@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Tokens that must be saved before they are used") struct UnsavedTokensTests {
+@Suite("Tokens that must be saved before they are used", .timeLimit(.minutes(10))) struct UnsavedTokensTests {
     private static let policy: SessionPolicy = {
         var policy = SessionPolicy()
         policy.requiresSavedTokens = true

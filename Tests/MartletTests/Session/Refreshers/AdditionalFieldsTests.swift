@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Further fields of a token response") struct AdditionalFieldsTests {
+@Suite("Further fields of a token response", .timeLimit(.minutes(10))) struct AdditionalFieldsTests {
     private func bundle(_ json: String, keeping names: [String], in containers: [String]? = nil) throws -> TokenBundle {
         let fields =
             containers.map { TokenFields(containers: $0, additional: names) } ?? TokenFields(additional: names)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A refresh token as a bearer token") struct BearerPlacementTests {
+@Suite("A refresh token as a bearer token", .timeLimit(.minutes(10))) struct BearerPlacementTests {
     private func manager(_ stub: StubTransport) -> TokenManager {
         TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .bearer(path: "/auth/refresh"),

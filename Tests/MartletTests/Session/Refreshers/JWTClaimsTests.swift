@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The dates of a JWT") struct JWTClaimsTests {
+@Suite("The dates of a JWT", .timeLimit(.minutes(10))) struct JWTClaimsTests {
     private func token(_ payload: String) -> Secret {
         let base64 = Data(payload.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
         return Secret("e30.\(base64.replacing("=", with: "")).")

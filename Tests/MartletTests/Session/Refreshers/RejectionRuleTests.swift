@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Responses that reject an access token") struct RejectionRuleTests {
+@Suite("Responses that reject an access token", .timeLimit(.minutes(10))) struct RejectionRuleTests {
     private static let passwordIsNoToken = RejectionRule { response, request in
         response.status == 401 && !(request.method == .put && request.path == "/v1/me/password")
     }

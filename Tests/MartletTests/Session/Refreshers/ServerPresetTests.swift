@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Presets for servers") struct ServerPresetTests {
+@Suite("Presets for servers", .timeLimit(.minutes(10))) struct ServerPresetTests {
     @Test("the refresh request is the documented one", arguments: ServerCase.all)
     func request(server: ServerCase) async throws {
         let stub = StubTransport { _ in server.good }

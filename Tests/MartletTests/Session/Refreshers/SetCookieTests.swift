@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Tokens in cookies") struct SetCookieTests {
+@Suite("Tokens in cookies", .timeLimit(.minutes(10))) struct SetCookieTests {
     @Test(
         "a cookie is found by its name, and its value may have commas",
         arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Responses that end a session") struct TerminalResponseTests {
+@Suite("Responses that end a session", .timeLimit(.minutes(10))) struct TerminalResponseTests {
     @Test(
         "with OAuth, the code invalid_grant ends the session if the status is 400 or 401",
         arguments: [(400, true), (401, true), (402, false), (403, false)])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Signing requests for other HTTP clients") struct RequestSigningTests {
+@Suite("Signing requests for other HTTP clients", .timeLimit(.minutes(10))) struct RequestSigningTests {
     @Test("a request is signed, and signed again after its token was rejected") func signAndRecover() async throws {
         let app = try await App.signedIn()
         var request = HTTPRequest.to("https://api.example.com/me")
@@ -231,7 +231,7 @@ extension HTTPRequest {
         import FoundationNetworking
     #endif
 
-    @Suite("Signing requests for URLSession") struct URLRequestSigningTests {
+    @Suite("Signing requests for URLSession", .timeLimit(.minutes(10))) struct URLRequestSigningTests {
         @Test("a request is signed, and signed again after its token was rejected") func signAndRecover() async throws {
             let app = try await App.signedIn()
             let url = try #require(URL(string: "https://api.example.com/me?a=b"))

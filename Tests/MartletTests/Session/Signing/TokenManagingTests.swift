@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A session behind its protocol") struct TokenManagingTests {
+@Suite("A session behind its protocol", .timeLimit(.minutes(10))) struct TokenManagingTests {
     /// An adapter as an app writes it.
     private struct Connection {
         let tokens: any TokenManaging

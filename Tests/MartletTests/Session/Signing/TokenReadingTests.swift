@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Reading the session's tokens") struct TokenReadingTests {
+@Suite("Reading the session's tokens", .timeLimit(.minutes(10))) struct TokenReadingTests {
     @Test("the tokens are there from the sign-in to the sign-out, without a request") func life() async throws {
         let app = App()
         #expect(app.tokens.currentBundle == nil && !app.tokens.isSignedIn)

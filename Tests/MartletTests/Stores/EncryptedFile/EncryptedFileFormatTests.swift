@@ -5,7 +5,8 @@
 
     @testable import Martlet
 
-    @Suite("The format of encrypted files", .noBlockingCalls) struct EncryptedFileFormatTests {
+    @Suite("The format of encrypted files", .noBlockingCalls, .timeLimit(.minutes(10))) struct EncryptedFileFormatTests
+    {
         @Test("a file with any flipped bit is rejected")
         func flippedBits() async throws {
             let coding = SealedCoding(ring: EncryptionKey.number(1).ring)

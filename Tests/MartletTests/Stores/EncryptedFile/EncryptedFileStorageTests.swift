@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("The encrypted storage", .noBlockingCalls) struct EncryptedFileStorageTests {
+    @Suite("The encrypted storage", .noBlockingCalls, .timeLimit(.minutes(10))) struct EncryptedFileStorageTests {
         @Test("the files show no values, and a file cannot stand in for another") func swapped() async throws {
             try await TemporaryFolder.with { folder in
                 let storage: some SecureStorage = .encryptedFiles(in: folder.path, key: .number(1))

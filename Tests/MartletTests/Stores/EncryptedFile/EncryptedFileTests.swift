@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("The encrypted token file", .noBlockingCalls) struct EncryptedFileTests {
+    @Suite("The encrypted token file", .noBlockingCalls, .timeLimit(.minutes(10))) struct EncryptedFileTests {
         @Test("the file shows no token, is readable by its owner only, and changes with every write")
         func nothingShows() async throws {
             try await TemporaryFolder.with { folder in

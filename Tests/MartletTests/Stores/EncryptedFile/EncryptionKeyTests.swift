@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("The key of encrypted files", .noBlockingCalls) struct EncryptionKeyTests {
+    @Suite("The key of encrypted files", .noBlockingCalls, .timeLimit(.minutes(10))) struct EncryptionKeyTests {
         private static let bytes = Data((0..<32).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) })
 
         @Test(

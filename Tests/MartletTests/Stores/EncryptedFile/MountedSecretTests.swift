@@ -32,7 +32,8 @@
         }
     }
 
-    @Suite("Secrets that an orchestrator mounts", .noBlockingCalls) struct MountedSecretTests {
+    @Suite("Secrets that an orchestrator mounts", .noBlockingCalls, .timeLimit(.minutes(10))) struct MountedSecretTests
+    {
         @Test("a secret behind links that belongs to root is the key", arguments: [0o444, 0o644, 0o400] as [mode_t])
         func kubernetes(mode: mode_t) async throws {
             try await TemporaryFolder.with { folder in

@@ -98,7 +98,7 @@
         }
     }
 
-    @Suite("Killed processes") struct CrashTests {
+    @Suite("Killed processes", .timeLimit(.minutes(10))) struct CrashTests {
         @Test("a write is flushed before it is renamed into place, so that a reported write is on the disk")
         func order() async throws {
             try await TemporaryFolder.with { folder in

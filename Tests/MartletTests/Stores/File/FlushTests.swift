@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Flushing a record to the disk") struct FlushTests {
+@Suite("Flushing a record to the disk", .timeLimit(.minutes(10))) struct FlushTests {
     @Test("the bytes and the folder are flushed, so that a crash leaves the old record or the new one") func flushing()
         async throws
     {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A disk that is not as expected") struct HostileDiskTests {
+@Suite("A disk that is not as expected", .timeLimit(.minutes(10))) struct HostileDiskTests {
     @Test("without HOME, state is in the home folder of the password database", arguments: [nil, "", "relative/kim"])
     func missingHome(home: String?) {
         let environment = home.map { ["HOME": $0] } ?? [:]

@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("A device that is locked", .noBlockingCalls) struct LockedDeviceTests {
+    @Suite("A device that is locked", .noBlockingCalls, .timeLimit(.minutes(10))) struct LockedDeviceTests {
         private let device = LockedDevice()
 
         @Test("a record that cannot be opened is locked, and is neither replaced nor deleted") func record()

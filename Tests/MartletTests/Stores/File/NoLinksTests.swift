@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("A file system without hard links") struct NoLinksTests {
+    @Suite("A file system without hard links", .timeLimit(.minutes(10))) struct NoLinksTests {
         private static let reasons = [EPERM, EOPNOTSUPP, ENOTSUP, EMLINK, ENOSYS]
 
         @Test("a lock is taken away without links, once", arguments: reasons) func takeover(reason: Int32) async throws

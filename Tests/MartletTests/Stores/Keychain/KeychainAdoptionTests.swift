@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Adopting another library's Keychain item") struct KeychainAdoptionTests {
+@Suite("Adopting another library's Keychain item", .timeLimit(.minutes(10))) struct KeychainAdoptionTests {
     private let item = KeychainItem(service: "com.other.library", account: "credentials")
     private let old = TokenBundle(accessToken: "old-access", refreshToken: "old-refresh")
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Authentication for the Keychain") struct KeychainAuthenticationTests {
+@Suite("Authentication for the Keychain", .timeLimit(.minutes(10))) struct KeychainAuthenticationTests {
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
 
     @Test("the user authenticates once, until the store is locked") func authentication() async throws {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The Keychain after a reinstallation", .noBlockingCalls) struct KeychainReinstallTests {
+@Suite("The Keychain after a reinstallation", .noBlockingCalls, .timeLimit(.minutes(10))) struct KeychainReinstallTests
+{
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
 
     @Test("a session survives a reinstallation by default") func keeps() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The Keychain", .noBlockingCalls) struct KeychainTests {
+@Suite("The Keychain", .noBlockingCalls, .timeLimit(.minutes(10))) struct KeychainTests {
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
 
     @Test("each account has one generic password on this device, readable after the first unlock") func item()

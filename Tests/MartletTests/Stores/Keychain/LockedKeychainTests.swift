@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The Keychain of a locked device") struct LockedKeychainTests {
+@Suite("The Keychain of a locked device", .timeLimit(.minutes(10))) struct LockedKeychainTests {
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
 
     @Test("nothing is deleted while the device is locked, and the call fails") func lockedDelete() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The Keychain of a Mac") struct MacKeychainTests {
+@Suite("The Keychain of a Mac", .timeLimit(.minutes(10))) struct MacKeychainTests {
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
 
     @Test("on a Mac, an unsigned process falls back to the login keychain and can tell") func loginFallback()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Locks on systems that suspend apps") struct ExpiringActivityTests {
+@Suite("Locks on systems that suspend apps", .timeLimit(.minutes(10))) struct ExpiringActivityTests {
     @Test("C52: the lock is held within an expiring activity, which ends with it") func within() async throws {
         try await TemporaryFolder.with { folder in
             let system = FakeActivities()

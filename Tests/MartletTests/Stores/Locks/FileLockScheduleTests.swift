@@ -107,7 +107,7 @@ private struct TakeoverRun: Sendable {
     }
 }
 
-@Suite("Orders of lock operations") struct FileLockScheduleTests {
+@Suite("Orders of lock operations", .timeLimit(.minutes(10))) struct FileLockScheduleTests {
     @Test("C26: acquiring and taking over the lock never both succeed, in any order of steps") func everyOrder()
         async throws
     {

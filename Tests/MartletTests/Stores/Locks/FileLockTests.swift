@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The lock files") struct FileLockTests {
+@Suite("The lock files", .timeLimit(.minutes(10))) struct FileLockTests {
     @Test("C26: a lock is never taken over from a newer holder") func freshHolder() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/a.lock"
@@ -117,7 +117,7 @@ import Testing
     }
 }
 
-@Suite("Unfinished files") struct UnfinishedFileTests {
+@Suite("Unfinished files", .timeLimit(.minutes(10))) struct UnfinishedFileTests {
     @Test("writing a record does not disturb a takeover of the refresh lock")
     func writeDuringTakeover() async throws {
         try await TemporaryFolder.with { folder in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The lock between processes") struct ProcessLockTests {
+@Suite("The lock between processes", .timeLimit(.minutes(10))) struct ProcessLockTests {
     @Test("the lock is held by one process at a time") func exclusion() async throws {
         try await TemporaryFolder.with { folder in
             let inside = Locked((now: 0, most: 0, total: 0))

@@ -57,7 +57,7 @@
         }
     }
 
-    @Suite("Stopped processes") struct StopTests {
+    @Suite("Stopped processes", .timeLimit(.minutes(10))) struct StopTests {
         /// The number of steps of a refresh. The test below stops it at each of them.
         private static let stepCount = 16
 

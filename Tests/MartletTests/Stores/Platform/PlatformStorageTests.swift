@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The platform's storage", .noBlockingCalls) struct PlatformStorageTests {
+@Suite("The platform's storage", .noBlockingCalls, .timeLimit(.minutes(10))) struct PlatformStorageTests {
     /// A system whose keyring can be turned off.
     private struct System: Sendable {
         let folder: String

@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("A missing keyring") struct NoSecretServiceTests {
+    @Suite("A missing keyring", .timeLimit(.minutes(10))) struct NoSecretServiceTests {
         @Test("the error for a missing or wrong library names the package to install") func library() async {
             let missing = SecretServiceLink { () throws(StorageError) in
                 try LibSecret(name: "libmartlet-missing.so.0")

@@ -7,7 +7,7 @@ import Testing
 
 /// Copies the device after each step of a transfer, and launches the app on each copy: as if the process had been killed
 /// there.
-@Suite("A process that is killed during a transfer in the background", .noBlockingCalls)
+@Suite("A process that is killed during a transfer in the background", .noBlockingCalls, .timeLimit(.minutes(10)))
 struct BackgroundCrashTests {
     /// A device as it was after a step.
     private struct Snapshot: Sendable {

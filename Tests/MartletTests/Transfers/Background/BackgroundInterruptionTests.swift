@@ -5,7 +5,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A transfer in the background that is interrupted", .noBlockingCalls) struct BackgroundInterruptionTests {
+@Suite("A transfer in the background that is interrupted", .noBlockingCalls, .timeLimit(.minutes(10)))
+struct BackgroundInterruptionTests {
     private let rest = Data("the rest".utf8)
 
     @Test("a download goes on where it was, with the token that it had") func resumed() async throws {

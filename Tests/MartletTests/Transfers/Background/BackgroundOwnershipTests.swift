@@ -5,7 +5,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A transfer in the background and its user", .noBlockingCalls) struct BackgroundOwnershipTests {
+@Suite("A transfer in the background and its user", .noBlockingCalls, .timeLimit(.minutes(10)))
+struct BackgroundOwnershipTests {
     private let put = Call<NoContent>.put("/films/7", .text("the wing"))
 
     @Test("when the user signs out, the transfer is cancelled and deleted") func signedOut() async throws {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A transfer in the background whose token is rejected", .noBlockingCalls) struct BackgroundReplayTests {
+@Suite("A transfer in the background whose token is rejected", .noBlockingCalls, .timeLimit(.minutes(10)))
+struct BackgroundReplayTests {
     private let post = Call<NoContent>.post("/films", .text("the wing"))
 
     @Test("it is sent again with a new token, also after a launch", arguments: [false, true])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("A transfer in the background", .noBlockingCalls) struct BackgroundTransferTests {
+@Suite("A transfer in the background", .noBlockingCalls, .timeLimit(.minutes(10))) struct BackgroundTransferTests {
     @Test("a body in memory is sent from a private file, which is deleted after the end") func body() async throws {
         try await TransferWorld.with { world in
             let transfers = try await world.launch(world.signedIn())

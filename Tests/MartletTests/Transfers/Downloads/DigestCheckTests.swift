@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("A download with a digest", .noBlockingCalls) struct DigestCheckTests {
+    @Suite("A download with a digest", .noBlockingCalls, .timeLimit(.minutes(10))) struct DigestCheckTests {
         private let content = Data("hello world\n".utf8)
         // `printf 'hello world\n' | sha256sum`
         private let sha256 = "a948904f2f0f479b8f8197694b30184b0d2ed1c1cd2a1ec0fb85d299a192a447"

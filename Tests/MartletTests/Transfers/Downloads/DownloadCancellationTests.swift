@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Cancelling a download", .noBlockingCalls) struct DownloadCancellationTests {
+@Suite("Cancelling a download", .noBlockingCalls, .timeLimit(.minutes(10))) struct DownloadCancellationTests {
     private let content: Data
     private let server: DownloadServer
 

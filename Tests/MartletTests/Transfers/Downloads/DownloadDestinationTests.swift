@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The destination of a download", .noBlockingCalls) struct DownloadDestinationTests {
+@Suite("The destination of a download", .noBlockingCalls, .timeLimit(.minutes(10))) struct DownloadDestinationTests {
     private let content: Data
     private let server: DownloadServer
 

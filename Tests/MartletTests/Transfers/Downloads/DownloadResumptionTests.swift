@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Resuming a download", .noBlockingCalls) struct DownloadResumptionTests {
+@Suite("Resuming a download", .noBlockingCalls, .timeLimit(.minutes(10))) struct DownloadResumptionTests {
     private let content: Data
     private let server: DownloadServer
 

@@ -80,7 +80,7 @@ private struct SuspendedDownload {
     }
 }
 
-@Suite("Downloads on systems that suspend apps") struct DownloadSuspensionTests {
+@Suite("Downloads on systems that suspend apps", .timeLimit(.minutes(10))) struct DownloadSuspensionTests {
     @Test("a download gives up its lock when the app is suspended, and goes on if no other used the file")
     func goesOn() async throws {
         try await TemporaryFolder.with { folder in

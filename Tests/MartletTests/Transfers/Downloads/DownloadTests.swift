@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Downloads", .noBlockingCalls) struct DownloadTests {
+@Suite("Downloads", .noBlockingCalls, .timeLimit(.minutes(10))) struct DownloadTests {
     private let content: Data
     private let server: DownloadServer
 

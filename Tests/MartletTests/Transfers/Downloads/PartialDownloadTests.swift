@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Partial downloads", .noBlockingCalls) struct PartialDownloadTests {
+@Suite("Partial downloads", .noBlockingCalls, .timeLimit(.minutes(10))) struct PartialDownloadTests {
     let content: Data
     let server: DownloadServer
     let options: DownloadOptions

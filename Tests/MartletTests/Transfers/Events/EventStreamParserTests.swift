@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The parser of server-sent events") struct EventStreamParserTests {
+@Suite("The parser of server-sent events", .timeLimit(.minutes(10))) struct EventStreamParserTests {
     private func events(_ text: String, limit: Int = 10_000) throws -> [ServerSentEvent] {
         var parser = EventStreamParser(limit: limit)
         let events = parser.read(Data(text.utf8))

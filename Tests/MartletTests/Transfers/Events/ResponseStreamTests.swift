@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Streamed responses") struct ResponseStreamTests {
+@Suite("Streamed responses", .timeLimit(.minutes(10))) struct ResponseStreamTests {
     @Test("the head arrives first, and the body as it is read") func streamed() async throws {
         let server = DownloadServer(Data((0..<3500).map { UInt8($0 % 251) }))
         let positions = Locked<[Int]>([])

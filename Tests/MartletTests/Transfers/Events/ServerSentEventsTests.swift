@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Server-sent events over a client") struct ServerSentEventsTests {
+@Suite("Server-sent events over a client", .timeLimit(.minutes(10))) struct ServerSentEventsTests {
     private func stream(_ text: String, thenBreaks: Bool = false) -> StubTransport.Response {
         StubTransport.Response(
             200, headers: [.contentType: "text/event-stream; charset=utf-8"],

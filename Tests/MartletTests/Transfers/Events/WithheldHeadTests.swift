@@ -4,7 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Streams over a transport that withholds the head of a response") struct WithheldHeadTests {
+@Suite("Streams over a transport that withholds the head of a response", .timeLimit(.minutes(10)))
+struct WithheldHeadTests {
     /// Like Apple's URLSession, reports the head of a response whose type it wants to check only when 512 bytes of the body
     /// have arrived, or its end. The body goes on when the test says so.
     private final class Server: Transport {

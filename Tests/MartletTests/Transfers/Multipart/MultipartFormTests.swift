@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Multipart forms")
+@Suite("Multipart forms", .timeLimit(.minutes(10)))
 struct MultipartFormTests {
     @Test("a form is encoded according to RFC 7578")
     func wholeForm() async throws {

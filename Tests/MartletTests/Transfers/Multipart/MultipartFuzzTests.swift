@@ -5,7 +5,7 @@ internal import Testing
 @testable import Martlet
 
 /// `make fuzz-multipart` runs more forms: `MARTLET_FORMS` is their number and `MARTLET_FIRST_FORM` the first seed.
-@Suite("Random multipart forms", .serialized)
+@Suite("Random multipart forms", .serialized, .timeLimit(.minutes(10)))
 struct MultipartFuzzTests {
     private static let batch = 100
 

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable import Martlet
 
-@Suite("Forms read by other parsers")
+@Suite("Forms read by other parsers", .timeLimit(.minutes(10)))
 struct MultipartReadersTests {
     @Test(
         "other parsers read the same parts", .enabled(if: ForeignParser.isInstalled, "\(ForeignParser.isMissing)"),

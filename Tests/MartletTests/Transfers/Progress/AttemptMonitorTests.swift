@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Monitoring attempts") struct AttemptMonitorTests {
+@Suite("Monitoring attempts", .timeLimit(.minutes(10))) struct AttemptMonitorTests {
     @Test("a body read after its attempt was abandoned does not count") func lateBody() async throws {
         let kept = Locked<[OutgoingBody]>([])
         let transport = BodyKeepingTransport(kept: kept)

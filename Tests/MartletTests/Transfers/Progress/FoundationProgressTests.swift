@@ -5,7 +5,7 @@
 
     @testable import Martlet
 
-    @Suite("Foundation's Progress of a transfer") struct FoundationProgressTests {
+    @Suite("Foundation's Progress of a transfer", .timeLimit(.minutes(10))) struct FoundationProgressTests {
         @Test("it follows one direction and is indeterminate until the total is known") func follows() async {
             let monitor = TransferMonitor(interval: .zero)
             let progress = monitor.downloadProgress()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("The transfer monitor") struct TransferMonitorTests {
+@Suite("The transfer monitor", .timeLimit(.minutes(10))) struct TransferMonitorTests {
     @Test("counts are throttled, except the first and last count and every attempt")
     func throttled() async {
         let time = ManualTimeSource()

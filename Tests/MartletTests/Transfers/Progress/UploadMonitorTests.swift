@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Monitoring an upload", .noBlockingCalls) struct UploadMonitorTests {
+@Suite("Monitoring an upload", .noBlockingCalls, .timeLimit(.minutes(10))) struct UploadMonitorTests {
     @Test("C40: upload counts grow within an attempt, and a replay after a 401 starts a new attempt")
     func upload() async throws {
         let app = try await App.signedIn()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Certificates")
+@Suite("Certificates", .timeLimit(.minutes(10)))
 struct CertificateTests {
     @Test(
         "The public key of a certificate is found",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Pinning")
+@Suite("Pinning", .timeLimit(.minutes(10)))
 struct PinningTests {
     private let ec: TLSCertificate
     private let rsa: TLSCertificate

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Proxies")
+@Suite("Proxies", .timeLimit(.minutes(10)))
 struct ProxyRulesTests {
     private static func proxy(_ environment: [String: String], _ scheme: String = "https") throws -> String? {
         try ProxyRules(environment: environment).server(scheme: scheme, host: "a.example", port: 443)

@@ -6,7 +6,7 @@ import Testing
 
 extension TransportContract {
     /// Which certificates of a trusted authority a transport accepts.
-    @Suite("Pinning")
+    @Suite("Pinning", .timeLimit(.minutes(10)))
     struct PinningTests {
         private let authority: TestAuthority
 

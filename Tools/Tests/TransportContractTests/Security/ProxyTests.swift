@@ -5,7 +5,7 @@ import Testing
 
 extension TransportContract {
     /// Requests through a proxy.
-    @Suite("Proxies")
+    @Suite("Proxies", .timeLimit(.minutes(10)))
     struct ProxyTests {
         private let authority: TestAuthority
         private let tls: TLSSettings

@@ -6,7 +6,7 @@ import Testing
 
 extension TransportContract {
     /// Which servers a transport with its own settings trusts.
-    @Suite("TLS")
+    @Suite("TLS", .timeLimit(.minutes(10)))
     struct TLSTests {
         private let authority: TestAuthority
 

@@ -4,7 +4,7 @@ import MartletTesting
 import MartletUI
 import Testing
 
-@MainActor @Suite("Articles model") struct ArticlesTests {
+@MainActor @Suite("Articles model", .timeLimit(.minutes(10))) struct ArticlesTests {
     @Test("loads the articles and the user") func load() async {
         let articles = model { _ in nil }
         #expect(!articles.isLoaded)
