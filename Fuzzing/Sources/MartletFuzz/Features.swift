@@ -33,7 +33,7 @@ enum Feature: Int, CaseIterable {
             reader.reached.insert(.slots)
         }
         if script.requiresSavedTokens, reader.hasRefreshed { reader.reached.insert(.savedTokens) }
-        if reader.contents > reader.sharedRequests { reader.reached.insert(.kept) }
+        if reader.contents > reader.successes { reader.reached.insert(.kept) }
         if reader.users.values.contains(where: { $0.count > 1 }) { reader.reached.insert(.users) }
         return reader.reached
     }
@@ -43,7 +43,8 @@ enum Feature: Int, CaseIterable {
         var reached: Set<Feature> = []
         var hasRefreshed = false
         var contents = 0
-        var sharedRequests = 0
+        /// The requests for shared resources that the server has answered.
+        var successes = 0
         var users: [Life: Set<Int>] = [:]
         private var signedCalls: [Int: Int] = [:]
         private var abandoned: Set<Int> = []
@@ -80,7 +81,7 @@ enum Feature: Int, CaseIterable {
         private mutating func read(_ exchange: Exchange) {
             if exchange.cookie ?? 0 > 0 { reached.insert(.cookies) }
             if exchange.call < 0 {
-                sharedRequests += 1
+                if exchange.status == 200 || exchange.status == 304 { successes += 1 }
                 users[exchange.life, default: []].insert(exchange.token?.family ?? 0)
             }
             if let count = signedCalls[exchange.call] {

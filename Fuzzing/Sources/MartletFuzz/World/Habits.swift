@@ -33,7 +33,7 @@ struct Habits: Sendable {
     init(_ dice: inout SeededGenerator) {
         // About every second schedule has none, so that the engine by itself is tried as often as before.
         let isBusy = dice.isTrue(inPercent: 55)
-        kinds = isBusy ? Kind.allCases.filter { _ in dice.isTrue(inPercent: 18) } : []
+        kinds = isBusy ? Kind.allCases.filter { dice.isTrue(inPercent: $0 == .keeping ? 24 : 18) } : []
         refresherCalls = isBusy && dice.isTrue(inPercent: 18)
         hangs = isBusy && dice.isTrue(inPercent: 16)
         hasOutages = isBusy && dice.isTrue(inPercent: 18)
@@ -43,6 +43,9 @@ struct Habits: Sendable {
 }
 
 extension Habits.Kind {
+    /// Whether the steps follow each other so closely that they meet what the earlier ones have left.
+    var isClose: Bool { self == .keeping || self == .plain }
+
     /// A step of a caller.
     func step(_ dice: inout SeededGenerator) -> Script.Step.What {
         switch self {
@@ -53,10 +56,11 @@ extension Habits.Kind {
             case 1: .signOut
             default: .request(RequestPlan(authentication: dice.pick([.required, .required, .ifSignedIn])))
             }
-        case .keeping: .shared(Resource(&dice))
+        case .keeping: .shared(Resource(&dice, isFavorite: dice.isTrue(inPercent: 60)))
         case .plain:
             dice.isTrue(inPercent: 25)
-                ? .empty : .plain(Resource(&dice), credential: 1 + dice.number(below: 2))
+                ? .empty
+                : .plain(Resource(&dice, isFavorite: dice.isTrue(inPercent: 60)), credential: 1 + dice.number(below: 2))
         }
     }
 }
@@ -69,9 +73,10 @@ struct Resource: Sendable, Hashable {
     var freshness: Freshness
     var authentication: AuthenticationRequirement
 
-    init(_ dice: inout SeededGenerator) {
-        freshness = dice.pick(Freshness.allCases)
-        authentication = dice.pick([.required, .ifSignedIn, .ifSignedIn, .none])
+    /// - Parameter isFavorite: Whether to take the one that most calls read.
+    init(_ dice: inout SeededGenerator, isFavorite: Bool) {
+        freshness = isFavorite ? .aMinute : dice.pick(Freshness.allCases)
+        authentication = isFavorite ? .ifSignedIn : dice.pick([.required, .ifSignedIn, .ifSignedIn, .none])
     }
 
     init?(number: Int) {

@@ -149,9 +149,12 @@ extension Script {
             for process in processes.indices {
                 for life in processes[process].indices {
                     for kind in habits.kinds {
-                        let steps = (0..<(2 + dice.number(below: 3))).map { _ in
+                        let steps = (0..<(kind.isClose ? 4 : 2 + dice.number(below: 3))).map { _ in
                             let what = kind.step(&dice)
-                            return Step(wait: wait(), what: what, cancelledAfter: patience(for: what))
+                            let pause =
+                                kind.isClose && dice.isTrue(inPercent: 70)
+                                ? dice.pick([.zero, .milliseconds(20)]) : wait()
+                            return Step(wait: pause, what: what, cancelledAfter: patience(for: what))
                         }
                         processes[process][life].callers.append(steps)
                     }
