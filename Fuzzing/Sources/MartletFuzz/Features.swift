@@ -1,6 +1,7 @@
 import Martlet
 
-/// What a user of the library may combine with calls and sign-ins. A useful fuzzer reaches each in many schedules.
+/// The features of the library that an app may combine with calls and sign-ins. A useful fuzzer reaches each in many
+/// schedules.
 enum Feature: Int, CaseIterable {
     case signed, recovered, refresherCalls, ignoredCancellation, guests, cookies, kept, users, plain, emptied, slots
     case savedTokens, hangs, outages

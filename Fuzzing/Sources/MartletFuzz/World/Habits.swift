@@ -1,7 +1,7 @@
 import Martlet
 import MartletTesting
 
-/// What the app of a schedule uses beside calls and sign-ins.
+/// The features that the app of a schedule uses beside calls and sign-ins.
 struct Habits: Sendable {
     /// Callers with steps of their own.
     enum Kind: Sendable, CaseIterable {
