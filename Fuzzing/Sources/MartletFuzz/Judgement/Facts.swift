@@ -12,7 +12,7 @@ struct Facts {
         let position: Int
         /// When the engine handed the token to the refresher.
         let decidedAt: Int
-        /// What the process had of the lock when it sent the token.
+        /// The state of the lock for the process when it sent the token.
         let lock: StoreHistory.Lock
         /// When the process asked for its last update of the record before that, which wrote the journal.
         let prepared: Int

@@ -128,10 +128,11 @@ extension Facts {
         return start.arrived.map(time)
     }
 
-    /// How far the clock jumped to the time of a position.
+    /// How far the clock jumped to the time of a position. Jumps may follow each other before a task that is ready runs.
     fileprivate func jump(before position: Int) -> Duration {
-        let now = time(position)
-        return jumps.filter { time($0.position) + $0.duration == now }.map(\.duration).reduce(.zero, +)
+        jumps.reversed().reduce(.zero) { sum, jump in
+            time(jump.position) + jump.duration == time(position) - sum ? sum + jump.duration : sum
+        }
     }
 
     /// How often the app had emptied a client before the time of a position.

@@ -56,7 +56,7 @@ struct Life: Hashable, Sendable {
     }
 }
 
-/// What a caller asks for.
+/// The wish of a caller.
 enum CallKind: Hashable, Sendable {
     case token
     case renewal
@@ -89,7 +89,7 @@ struct PlainOwner: Hashable, Sendable {
     }
 }
 
-/// What a process reported about its session when a call began.
+/// The session that a process reported when a call began.
 enum Situation: Hashable, Sendable {
     /// The store had not been read.
     case unknown

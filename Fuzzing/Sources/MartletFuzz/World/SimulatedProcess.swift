@@ -126,64 +126,85 @@ struct SimulatedProcess: Sendable {
             } catch {
                 reply = .refused(error)
             }
-        case .request(let plan):
-            begin(call, caller, .request(plan))
-            do {
-                try await send(call, plan)
-                reply = .done
-            } catch {
-                reply = (error as? NetworkError).map { .failed($0) } ?? .done
-            }
-        case .signIn:
-            let issued = world.server.issue()
-            begin(call, caller, .signIn(family: issued.family))
-            do throws(SessionError) {
-                let account = SessionAccount(userID: "\(issued.family)")
-                try await tokens.signIn(with: issued.bundle, account: account)
-                reply = .signedIn(family: issued.family)
-            } catch {
-                reply = .refused(error)
-            }
-        case .login:
-            begin(call, caller, .login)
-            do throws(NetworkError) {
-                let plan = RequestPlan(kind: .login, authentication: .none, isPost: true)
-                world.server.expect(call, plan)
-                let family = try await client.signIn(FuzzEndpoint(call: call, plan: plan), as: Int.self) {
-                    SessionAccount(userID: "\($0)")
-                }
-                reply = .signedIn(family: family)
-            } catch {
-                reply = .failed(error)
-            }
+        case .request(let plan): reply = await request(call, caller, plan)
+        case .signIn: reply = await signIn(call, caller)
+        case .login: reply = await logIn(call, caller)
         case .signOut:
             begin(call, caller, .signOut)
             await tokens.signOut()
             reply = .done
         case .upgrade: reply = await upgrade(call, caller)
         case .signed(let requirement): reply = await sendSigned(call, caller, requirement)
-        case .shared(let resource):
-            begin(call, caller, .shared(resource))
-            do throws(NetworkError) {
-                let content = try await client.data(for: SharedEndpoint(resource: resource)).value
-                reply = .content(family: Int(String(decoding: content, as: UTF8.self)) ?? 0)
-            } catch {
-                reply = .failed(error)
-            }
+        case .shared(let resource): reply = await read(resource, call, caller)
         case .plain(let resource, let credential):
             guard let plain else { return }
-            begin(call, caller, .plain(resource, PlainOwner(credential: credential, generation: plain.generation)))
-            do {
-                reply = try await plain.get(resource, credential: credential).map { .plainContent($0) } ?? .done
-            } catch {
-                reply = (error as? NetworkError).map { .failed($0) } ?? .done
-            }
+            reply = await read(resource, with: credential, of: plain, call, caller)
         case .empty:
             guard let plain else { return }
             plain.empty()
             return world.history.add(.empties(life, generation: plain.generation))
         }
         world.end(call, of: life, power, reply)
+    }
+
+    private func request(_ call: Int, _ caller: Int, _ plan: RequestPlan) async -> Reply {
+        begin(call, caller, .request(plan))
+        do {
+            try await send(call, plan)
+            return .done
+        } catch {
+            return (error as? NetworkError).map { .failed($0) } ?? .done
+        }
+    }
+
+    /// Signs in with tokens that the app has got by itself.
+    private func signIn(_ call: Int, _ caller: Int) async -> Reply {
+        let issued = world.server.issue()
+        begin(call, caller, .signIn(family: issued.family))
+        do throws(SessionError) {
+            try await tokens.signIn(with: issued.bundle, account: SessionAccount(userID: "\(issued.family)"))
+            return .signedIn(family: issued.family)
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    /// Signs in at the server.
+    private func logIn(_ call: Int, _ caller: Int) async -> Reply {
+        begin(call, caller, .login)
+        let plan = RequestPlan(kind: .login, authentication: .none, isPost: true)
+        world.server.expect(call, plan)
+        do throws(NetworkError) {
+            let family = try await client.signIn(FuzzEndpoint(call: call, plan: plan), as: Int.self) {
+                SessionAccount(userID: "\($0)")
+            }
+            return .signedIn(family: family)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Reads a resource that all callers read.
+    private func read(_ resource: Resource, _ call: Int, _ caller: Int) async -> Reply {
+        begin(call, caller, .shared(resource))
+        do throws(NetworkError) {
+            let content = try await client.data(for: SharedEndpoint(resource: resource)).value
+            return .content(family: Int(String(decoding: content, as: UTF8.self)) ?? 0)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// Reads a resource with the client without a manager.
+    private func read(
+        _ resource: Resource, with credential: Int, of plain: PlainClient, _ call: Int, _ caller: Int
+    ) async -> Reply {
+        begin(call, caller, .plain(resource, PlainOwner(credential: credential, generation: plain.generation)))
+        do {
+            return try await plain.get(resource, credential: credential).map { .plainContent($0) } ?? .done
+        } catch {
+            return (error as? NetworkError).map { .failed($0) } ?? .done
+        }
     }
 
     private func send(_ call: Int, _ plan: RequestPlan) async throws {

@@ -73,6 +73,13 @@ extension SessionStateMachine {
         return deadlines.expiresAt <= now
     }
 
+    /// Whether a caller that has waited for this token must ask again before it uses it: the session has ended, or the token
+    /// has expired or was replaced.
+    func isStale(_ stamp: SessionStamp, at now: Duration) -> Bool {
+        guard let session, session.isVisible, session.record.id == stamp.session else { return true }
+        return isOutdated(stamp, at: now)
+    }
+
     /// Whether a request that probes this token may still be sent.
     func mayProbe(_ stamp: SessionStamp, at now: Duration) -> Bool {
         guard let session, session.isVisible else { return false }

@@ -71,12 +71,14 @@ extension TokenManager {
         return reply
     }
 
-    /// Asks for a token, and asks once more if it has expired or was replaced before the caller gets it: while it was
-    /// saved, or while the device slept.
+    /// Asks for a token, and asks once more if it has expired or was replaced, or its session has ended, before the caller
+    /// gets it: while it was saved, or while the device slept.
     private func resolveCurrent(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
         for _ in 0..<2 {
             let reply = await resolve(ask)
-            guard case .success(let credential) = reply, isOutdated(credential.stamp) else { return reply }
+            guard case .success(let credential) = reply else { return reply }
+            let now = time.uptime
+            guard core.withLock({ $0.machine.isStale(credential.stamp, at: now) }) else { return reply }
         }
         return .failure(
             .refreshFailed(

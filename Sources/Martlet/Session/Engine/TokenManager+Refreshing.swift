@@ -23,8 +23,11 @@ extension TokenManager {
                 lockFailed(error, for: job)
                 return
             }
-            if lock == nil, store.lock != nil, core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) {
-                // Another process may be refreshing the tokens of the record that would be deleted.
+            // A lock that worked before was lost: another process may be refreshing the tokens of the record that would be
+            // deleted. One that never works must not keep a session from ending.
+            if rounds > 1, lock == nil, store.lock != nil,
+                core.withLock({ $0.machine.isConfirmingExpiry(of: job) })
+            {
                 return lockFailed(StorageError(.unreachable, "the store's lock could not be acquired"), for: job)
             }
             core.withLock { $0.refreshLock = lock }

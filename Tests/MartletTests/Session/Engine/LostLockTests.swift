@@ -89,6 +89,20 @@ import Testing
         #expect(try await store.record != nil)
     }
 
+    @Test("a session that cannot be refreshed ends although the lock never works") func brokenLock() async throws {
+        let (store, backend) = (SharedStore(), SimulatedBackend())
+        let app = App(backend, store: store)
+        try await app.tokens.signIn(with: TokenBundle(accessToken: backend.issue().accessToken, refreshToken: nil))
+        store.beforeAcquiring { throw StorageError(.unreachable, "permission denied") }
+        backend.invalidateAccessTokens()
+        guard case .sessionExpired = await app.call().error else {
+            Issue.record("\(app.tokens.state)")
+            return
+        }
+        #expect(app.tokens.state == .expired(.noRefreshToken))
+        #expect(try await store.record == nil)
+    }
+
     @Test("C89: a refusal is not confirmed by a store that cannot be read, or does not answer, without the lock")
     func unreadable() throws {
         let record = StoredSession(id: SessionID(), bundle: .fresh(1))
