@@ -90,7 +90,7 @@ struct Facts {
                 Send(
                     number: number, life: life, token: token, position: position, decidedAt: decidedAt,
                     lock: store.lockForSending(by: life),
-                    prepared: store.lastUpdate(of: life) ?? position))
+                    prepared: store.lastUpdate(of: life, before: decidedAt) ?? position))
         case .commits(let send, _), .repeats(let send, _): sends[send - 1].committed = position
         case .refuses(let send, let reason):
             sends[send - 1].refused = (position, reason)

@@ -121,11 +121,19 @@ extension Facts {
     /// When a process that sends a token could have got it at the latest.
     fileprivate func obtainedAt(_ token: TokenName, before last: Int) -> Duration? {
         if token.number > 0 {
-            return sends.filter { $0.token.next == token }.compactMap(\.delivered).filter { $0 < last }.max().map(time)
+            return sends.filter { $0.token.next == token }.compactMap(\.delivered).filter { $0 < last }.max()
+                .map(timeOfNotice)
         }
         guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }
-        guard case .login = start.kind else { return time(start.position) }
-        return start.arrived.map(time)
+        guard case .login = start.kind else { return timeOfNotice(start.position) }
+        return start.arrived.map(timeOfNotice)
+    }
+
+    /// When a process may have noticed what happened at a position: after the jumps of the clock that followed at once.
+    private func timeOfNotice(_ position: Int) -> Duration {
+        jumps.reduce(time(position)) { noticed, jump in
+            jump.position > position && time(jump.position) == noticed ? noticed + jump.duration : noticed
+        }
     }
 
     /// How far the clock jumped to the time of a position. Jumps may follow each other before a task that is ready runs.

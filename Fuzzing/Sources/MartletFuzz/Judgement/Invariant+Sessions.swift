@@ -165,13 +165,16 @@ extension Facts {
     fileprivate func isEndedUnknowingly(_ family: Int, in life: Life) -> Bool {
         store.changes.contains { change in
             guard change.life != life, change.old?.family == family, change.new?.family != family,
-                !endings.contains(where: { $0.life == life && $0.family == family }) || hasLeft(family, life)
+                !endings.contains(where: { $0.life == life && $0.family == family })
+                    || hasLeft(family, life, by: change)
             else { return false }
+            // A disk that fails may have hidden a session that was never read there before.
+            let first = script.diskFailurePercent > 0 ? store.changes.first { $0.new?.family == family }?.position : nil
             let isUnreadable =
                 change.new == nil
                 && calls.contains {
                     $0.kind.endsSessions && $0.life == change.life && $0.position < change.position
-                        && !store.hasRead(change.life, from: -1, to: $0.position)
+                        && !store.hasRead(change.life, from: first ?? -1, to: $0.position)
                 }
             return isUnreadable || store.deaths[change.life].map { $0 > change.position } == true
                 || events.contains { position, other, event in
@@ -181,11 +184,15 @@ extension Facts {
         }
     }
 
-    /// Whether a process found that another one had ended a session.
-    private func hasLeft(_ family: Int, _ life: Life) -> Bool {
-        events.contains { _, other, event in
-            guard other == life, case .signedOutElsewhere(let session) = event else { return false }
-            return self.family(of: session) == family
+    /// Whether a process found that another one had ended a session, or had replaced it.
+    private func hasLeft(_ family: Int, _ life: Life, by change: StoreHistory.Change) -> Bool {
+        events.contains { position, other, event in
+            switch event {
+            case .signedOutElsewhere(let session): other == life && self.family(of: session) == family
+            case .adopted(let stamp):
+                other == life && position > change.position && self.family(of: stamp.session) == change.new?.family
+            default: false
+            }
         }
     }
 

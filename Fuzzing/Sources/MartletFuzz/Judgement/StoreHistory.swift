@@ -59,8 +59,8 @@ struct StoreHistory {
         failures.remove(life) == nil ? locks[life] ?? .none : .lost
     }
 
-    func lastUpdate(of life: Life) -> Int? {
-        operations.last { $0.life == life && $0.isUpdate }?.requested
+    func lastUpdate(of life: Life, before position: Int) -> Int? {
+        operations.last { $0.life == life && $0.isUpdate && $0.requested < position }?.requested
     }
 
     mutating func begin(with record: TokenName?) { self.record = record }
