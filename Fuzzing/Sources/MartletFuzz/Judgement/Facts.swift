@@ -14,7 +14,8 @@ struct Facts {
         let decidedAt: Int
         /// The state of the lock for the process when it sent the token.
         let lock: StoreHistory.Lock
-        /// When the process asked for its last update of the record before that, which wrote the journal.
+        /// When the process asked for its last update of the record before that, which wrote the journal; 0 if it has asked
+        /// for none, because its store was busy.
         let prepared: Int
         var committed: Int?
         var delivered: Int?
@@ -90,7 +91,7 @@ struct Facts {
                 Send(
                     number: number, life: life, token: token, position: position, decidedAt: decidedAt,
                     lock: store.lockForSending(by: life),
-                    prepared: store.lastUpdate(of: life, before: decidedAt) ?? position))
+                    prepared: store.lastUpdate(of: life, before: decidedAt) ?? 0))
         case .commits(let send, _), .repeats(let send, _): sends[send - 1].committed = position
         case .refuses(let send, let reason):
             sends[send - 1].refused = (position, reason)

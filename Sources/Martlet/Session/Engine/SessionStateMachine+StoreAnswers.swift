@@ -18,7 +18,7 @@ extension SessionStateMachine {
             return prepared(job, decision, over: snapshot, failure: failure, at: moment)
         }
         // Since a sign-in or sign-out there is another task, which brings newer knowledge.
-        guard decision.epoch == epoch else { return failure == nil ? revokeFormer(of: task, decision) : () }
+        guard decision.epoch == epoch else { return outdated(task, decision, failure) }
         switch task {
         case .read: looked(snapshot)
         case .write: wrote(decision, over: snapshot, failure, at: moment)
@@ -29,6 +29,14 @@ extension SessionStateMachine {
         // Until its record has gone, another process would take the rejection of a session's tokens for an expiry.
         if task == .end || task == .write && ending == nil { startRevocations() }
         if failure == nil, snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
+    }
+
+    /// A task was answered after another session had begun or ended.
+    private mutating func outdated(_ task: StoreTask, _ decision: StoreDecision, _ failure: StorageError?) {
+        if failure == nil { revokeFormer(of: task, decision) }
+        // The session of another process was adopted, and the ending of the earlier ones is still to be confirmed.
+        guard task == .end, let ending, ending.mark == decision.ending?.mark else { return }
+        if failure == nil { actions.append(.store(.end)) } else { scheduleStoreRetry() }
     }
 
     /// Revokes the tokens of a session whose record a sign-in has overwritten, or a sign-out deleted, that is over or was

@@ -177,6 +177,36 @@ import Testing
         }
     }
 
+    @Test(
+        "an ending whose answer arrives after another process's sign-in was adopted is repeated",
+        arguments: [true, false])
+    func outdatedEnding(fails: Bool) throws {
+        var machine = signedIn()
+        let ada = try #require(machine.currentRecord)
+        machine.signedIn(StoredSession(id: SessionID(), generation: 5, bundle: .fresh(2)), deadlines: nil, by: 1)
+        machine.answer(.write, .found(ada), failure: failure)
+        // Both are repeated, and the answer to the write comes first.
+        machine.storeRetryDue()
+        let asked = machine.decide(.end, over: .found(ada), hasLostLock: false, at: SessionStateMachine.wallClock)
+        let carol = StoredSession(id: SessionID(), generation: 9, bundle: .fresh(3))
+        machine.answer(.write, .found(carol))
+        #expect(machine.currentRecord?.id == carol.id)
+        _ = machine.takeActions()
+        let reading: StoreReading = fails ? .unavailable(failure) : .found(ada)
+        machine.storeAnswered(
+            .end, asked, over: .init(reading: reading), failure: fails ? failure : nil, at: .test())
+        let isRepeated = machine.takeActions().contains {
+            if case .retryStore(_, hasWork: true) = $0 { true } else { $0 == .store(.end) }
+        }
+        #expect(isRepeated)
+        machine.answer(.end, .found(carol))
+        #expect(!machine.needs(.end))
+        // The changes of other processes count again.
+        let dave = StoredSession(id: SessionID(), generation: 10, bundle: .fresh(4))
+        machine.answer(.read, .found(dave))
+        #expect(machine.currentRecord?.id == dave.id)
+    }
+
     @Test("a retried write of a record keeps another process's journal") func retryKeepsJournal() {
         var (machine, record) = unsaved()
         record.journal = RefreshJournal(
