@@ -376,47 +376,4 @@ struct BackgroundOwnerConformanceTests {
             }
         }
     #endif
-
-    /// Writes a record as versions did that noted no session for a transfer that needs none.
-    private func writeOldRecord(_ id: UUID, session: String = "", in world: TransferWorld) throws {
-        let record = """
-            {"id":"\(id)","kind":"download","method":"GET","shownURL":"https://api.example.com/films/7",\
-            "url":"https://api.example.com/films/7","headers":[],"acceptableStatuses":[[200,300]],"path":"~/film",\
-            \(session)"isSigned":\(!session.isEmpty),"attempt":0,"replays":0,"phase":{"planned":{}}}
-            """
-        try FileManager.default.createDirectory(atPath: world.folder, withIntermediateDirectories: true)
-        let path = "\(world.folder)/\(id).record.json"
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        #expect(FileManager.default.createFile(atPath: path, contents: Data(record.utf8), attributes: attributes))
-    }
-
-    @Test(
-        "C97: a record of an older version is read, and a transfer without a session becomes that of the current user")
-    func oldRecord() async throws {
-        try await TransferWorld.with { world in
-            let id = UUID()
-            try writeOldRecord(id, in: world)
-            let tokens = await world.signedIn("ada")
-            let transfers = try await world.launch(tokens)
-            await world.run(transfers, world.openServer)
-            #expect(world.content("film") == "film")
-            #expect(try await transfers.transfers.map(\.id) == [id])
-            await tokens.signOut()
-            await transfers.resume()
-            #expect(try await transfers.transfers == [] && world.names == [])
-        }
-    }
-
-    @Test("C97: a record of an older version still belongs to its session", arguments: ["A", "B"])
-    func oldRecordOfSession(current: String) async throws {
-        try await TransferWorld.with { world in
-            let id = UUID()
-            try writeOldRecord(id, session: #""session":"A","userID":"ada","#, in: world)
-            let user = current == "A" ? "ada" : "bob"
-            let transfers = try await world.launch(world.signedIn(user, id: SessionID(rawValue: current)))
-            await world.run(transfers)
-            #expect(world.content("film") == (current == "A" ? "film" : nil))
-            #expect(try await transfers.transfers.map(\.id) == (current == "A" ? [id] : []))
-        }
-    }
 }

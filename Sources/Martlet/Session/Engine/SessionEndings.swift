@@ -104,15 +104,6 @@ struct SessionLineage: Sendable {
     }
 }
 
-extension SessionAccount {
-    /// Whether a sign-in of this user goes on with what a user has begun. An empty ID names no user, and no guest is known
-    /// to be the same as another one.
-    func continues(_ formerUserID: String?) -> Bool {
-        guard let formerUserID, !formerUserID.isEmpty, !isGuest else { return false }
-        return formerUserID == userID
-    }
-}
-
 extension SessionStateMachine {
     /// Whether the sign-in state of an owner is over. In contrast to ``end(of:)``, it also ends for calls without a session
     /// when a user signs in.

@@ -89,7 +89,7 @@ extension BackgroundTransfers {
         }
         let call = try client.pipeline.build(endpoint, nil, length: nil, accept: nil, .none)
         var credential: Credential?
-        if record.isSigned, let session = record.session, let tokens = client.tokens {
+        if record.isSigned, let session = record.owner.session, let tokens = client.tokens {
             let owner = tokens.currentOwner
             guard owner.session == session else { throw SessionError.sessionChanged }
             if record.phase == .rejected, let stamp = record.stamp {

@@ -79,7 +79,9 @@ extension BackgroundTransfers {
     private func isRejected(
         _ record: TransferRecord, _ head: HTTPResponse, _ body: Data?, _ end: BackgroundTask.End
     ) -> Bool {
-        guard let tokens = client.tokens, record.isSigned, record.session != nil, !end.leftOrigin else { return false }
+        guard let tokens = client.tokens, record.isSigned, record.owner.session != nil, !end.leftOrigin else {
+            return false
+        }
         let location = record.url.flatMap { try? Location.parse($0).get() }
         let request = HTTPRequest(
             method: HTTPRequest.Method(record.method) ?? .get, scheme: location?.origin.scheme,

@@ -7,9 +7,9 @@
 /// Takes the next step of each transfer, as far as its session allows.
 extension BackgroundTransfers {
     /// Waits until the store was read.
-    private func ownership(of record: TransferRecord) async -> TransferOwnership {
+    private func standing(of record: TransferRecord) async -> LastingOwner.Standing {
         let session = await client.tokens?.loadedState
-        return state.withLock { $0.hasEnded(record) } ? .ended : record.ownership(in: session)
+        return state.withLock { $0.hasEnded(record) } ? .ended : record.owner.standing(in: session)
     }
 
     /// Settles after the current work, without waiting.
@@ -46,7 +46,7 @@ extension BackgroundTransfers {
     }
 
     private func settle(_ record: TransferRecord, in session: BackgroundSession) async throws {
-        switch await ownership(of: record) {
+        switch await standing(of: record) {
         case .unknown: return
         case .ended: return await end(record)
         case .expired:
@@ -56,7 +56,7 @@ extension BackgroundTransfers {
             noteOwned(record.id)
             let renewed = try await list.change(record.id) { current in
                 guard current == record, !self.state.withLock({ $0.hasEnded(current) }) else { return false }
-                (current.session, current.userID, current.absence) = (next.id, next.account.userID, nil)
+                current.owner = LastingOwner(next)
                 current.rotation = nil
                 return true
             }
@@ -87,7 +87,7 @@ extension BackgroundTransfers {
             let tokens = client.tokens
             let delivered = try await list.change(record.id) { current in
                 // The file must not appear for another user. If the session has just ended, that starts another settlement.
-                guard current == record, case .current = current.ownership(in: tokens?.state),
+                guard current == record, case .current = current.owner.standing(in: tokens?.state),
                     !self.state.withLock({ $0.hasEnded(current) })
                 else { return false }
                 do throws(FileError) {
@@ -134,14 +134,14 @@ extension BackgroundTransfers {
     /// comes back before the next settlement, the transfers stay ended.
     func userHasGone(endOf sessions: Set<SessionID>) {
         state.withLock { $0.endedSessions.formUnion(sessions) }
-        for record in list.known where record.hasEnded(with: sessions) { reportEnd(of: record) }
+        for record in list.known where record.owner.hasEnded(with: sessions) { reportEnd(of: record) }
         requestSettlement()
     }
 
     /// Reports the ends of all transfers whose owner has ended to the current subscribers.
     func reportEnds(in session: SessionState?) {
         for id in state.withLock(\.owned) {
-            guard let record = list.record(id), case .ended = record.ownership(in: session) else { continue }
+            guard let record = list.record(id), case .ended = record.owner.standing(in: session) else { continue }
             reportEnd(of: record)
         }
     }
@@ -183,7 +183,7 @@ extension BackgroundTransfers {
     func shown(_ records: [TransferRecord]) async -> [BackgroundTransfer] {
         var transfers: [BackgroundTransfer] = []
         for record in records {
-            switch await ownership(of: record) {
+            switch await standing(of: record) {
             case .current, .renewed: transfers.append(await show(record, shownStage(of: record, isExpired: false)))
             case .expired: transfers.append(await show(record, shownStage(of: record, isExpired: true)))
             case .ended, .unknown: break

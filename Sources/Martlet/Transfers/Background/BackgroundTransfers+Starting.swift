@@ -129,51 +129,29 @@ extension BackgroundTransfers {
         await BlockingQueue.run { folder.steps.reached(.bodyKept) }
     }
 
-    /// The session of a new transfer, and the token of its first attempt.
+    /// The owner of a new transfer, and the token of its first attempt.
     private func authorize(
         _ requirement: AuthenticationRequirement, _ origin: Origin, _ owner: CallOwner
     ) async throws(SessionError) -> TransferAuthorization {
-        guard let tokens = client.tokens else { return TransferAuthorization(absence: .noUser) }
-        var authorization = TransferAuthorization()
+        guard let tokens = client.tokens else { return TransferAuthorization(owner: .noUser) }
+        var credential: Credential?
         if requirement != .none, tokens.mayCarryToken(to: origin) {
             switch await tokens.credential(lasting: options.minimumTokenLifetime, for: owner) {
-            case .success(let credential): (authorization.isSigned, authorization.credential) = (true, credential)
-            case .failure(.signedOut) where requirement == .ifSignedIn: return TransferAuthorization(absence: .noUser)
+            case .success(let current): credential = current
+            case .failure(.signedOut) where requirement == .ifSignedIn: return TransferAuthorization(owner: .noUser)
             case .failure(let error): throw error
             }
         }
-        (authorization.session, authorization.absence) = try await session(of: owner, tokens)
-        let isOther = authorization.credential.map { $0.stamp.session != authorization.session?.id } ?? false
-        if isOther { throw .sessionChanged }
-        if authorization.session == nil, requirement == .required { throw .signedOut }
-        return authorization
-    }
-
-    /// The session that was current when a transfer was asked for, or why there is none.
-    /// - Throws: An error if that session has ended.
-    private func session(
-        of owner: CallOwner, _ tokens: TokenManager
-    ) async throws(SessionError) -> (SignedInSession?, TransferRecord.SessionAbsence?) {
-        let owner = await tokens.resolved(owner)
-        // A transfer that was started without a user goes on without one, also if a user has signed in by now.
-        if [.signedOut, .expired].contains(owner.situation) { return (nil, .noUser) }
-        let state = await tokens.loadedState
-        if let error = tokens.end(of: owner) { throw error }
-        switch state {
-        case .signedIn(let session) where owner.session == nil || owner.session == session.id: return (session, nil)
-        case .signedOut where owner.session == nil, .expired where owner.session == nil: return (nil, .noUser)
-        case .signedIn, .signedOut, .expired: throw .sessionChanged
-        case .loading, .unavailable, .unreadable: return (nil, .unreadStore)
-        }
+        let owner = try await tokens.lastingOwner(of: owner)
+        if let credential, credential.stamp.session != owner.session { throw .sessionChanged }
+        if owner.session == nil, requirement == .required { throw .signedOut }
+        return TransferAuthorization(owner: owner, credential: credential)
     }
 }
 
-/// The session and the token that a transfer starts with.
+/// The owner of a transfer, and the token that it starts with.
 struct TransferAuthorization: Sendable {
-    var isSigned = false
-    var session: SignedInSession?
-    /// Why there is no session.
-    var absence: TransferRecord.SessionAbsence?
+    let owner: LastingOwner
     var credential: Credential?
 }
 
@@ -190,8 +168,7 @@ extension TransferRecord {
             id: id, kind: kind, method: request.method.rawValue, shownURL: Redaction.redactURL(url),
             url: Redaction.redactURL(url) == url ? url : nil,
             headers: fields.map { [$0.name.rawName, $0.value] },
-            acceptableStatuses: endpoint.acceptableStatuses.ranges, path: path, session: authorization.session?.id,
-            userID: authorization.session?.account.userID, absence: authorization.absence,
-            isSigned: authorization.isSigned)
+            acceptableStatuses: endpoint.acceptableStatuses.ranges, path: path, owner: authorization.owner,
+            isSigned: authorization.credential != nil)
     }
 }

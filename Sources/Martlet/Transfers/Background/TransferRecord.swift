@@ -12,14 +12,6 @@ struct TransferRecord: Sendable, Hashable, Codable {
         case upload, download
     }
 
-    /// Why a transfer has no session.
-    enum SessionAbsence: String, Sendable, Codable {
-        /// No user was signed in, or the client has no manager. The transfer belongs to no user.
-        case noUser
-        /// The store could not be read. The transfer belongs to the session that it contains.
-        case unreadStore
-    }
-
     /// How far the transfer is. Each phase is on the disk before the step after it is taken.
     enum Phase: Sendable, Hashable, Codable {
         /// No task of this attempt or a later one has been resumed.
@@ -47,12 +39,8 @@ struct TransferRecord: Sendable, Hashable, Codable {
     /// The file of the app that is uploaded, or the path of the downloaded file; `nil` if the folder of the list has the
     /// body. In the form of ``PortablePath``.
     let path: String?
-    /// The session in which the transfer was started, also if it needs none. The transfer belongs to it alone.
-    var session: SessionID?
-    /// The user of that session.
-    var userID: String?
-    /// Why `session` is `nil`. Older versions noted neither for a transfer that needs no session.
-    var absence: SessionAbsence?
+    /// The owner when the transfer was started, also if it needs no session.
+    var owner: LastingOwner
     /// Whether an attempt carries a token.
     let isSigned: Bool
     /// The number of attempts, each with a task of its own.
@@ -70,7 +58,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
 
     /// The token of the attempt; `nil` if it carried none, or one of a former session of the user.
     var stamp: SessionStamp? {
-        guard let session, let rotation else { return nil }
+        guard let session = owner.session, let rotation else { return nil }
         return SessionStamp(session: session, rotation: rotation)
     }
 

@@ -99,10 +99,10 @@ extension NetworkClient {
         let owner = start.owner.isBound ? start.owner : tokens?.currentOwner ?? .unbound
         let receiver: DownloadReceiver
         do {
-            let account = await account(of: owner)
+            let owner = await lastingOwner(of: owner)
             receiver = try await DownloadReceiver(
-                to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: account),
-                isAnonymous: account.isEmpty)
+                to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: owner),
+                isAnonymous: owner == .noUser)
         } catch {
             monitor?.finish()
             throw AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
@@ -131,27 +131,28 @@ extension NetworkClient {
         return try await download(endpoint, to: url.path, options: options, monitor: monitor)
     }
 
-    /// A fingerprint of the endpoint, its header fields and the account. A kept download resumes only with the same
+    /// A call whose owner has ended may neither resume bytes nor leave any to a later call.
+    private func lastingOwner(of owner: CallOwner) async -> LastingOwner {
+        guard let tokens else { return .noUser }
+        return (try? await tokens.lastingOwner(of: owner)) ?? .unreadStore
+    }
+
+    /// A fingerprint of the endpoint, its header fields and the owner. A kept download resumes only with the same
     /// fingerprint. It is stored on the disk in place of the URL, which may be private.
-    private func resumeFingerprint(of endpoint: any Endpoint, for account: String) -> String {
+    private func resumeFingerprint(of endpoint: any Endpoint, for owner: LastingOwner) -> String {
+        let account =
+            switch owner {
+            case .noUser: ""
+            // The bytes could be another user's.
+            case .unreadStore: UUID().uuidString
+            // An empty ID does not tell two users apart.
+            case .session(let session, let userID): userID.flatMap { $0.isEmpty ? nil : $0 } ?? "\(session)"
+            }
         // A header field of the endpoint may select another representation with the same `Last-Modified` date.
         let fields = endpoint.headers.map { "\($0.name.canonicalName): \($0.value)" }.joined(separator: "\n")
         let text =
             "\(endpoint.method) \(baseURL) \(endpoint.path.text) \(endpoint.query.encoded) \(fields.shortFingerprint) \(account)"
         return String(text.fingerprint, radix: 16)
-    }
-
-    /// The account whose kept bytes a call may resume; empty without a user.
-    private func account(of owner: CallOwner) async -> String {
-        guard let tokens, owner.isBound else { return "" }
-        let owner = await tokens.resolved(owner)
-        // If the store cannot be read, no later call may resume the bytes: it could be another user's.
-        guard owner.situation != .unknown else { return UUID().uuidString }
-        guard let session = owner.session else { return "" }
-        guard case .signedIn(let current) = await tokens.loadedState, current.id == session else { return "\(session)" }
-        // An empty ID does not tell two users apart.
-        guard let user = current.account.userID, !user.isEmpty else { return "\(session)" }
-        return user
     }
 
     /// Deletes what ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not disturbed.

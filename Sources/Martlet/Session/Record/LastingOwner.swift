@@ -1,0 +1,85 @@
+/// The owner of what outlives the process, such as the kept bytes of a download or a background transfer: the form of a
+/// ``CallOwner`` that is stored with it.
+enum LastingOwner: Hashable, Sendable, Codable {
+    /// No user was signed in, or the client has no manager. What belongs to no user ends with none.
+    case noUser
+    /// The store could not be read. The owner is the session that it contains.
+    case unreadStore
+    case session(SessionID, userID: String?)
+
+    /// What the sign-in state means for the owner.
+    enum Standing: Sendable {
+        /// The owner is the current session, or no user.
+        case current
+        /// The owner continues as this session: the same user has signed in again after an expiry, or the session was not
+        /// known before.
+        case renewed(SignedInSession)
+        /// The session has expired, and no user has signed in since.
+        case expired
+        /// The user has signed out, or another one has signed in.
+        case ended
+        /// The store cannot be read now.
+        case unknown
+    }
+
+    init(_ session: SignedInSession) {
+        self = .session(session.id, userID: session.account.userID)
+    }
+
+    /// `nil` if there is none, or if it is not known.
+    var session: SessionID? {
+        if case .session(let id, _) = self { id } else { nil }
+    }
+
+    /// - Parameter state: The state of the client's manager; `nil` if it has none.
+    func standing(in state: SessionState?) -> Standing {
+        switch (self, state) {
+        case (.noUser, _), (.unreadStore, nil): .current
+        case (_, .loading), (_, .unavailable), (_, .unreadable): .unknown
+        case (.unreadStore, .signedIn(let current)): .renewed(current)
+        // The user who is not signed in any more may have been the owner.
+        case (.unreadStore, .signedOut), (.unreadStore, .expired): .ended
+        case (.session(let id, let userID), .signedIn(let current)):
+            current.id == id ? .current : current.account.continues(userID) ? .renewed(current) : .ended
+        case (.session, .expired): .expired
+        case (.session, .signedOut), (.session, nil): .ended
+        }
+    }
+
+    /// Whether the owner ends with sessions of a user who has gone.
+    func hasEnded(with sessions: Set<SessionID>) -> Bool {
+        switch self {
+        case .noUser: false
+        case .unreadStore: true
+        case .session(let id, _): sessions.contains(id)
+        }
+    }
+}
+
+extension SessionAccount {
+    /// Whether a sign-in of this user goes on with what a user has begun. An empty ID names no user, and no guest is known
+    /// to be the same as another one.
+    func continues(_ formerUserID: String?) -> Bool {
+        guard let formerUserID, !formerUserID.isEmpty, !isGuest else { return false }
+        return formerUserID == userID
+    }
+}
+
+extension TokenManager {
+    /// The form of a call's owner that is stored with what the call leaves behind. Waits until the store was read.
+    /// - Throws: An error if the owner has ended.
+    func lastingOwner(of owner: CallOwner) async throws(SessionError) -> LastingOwner {
+        let owner = await resolved(owner)
+        // What was begun without a user goes on without one, also if a user has signed in by now.
+        if [.signedOut, .expired].contains(owner.situation) { return .noUser }
+        let state = await loadedState
+        if let error = end(of: owner) { throw error }
+        switch state {
+        case .signedIn(let session) where owner.session == nil || owner.session == session.id:
+            return LastingOwner(session)
+        case .signedOut where owner.session == nil, .expired where owner.session == nil: return .noUser
+        case .signedIn, .signedOut, .expired: throw .sessionChanged
+        case .loading, .unavailable, .unreadable: return .unreadStore
+        }
+    }
+}
