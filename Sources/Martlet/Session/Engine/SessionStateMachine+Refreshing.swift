@@ -96,10 +96,8 @@ extension SessionStateMachine {
         else { return }
         _ = waiterCancelled(prober)
         self.session?.standing = .rejected(probes: probes.union([prober]))
-        var credential = session.credential
-        credential.probe = prober
         emit(.tokenProbed(session.record.stamp))
-        actions.append(.resume([prober], .token(credential)))
+        actions.append(.resume([prober], .token(session.credential(probedBy: prober))))
         if !probers.isEmpty { scheduleProbe(after: now) }
     }
 

@@ -276,9 +276,13 @@ extension SessionStateMachine.ActiveSession {
 
     var hasRefreshToken: Bool { record.bundle.refreshToken != nil }
 
-    var credential: Credential {
+    var credential: Credential { credential(probedBy: nil) }
+
+    /// - Parameter prober: The caller that probes the token, which the server has rejected.
+    func credential(probedBy prober: Int?) -> Credential {
         Credential(
-            stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: deadlines == nil && !wasAccepted)
+            stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: deadlines == nil && !wasAccepted,
+            probe: prober)
     }
 
     /// Whether a refresh or a sign-in is in progress, which callers can wait for.

@@ -1,9 +1,29 @@
 /// An access token and the session and rotation that it belongs to.
-struct Credential: Sendable, Hashable {
+///
+/// Each step of a call passes it on, so it is a reference: a copy of its strings would cost more than the step.
+final class Credential: Sendable, Hashable {
     let stamp: SessionStamp
     let accessToken: Secret
     /// Whether the manager needs to know that the server has accepted the token, because its lifetime is unknown.
-    var isUnproven = false
+    let isUnproven: Bool
     /// The caller that probes the token, which the server has rejected at another endpoint; `nil` if it is not rejected.
-    var probe: Int?
+    let probe: Int?
+
+    init(stamp: SessionStamp, accessToken: Secret, isUnproven: Bool = false, probe: Int? = nil) {
+        self.stamp = stamp
+        self.accessToken = accessToken
+        self.isUnproven = isUnproven
+        self.probe = probe
+    }
+
+    static func == (one: Credential, other: Credential) -> Bool {
+        one === other
+            || (one.stamp, one.isUnproven, one.probe) == (other.stamp, other.isUnproven, other.probe)
+                && one.accessToken == other.accessToken
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(stamp)
+        hasher.combine(probe)
+    }
 }
