@@ -39,6 +39,23 @@ extension TokenManager {
         }
     }
 
+    /// The form of a call's owner that is stored with what the call leaves behind. Waits until the store was read.
+    /// - Throws: An error if the owner has ended.
+    func lastingOwner(of owner: CallOwner) async throws(SessionError) -> LastingOwner {
+        let owner = await resolved(owner)
+        // What was begun without a user goes on without one, also if a user has signed in by now.
+        if [.signedOut, .expired].contains(owner.situation) { return .noUser }
+        let state = await loadedState
+        if let error = end(of: owner) { throw error }
+        switch state {
+        case .signedIn(let session) where owner.session == nil || owner.session == session.id:
+            return LastingOwner(session)
+        case .signedOut where owner.session == nil, .expired where owner.session == nil: return .noUser
+        case .signedIn, .signedOut, .expired: throw .sessionChanged
+        case .loading, .unavailable, .unreadable: return .unreadStore
+        }
+    }
+
     /// A valid token. Suspends while the store is read or the token is refreshed.
     /// - Parameters:
     ///   - need: How long the token must last, for a long request. It is refreshed first if it would expire before.

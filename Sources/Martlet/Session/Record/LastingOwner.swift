@@ -64,22 +64,3 @@ extension SessionAccount {
         return formerUserID == userID
     }
 }
-
-extension TokenManager {
-    /// The form of a call's owner that is stored with what the call leaves behind. Waits until the store was read.
-    /// - Throws: An error if the owner has ended.
-    func lastingOwner(of owner: CallOwner) async throws(SessionError) -> LastingOwner {
-        let owner = await resolved(owner)
-        // What was begun without a user goes on without one, also if a user has signed in by now.
-        if [.signedOut, .expired].contains(owner.situation) { return .noUser }
-        let state = await loadedState
-        if let error = end(of: owner) { throw error }
-        switch state {
-        case .signedIn(let session) where owner.session == nil || owner.session == session.id:
-            return LastingOwner(session)
-        case .signedOut where owner.session == nil, .expired where owner.session == nil: return .noUser
-        case .signedIn, .signedOut, .expired: throw .sessionChanged
-        case .loading, .unavailable, .unreadable: return .unreadStore
-        }
-    }
-}
