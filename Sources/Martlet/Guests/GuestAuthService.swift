@@ -139,7 +139,7 @@ public final class GuestAuthService: Sendable {
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
     /// - Throws: ``NetworkError``; ``NetworkError/signInRequired(_:)`` if no guest is signed in, and
-    ///   ``NetworkError/sessionChanged(_:)`` if another sign-in or a sign-out happened meanwhile.
+    ///   ``NetworkError/sessionChanged(_:)`` if another sign-in or a sign-out came first.
     @discardableResult
     public func upgrade<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,

@@ -43,7 +43,7 @@ public protocol Transport: Sendable {
     /// How many requests to an origin can be under way at once, as far as is known; `nil` if there is no limit.
     ///
     /// The client holds further requests back. They would otherwise wait for a connection within the transport, and be
-    /// sent with a token that has expired meanwhile.
+    /// sent with a token that has expired during that wait.
     func parallelRequests(to origin: Origin) -> Int?
 
     /// Whether a request with `Expect: 100-continue` waits for the server before it sends the body (RFC 9110, section

@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "C06: no refresh is sent before Retry-After has passed, and calls fail fast meanwhile", arguments: [429, 503])
+        "C06: no refresh is sent before Retry-After has passed, and until then calls fail fast", arguments: [429, 503])
     func retryAfter(status: Int) async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()

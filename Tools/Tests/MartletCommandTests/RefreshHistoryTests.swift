@@ -79,7 +79,7 @@ import Testing
         #expect(history.explanation() == nil)
     }
 
-    @Test("A stop while a token was sent explains it, if the token was replaced meanwhile") func sentInTwo() {
+    @Test("A stop while a token was sent explains it, if the token was replaced during the stop") func sentInTwo() {
         var history = RefreshHistory()
         history.arrived(id: "a", from: first, at: .milliseconds(10))
         history.faultInjected(first, .stop, at: .milliseconds(11))

@@ -98,7 +98,7 @@ enum Situation: Hashable, Sendable {
     case session(Int)
 }
 
-/// What a caller gets.
+/// The reply to a caller.
 enum Reply: Sendable {
     case token(TokenName)
     case done

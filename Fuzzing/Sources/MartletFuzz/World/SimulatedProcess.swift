@@ -285,7 +285,7 @@ struct SimulatedProcess: Sendable {
         world.begin(call, of: life, caller: caller, kind, Self.situation(of: tokens, world))
     }
 
-    /// What the process reports about its session.
+    /// The state of its session that the process reports.
     static func situation(of tokens: TokenManager?, _ world: World) -> Situation {
         guard let state = tokens?.state else { return .unknown }
         world.history.learn(state)

@@ -76,7 +76,7 @@ struct AttemptRunner: Sendable {
         // Capture the attempt number now: an attempt abandoned before it starts would read its successor's.
         let attempt = receiver.attempt
         // Not the call itself: it has the receiver, which keeps the body until the caller takes it. The caller of a call
-        // that fails meanwhile never does.
+        // that has failed never does.
         let (monitor, owner) = (call.monitor, call.authorization.owner)
         var context = call.context
         context.outgoing = nil

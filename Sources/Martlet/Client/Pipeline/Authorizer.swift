@@ -32,7 +32,7 @@ struct Authorizer: Sendable {
 
     /// Waits for a token, unless the call already has one from an earlier wait.
     ///
-    /// No request slot is held meanwhile, so that calls that need no token can pass.
+    /// No request slot is held during the wait, so that calls that need no token can pass.
     func waitForToken(_ call: inout CallState) async throws(SessionError) {
         guard call.authorization.credential == nil else { return }
         let failure = call.authorization.firstFailure

@@ -47,7 +47,7 @@ extension CallPipeline {
     /// Waits for a token before the state of the call exists, which takes eight times as much memory as this. Thousands of
     /// calls may wait for one refresh.
     ///
-    /// Only calls that nothing observes meanwhile wait here, and none that cannot be sent anyway.
+    /// Only calls without observers and interceptors wait here, and none that cannot be sent anyway.
     @inline(never)
     func waitForToken(
         of start: CallStart, for endpoint: any Endpoint, accept: String?

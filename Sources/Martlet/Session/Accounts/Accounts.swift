@@ -1,7 +1,7 @@
 /// Manages several accounts that an app is signed in to at the same time. One of them is the current account.
 ///
 /// Each account has its own ``TokenManager``, store and ``NetworkClient``, so sessions cannot mix: a call that starts
-/// for one account is signed, refreshed and replayed for that account, even if the current account changes meanwhile.
+/// for one account is signed, refreshed and replayed for that account, even if the current account changes before it ends.
 ///
 /// ```swift
 /// let accounts = Accounts(store: .files(service: "com.example.app")) { account, store in

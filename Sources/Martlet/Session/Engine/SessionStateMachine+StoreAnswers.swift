@@ -1,4 +1,4 @@
-/// What follows from the answers of the store.
+/// The consequences of the answers of the store.
 extension SessionStateMachine {
     /// The store has answered a task.
     /// - Parameters:
@@ -77,7 +77,7 @@ extension SessionStateMachine {
             self.session?.base = .stored
             // A sign-in becomes visible only with the answer to its own write, which is still to come.
             if session.isVisible, record.hasTokens(of: session.record) { markWritten() }
-            // The journal of a refresh that has failed meanwhile, without having sent its token.
+            // The journal of a refresh that has failed since, without having sent its token.
             if case .prepare = task, decision.subject != nil, session.record.journal == nil {
                 actions.append(.store(.clearJournal(record)))
             }
@@ -156,7 +156,7 @@ extension SessionStateMachine {
     ) {
         guard let session, let record = decision.subject, record.id == session.record.id else { return }
         guard session.unwritten?.stamp == record.stamp else {
-            // A refresh has got newer tokens meanwhile, and writes them next.
+            // A refresh has got newer tokens since, and writes them next.
             if failure == nil, case .write = decision.update { self.session?.base = .stored }
             return
         }

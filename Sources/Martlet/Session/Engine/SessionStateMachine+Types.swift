@@ -32,7 +32,7 @@ extension SessionStateMachine {
         var shownOwner: CallOwner?
         /// Why the current tokens, which a refresh has got, must not be used until the store contains them.
         var withheld: RefreshError?
-        /// What the server's responses say about the current access token.
+        /// The verdict of the server's responses on the current access token.
         var standing = Standing.good
         /// Whether the server has accepted the current token. Only tracked if its lifetime is unknown.
         var wasAccepted = false

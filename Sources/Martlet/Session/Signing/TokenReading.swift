@@ -25,7 +25,7 @@ extension TokenManager {
             let credential = try await credential(for: owner).get()
             let bundle = core.withLock { core -> TokenBundle? in
                 let bundle = core.machine.currentBundle
-                // If other tokens have replaced these meanwhile, the server may not accept these any more.
+                // If other tokens have replaced these by now, the server may not accept these any more.
                 guard core.machine.stamp(of: credential.accessToken) == credential.stamp else { return nil }
                 core.signed.remember(credential)
                 return bundle

@@ -14,7 +14,7 @@
     struct MountedSecret {
         let path: String
 
-        /// How often to begin again because the secret was rotated meanwhile.
+        /// How often to begin again because the secret was rotated while it was read.
         private static let attempts = 16
         /// As Linux allows on the way to one file (path_resolution(7)).
         private static let maximumLinks = 40

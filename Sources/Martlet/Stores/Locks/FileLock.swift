@@ -5,8 +5,8 @@ internal import MartletLibc
 /// The lock is the last file of a sequence: `name`, `name.1`, `name.2` and so on. When a holder dies, the system
 /// unlocks its file. When a holder is suspended, the file stays locked. To take the lock away, a process names the next
 /// file of the sequence, which it has locked already; only one process can succeed. A holder whose file is not the last
-/// one has lost the lock. The last file but one stays, so that a process that lists the folder meanwhile never finds
-/// the sequence empty.
+/// one has lost the lock. The last file but one stays, so that a process that lists the folder at that moment never
+/// finds the sequence empty.
 ///
 /// A process that locks the last file writes a unique signature into it, and then checks that it is still the last one.
 /// A process that takes the lock away names its file, and then checks that the signature is still the old holder's. At
@@ -71,7 +71,7 @@ struct FileLock: Sendable {
     }
 
     /// Takes the lock away from a suspended holder.
-    /// - Returns: `nil` if another process has acquired the lock meanwhile.
+    /// - Returns: `nil` if another process was faster.
     func takeAway(from holder: Holder) throws(StorageError) -> Claim? {
         switch try attempt() {
         case .acquired(let claim): return claim

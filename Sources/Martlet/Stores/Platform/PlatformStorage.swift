@@ -98,7 +98,7 @@ final class PlatformStorage: SystemStorage {
         if choice == nil { choice = await bestChoice() }
         guard let choice else { throw StorageError(.unreachable, "this system has no storage for secrets") }
         return state.withLock { state in
-            // Another task may have recorded or made a choice meanwhile.
+            // Another task may have recorded or made a choice by now.
             if let state, state.isRecorded || recorded == nil { return state.choice }
             state = State(choice: choice, isRecorded: recorded != nil)
             return choice

@@ -48,7 +48,7 @@ extension BackgroundTransfers {
                 current.phase = .started
                 return true
             }
-            // The transfer may have been removed meanwhile.
+            // The transfer may have been removed while its task was made.
             guard started != nil else { return task.cancel() }
         } catch {
             task.cancel()

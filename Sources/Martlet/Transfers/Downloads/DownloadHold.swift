@@ -2,8 +2,8 @@
 ///
 /// On iOS, tvOS, watchOS and visionOS the system ends a suspended app that holds a lock in a shared container. There all
 /// work on the files of a download is done within an expiring activity of the process. When the activity expires, the
-/// lock is given up. The next work begins another activity and locks the file again; if another process has used the
-/// file meanwhile, that fails.
+/// lock is given up. The next work begins another activity and locks the file again; that fails if another
+/// process has used the file in between.
 final class DownloadHold: Sendable {
     /// The system grants no activity now, because the app is about to be suspended.
     struct Suspending: Error {}

@@ -56,7 +56,7 @@
                 recorder.finish()
             }
 
-            /// Another request may have opened the connection that was opened meanwhile. Then the answer is `nil`.
+            /// A connection that was opened during the request may be that of another one. Then the answer is `nil`.
             private var isReused: Bool? {
                 guard let openedBefore, let opened = connections.opened?.count else { return nil }
                 if opened == openedBefore { return true }

@@ -33,7 +33,7 @@
             /// The task has been cancelled.
             var wasCancelled = false
             /// The session waits for the result of the redirect callback; on Linux the task must not be cancelled
-            /// meanwhile.
+            /// before it has that.
             var isRedirecting = false
             /// Retained until the task has finished.
             var upload: URLSessionUpload?

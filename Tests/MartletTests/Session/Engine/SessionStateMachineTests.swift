@@ -97,7 +97,7 @@ import Testing
         #expect(machine.tokenRejected(record.stamp, reportedBy: 3, at: .zero) == .failure(.sessionChanged))
     }
 
-    @Test("the backoff grows with each failure, and callers get the error meanwhile") func backoff() {
+    @Test("the backoff grows with each failure, and callers get the error until it is over") func backoff() {
         var (machine, record) = signedIn()
         var now = Duration.zero
         for expected in [1, 2, 4, 8] {

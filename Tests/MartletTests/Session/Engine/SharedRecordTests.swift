@@ -82,7 +82,7 @@ import Testing
         #expect(machine.session == nil)
     }
 
-    @Test("a call whose refresh has failed learns that another user has signed in meanwhile") func failedAndReplaced() {
+    @Test("a call whose refresh has failed learns that another user has signed in since") func failedAndReplaced() {
         var machine = signedIn()
         let owner = machine.callOwner
         machine.answer(.read, .found(StoredSession(id: SessionID(), bundle: .fresh(2))))

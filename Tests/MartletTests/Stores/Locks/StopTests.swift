@@ -43,7 +43,7 @@
             return process
         }
 
-        /// Takes over the lock and writes a record, as another process does meanwhile.
+        /// Takes over the lock and writes a record, as another process does during a stop.
         func overtake(with session: StoredSession) throws {
             let lock = FileLock(path: record + ".lock", steps: .unobserved)
             let claim =

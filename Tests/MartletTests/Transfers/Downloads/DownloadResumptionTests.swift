@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("a file that changed meanwhile is downloaded from the start") func changed() async throws {
+    @Test("a file that has changed since is downloaded from the start") func changed() async throws {
         try await TemporaryFolder.with { folder in
             var generator = SeededGenerator(seed: 6)
             let newer = generator.bytes(9000)

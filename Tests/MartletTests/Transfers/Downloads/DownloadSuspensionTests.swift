@@ -41,16 +41,16 @@ private struct SuspendedDownload {
     }
 
     /// Receives a response.
-    /// - Parameter meanwhile: Called before each piece, with its number.
+    /// - Parameter beforePiece: Called before each piece, with its number.
     func receive(
-        _ receiver: DownloadReceiver, from start: Int = 0, _ meanwhile: @escaping @Sendable (Int) async throws -> Void
+        _ receiver: DownloadReceiver, from start: Int = 0, _ beforePiece: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
         let pieces = pieces.dropFirst(start)
         let body = ByteStream {
             var rest = pieces
             return {
                 guard let piece = rest.first else { return nil }
-                try await meanwhile(rest.startIndex)
+                try await beforePiece(rest.startIndex)
                 rest = rest.dropFirst()
                 return piece
             }
@@ -119,7 +119,7 @@ private struct SuspendedDownload {
     }
 
     @Test(
-        "a download whose file another process used meanwhile fails, and leaves the file to it",
+        "a download whose file another process used during a suspension fails, and leaves the file to it",
         arguments: ["locked", "longer", "replaced", "removed"])
     func takenOver(change: String) async throws {
         try await TemporaryFolder.with { folder in

@@ -58,7 +58,7 @@ extension Store {
     }
 
     /// Marks a token as used and inserts its successor in one transaction. Returns `false` if another request was
-    /// faster or the family was revoked meanwhile.
+    /// faster or the family has been revoked.
     func rotate(_ hash: Data, familyID: String, to next: NewRefreshToken, sealed: Data, at now: Timestamp) async throws
         -> Bool
     {

@@ -66,7 +66,7 @@ extension Demo {
             else: "1 refresh")
         report.check(
             counters.unauthorized == 0,
-            "\(counters["GET /me"]) calls were made meanwhile; the server rejected \(counters.unauthorized) of them.",
+            "\(counters["GET /me"]) calls were made in that time; the server rejected \(counters.unauthorized) of them.",
             else: "0 rejected")
     }
 }

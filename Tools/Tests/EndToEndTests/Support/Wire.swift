@@ -43,7 +43,7 @@ enum Limitation: Sendable {
     /// FoundationNetworking crashes ("no response" in `_NativeProtocol.transferCompleted`) if a server closes the
     /// connection within the head of its response.
     case survivingHalfAHead
-    /// FoundationNetworking has no back-pressure and takes up to a second to cancel. Meanwhile, an endless response
+    /// FoundationNetworking has no back-pressure and takes up to a second to cancel. In that second, an endless response
     /// from this machine fills gigabytes of memory.
     case leavingAnEndlessResponse
 

@@ -1,4 +1,4 @@
-/// The refreshes of one session as the server saw them, and the faults that hit the workers meanwhile.
+/// The refreshes of one session as the server saw them, and the faults that hit the workers at the same time.
 ///
 /// If the session was lost, ``explanation()`` finds the fault that explains it.
 struct RefreshHistory: Sendable {

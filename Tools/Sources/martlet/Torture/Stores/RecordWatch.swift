@@ -74,7 +74,7 @@ final class RecordWatch: Sendable {
         return withUnsafeBytes(of: status) { Data($0) }
     }
 
-    /// Reads the record on the queue, whose thread waits meanwhile.
+    /// Reads the record on the queue, whose thread waits for it.
     private func read() {
         let reading = NIOLockedValueBox(StoreReading.empty)
         let done = DispatchSemaphore(value: 0)
