@@ -9,7 +9,7 @@ extension SessionStateMachine {
         let verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
         if follow(verdict, snapshot.deadlines) { return }
         // A write that was reported as failed has succeeded.
-        if case .ours(let found?) = verdict, found.hasTokens(of: session.record) { markWritten() }
+        if case .ours(let found?) = verdict, session.isStored(as: found) { markWritten() }
     }
 
     private mutating func reconcileWithoutSession(_ snapshot: StoreSnapshot) {

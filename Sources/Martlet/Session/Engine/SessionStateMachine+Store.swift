@@ -127,7 +127,7 @@ extension SessionStateMachine {
             }
         }
         switch reading {
-        case .found(let record): return mark.covers(record) ? .end(mark) : .keep
+        case .found(let record): return hasEnded(record, at: mark) ? .end(mark) : .keep
         case .empty: return sharesStore && mark.order.generation > 0 ? .mark(mark) : .keep
         case .ended(let former): return former.order < mark.order ? .mark(mark) : .keep
         case .unavailable: return ending.signOut != nil ? .end(mark) : .mark(mark)
@@ -136,8 +136,16 @@ extension SessionStateMachine {
 
     /// What the store contains that counts: a record at or below the mark has ended.
     func counted(_ reading: StoreReading) -> StoreReading {
-        guard case .found(let record) = reading, let mark, mark.covers(record) else { return reading }
+        guard case .found(let record) = reading, let mark, hasEnded(record, at: mark) else { return reading }
         return .ended(mark)
+    }
+
+    /// Whether a mark that this process knows ends a record of the store. The session of this process may have been written
+    /// without a reading, below the sessions that it has replaced. It stays, and is written again above their mark.
+    private func hasEnded(_ record: StoredSession, at mark: EndMark) -> Bool {
+        guard mark.covers(record) else { return false }
+        guard let newest = session?.newest.record, newest.id == record.id else { return true }
+        return mark.covers(newest)
     }
 
     /// Remembers what was read.

@@ -76,7 +76,7 @@ extension SessionStateMachine {
         if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             self.session?.base = .stored
             // A sign-in becomes visible only with the answer to its own write, which is still to come.
-            if session.isVisible, record.hasTokens(of: session.record) { markWritten() }
+            if session.isVisible, session.isStored(as: record) { markWritten() }
             // The journal of a refresh that has failed since, without having sent its token.
             if case .prepare = task, decision.subject != nil, session.record.journal == nil {
                 actions.append(.store(.clearJournal(record)))

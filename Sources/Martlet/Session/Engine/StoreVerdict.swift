@@ -29,6 +29,12 @@ extension SessionStateMachine.ActiveSession {
         }
     }
 
+    /// Whether nothing is left to write. A sign-in that was written without a reading may stand below the sessions that it
+    /// has replaced. It is written again, above them.
+    func isStored(as found: StoredSession) -> Bool {
+        found.hasTokens(of: record) && found.order >= record.order
+    }
+
     private func mayReplace(_ found: SessionOrder) -> Bool {
         switch base {
         case .anything: true

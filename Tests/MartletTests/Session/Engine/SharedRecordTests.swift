@@ -207,6 +207,31 @@ import Testing
         #expect(machine.currentRecord?.id == dave.id)
     }
 
+    @Test("a sign-in that was written unread below another process's, and answered late, rises above it and stays")
+    func lateBlindWrite() throws {
+        var machine = signedIn()
+        let carol = StoredSession(id: SessionID(), generation: 1040, bundle: .fresh(3))
+        let bob = StoredSession(id: SessionID(), generation: 1000, bundle: .fresh(2))
+        machine.signedIn(bob, deadlines: nil, by: 1)
+        let blind = machine.decide(
+            .write, over: .unavailable(failure), hasLostLock: false, at: SessionStateMachine.wallClock)
+        #expect(blind.update == .write(bob))
+        machine.learn(.found(carol))
+        machine.storeAnswered(.write, blind, over: .init(reading: .unavailable(failure)), failure: failure, at: .test())
+        machine.storeAnsweredLate(.write, blind, .init(reading: .found(bob)))
+        #expect(machine.currentRecord?.id == bob.id)
+        #expect(machine.needs(.write))
+        #expect(!machine.answer(.end, .found(bob)).ends)
+        guard case .write(let raised) = machine.answer(.write, .found(bob)) else {
+            Issue.record("the session is not written again")
+            return
+        }
+        #expect(raised.id == bob.id && raised.generation > carol.generation)
+        #expect(!machine.needs(.write) && !machine.needs(.end))
+        machine.answer(.read, .found(raised))
+        #expect(machine.currentRecord?.id == bob.id)
+    }
+
     @Test("a retried write of a record keeps another process's journal") func retryKeepsJournal() {
         var (machine, record) = unsaved()
         record.journal = RefreshJournal(
