@@ -4,7 +4,7 @@
     internal import Foundation
 #endif
 
-/// What the machine does with the record while the store offers it, so that no other process can change it.
+/// Decides about the record while the store offers it, so that no other process can change it.
 extension SessionStateMachine {
     /// Whether a task is still needed. Asked when its turn comes.
     /// - Parameter isLate: Whether it was reported as failed before.
@@ -18,8 +18,8 @@ extension SessionStateMachine {
         }
     }
 
-    /// What a task does with the record that the store contains. Each decision compares the two, because another process
-    /// may have been faster.
+    /// Decides what a task does with the record that the store contains. Each decision compares the two, because another
+    /// process may have been faster.
     /// - Parameters:
     ///   - task: The task.
     ///   - reading: The content of the store.
@@ -134,7 +134,7 @@ extension SessionStateMachine {
         }
     }
 
-    /// What the store contains that counts: a record at or below the mark has ended.
+    /// The part of a reading that counts: a record at or below the mark has ended.
     func counted(_ reading: StoreReading) -> StoreReading {
         guard case .found(let record) = reading, let mark, hasEnded(record, at: mark) else { return reading }
         return .ended(mark)

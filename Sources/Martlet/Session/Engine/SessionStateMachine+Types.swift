@@ -46,7 +46,7 @@ extension SessionStateMachine {
         var replacedRecord: StorageError?
     }
 
-    /// What the server's responses say about an access token. Only while a refresh is in progress is it not good.
+    /// The verdict of the server's responses on an access token. Only while a refresh is in progress is it not good.
     enum Standing: Hashable, Sendable {
         case good
         /// An endpoint has rejected it. Callers wait for the refresh, and some of them go out with it as probes.
@@ -106,11 +106,11 @@ extension SessionStateMachine {
         case behind(StorageError)
     }
 
-    /// What a session may replace in the store: records of other sessions, and marks.
+    /// The content of the store that a session may replace: records of other sessions, and marks.
     enum Base: Hashable, Sendable {
         /// Anything: the user has just signed in, and this is the first attempt to write.
         case anything
-        /// What the sign-in knew: records and marks up to this place. A later one comes from a later sign-in or sign-out.
+        /// All that the sign-in knew: records and marks up to this place. A later one comes from a later sign-in or sign-out.
         case upTo(SessionOrder)
         /// Nothing. The store has contained this session, so any other record is newer, and if there is none, another
         /// process has signed out.

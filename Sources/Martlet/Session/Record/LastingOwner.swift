@@ -7,7 +7,7 @@ enum LastingOwner: Hashable, Sendable, Codable {
     case unreadStore
     case session(SessionID, userID: String?)
 
-    /// What the sign-in state means for the owner.
+    /// The meaning of the sign-in state for the owner.
     enum Standing: Sendable {
         /// The owner is the current session, or no user.
         case current
