@@ -10,7 +10,9 @@ struct UploadTests {
     @Test("one call builds a multipart body with its fields in order")
     func body() async throws {
         let transport = StubTransport { _ in .status(204) }
-        let client = NetworkClient(baseURL: "https://api.example.com", transport: transport)
+        var config = NetworkConfig()
+        config.time = ManualTimeSource()
+        let client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
         let body = try await RequestBody.multipart(
             image: .file(at: Pictures.path("clean.jpg")), named: "avatar", fields: ["album": "1", "title": "Me"])
         let _: NoContent = try await client.send(Call<NoContent>.post("/pictures", body))
@@ -95,7 +97,7 @@ private struct GuestServer {
     init() {
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/refresh"),
-            transport: transport)
+            transport: transport, time: ManualTimeSource())
         guests = GuestAuthService(NetworkClient(tokens: tokens))
     }
 }

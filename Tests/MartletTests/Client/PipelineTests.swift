@@ -78,8 +78,11 @@ import Testing
     func insecure(isAllowed: Bool) async throws {
         let transport = StubTransport { _ in .status(204) }
         let open = NetworkClient(
-            baseURL: "http://api.example.com", config: config { $0.allowsInsecureHTTP = isAllowed },
-            transport: transport)
+            baseURL: "http://api.example.com",
+            config: config {
+                $0.allowsInsecureHTTP = isAllowed
+                $0.time = ManualTimeSource()
+            }, transport: transport)
         let failure = await error { try await open.send(Get("/a", .none)) }
         if isAllowed {
             #expect(failure == nil)
@@ -89,7 +92,8 @@ import Testing
                 return
             }
         }
-        let local = NetworkClient(baseURL: "http://127.0.0.1:8080", transport: transport)
+        let local = NetworkClient(
+            baseURL: "http://127.0.0.1:8080", config: config { $0.time = ManualTimeSource() }, transport: transport)
         try await local.send(Get("/a", .none))
     }
 

@@ -15,7 +15,7 @@ import Testing
         }
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            transport: transport)
+            transport: transport, time: ManualTimeSource())
         try await tokens.signIn(with: .fresh())
         let client = NetworkClient(
             tokens: tokens,
@@ -71,7 +71,8 @@ import Testing
     func otherPort(base: String, target: String) async throws {
         let transport = StubTransport { $0.path == "/b" ? .status(204) : .status(307, headers: [.location: target]) }
         let tokens = TokenManager(
-            baseURL: BaseURL(base), store: .inMemory, refresher: .json(path: "/auth/refresh"), transport: transport)
+            baseURL: BaseURL(base), store: .inMemory, refresher: .json(path: "/auth/refresh"), transport: transport,
+            time: ManualTimeSource())
         try await tokens.signIn(with: .fresh())
         try await NetworkClient(tokens: tokens).send(Get("/a"))
         #expect(transport.requests.map { $0.headers[.authorization] != nil } == [true, false])
@@ -86,7 +87,7 @@ import Testing
         }
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            transport: transport)
+            transport: transport, time: ManualTimeSource())
         holder.withLock { $0 = tokens }
         try await tokens.signIn(with: .fresh())
         let failure = await error { try await NetworkClient(tokens: tokens).send(Get("/a")) }

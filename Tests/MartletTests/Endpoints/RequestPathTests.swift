@@ -31,7 +31,7 @@ struct RequestPathTests {
             #expect(throws: InvalidRequestError.self) { try target(path) }
         }
         let transport = StubTransport { _ in .status(204) }
-        let client = NetworkClient(baseURL: "https://api.example.com", transport: transport)
+        let client = client(transport)
         let error = await #expect(throws: NetworkError.self) {
             try await client.send(Call<NoContent>.delete("/users/\(value)"))
         }

@@ -41,7 +41,7 @@ import Testing
         }
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            transport: stub)
+            transport: stub, time: ManualTimeSource())
         let fields = GuestFields(
             formName: "nickname", formPicture: "profileImage", containers: ["member"], id: ["guest_id"],
             name: ["nickname"], profileURL: ["avatar"])
@@ -60,7 +60,7 @@ import Testing
         stub.when(.post, "/auth/guest/register").respond(.json(#"{"accessToken":"a","refreshToken":"r"}"#))
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            transport: stub)
+            transport: stub, time: ManualTimeSource())
         let service = GuestAuthService(NetworkClient(tokens: tokens), fields: GuestFields(id: ["guest_id", "gid"]))
         let failure = await error { _ = try await service.register(name: "Ada") }
         guard case .decoding(_, let problem) = failure else {

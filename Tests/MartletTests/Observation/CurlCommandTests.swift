@@ -159,7 +159,7 @@ import Testing
         var config = NetworkConfig()
         config.encoder.outputFormatting = .sortedKeys
         config.observers = [.curl { line in lines.withLock { $0.append(line) } }]
-        let tokens = await TokenManager.signedIn(with: .fresh(), transport: transport)
+        let tokens = await TokenManager.signedIn(with: .fresh(), transport: transport, time: ManualTimeSource())
         let client = NetworkClient(tokens: tokens, config: config)
         try await client.send(Login())
         let stream = RequestBody.stream(length: 3, contentType: "text/plain") { ByteStream(Data("abc".utf8)) }

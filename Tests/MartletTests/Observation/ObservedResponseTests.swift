@@ -20,6 +20,7 @@ import Testing
         var config = NetworkConfig()
         config.observers = [watch]
         config.retry = RetryPolicy(maximumAttempts: attempts, firstDelay: .zero)
+        config.time = ManualTimeSource()
         let client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
         _ = try? await client.data(for: Call<NoContent>.get("/articles", authentication: .none))
         return watch.seen.withLock { $0 }
@@ -48,6 +49,7 @@ import Testing
         var config = NetworkConfig()
         config.observers = [watch]
         config.retry = .never
+        config.time = ManualTimeSource()
         let client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
         let call = Call<NoContent>.get("/articles", authentication: .none)
         _ = try? await client.stream(call)

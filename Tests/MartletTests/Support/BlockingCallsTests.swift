@@ -111,7 +111,7 @@ import Testing
             form.append(fileAt: path, named: "untyped", filename: "a")
             let transport = StubTransport()
             transport.when(.post, "/files").respond(.status(204))
-            let client = NetworkClient(baseURL: "https://api.example.com", transport: transport)
+            let client = client(transport)
             for body in [RequestBody.file(at: path), .multipart(form)] {
                 try await client.send(Call<NoContent>.post("/files", body))
             }

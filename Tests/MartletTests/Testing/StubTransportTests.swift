@@ -33,7 +33,9 @@ import Testing
     @Test("paths are matched below the client's base URL") func baseURL() async throws {
         let transport = StubTransport(baseURL: "https://api.example.com/v1")
         transport.when(Call<Int>.get("/count")).respond(.json("1"))
-        let client = NetworkClient(baseURL: "https://api.example.com/v1/", transport: transport)
+        let client = NetworkClient(
+            baseURL: "https://api.example.com/v1/", config: config { $0.time = ManualTimeSource() },
+            transport: transport)
         #expect(try await client.send(Call<Int>.get("count")) == 1)
     }
 
@@ -70,8 +72,10 @@ import Testing
         let below = StubTransport(baseURL: "https://api.example.com/v1", time: time) { _ in .json("0") }
         below.when(.get, "/count").wait(.seconds(5)).respond(.json("3"))
         let slow = Task {
-            try await NetworkClient(baseURL: "https://api.example.com/v1", transport: below)
-                .send(Call<Int>.get("/count"))
+            try await NetworkClient(
+                baseURL: "https://api.example.com/v1", config: config { $0.time = ManualTimeSource() }, transport: below
+            )
+            .send(Call<Int>.get("/count"))
         }
         await time.waitForSleepers()
         time.advance(by: .seconds(5))

@@ -30,7 +30,8 @@ import Testing
     @Test("the refresher decodes tokens from a stub's response") func tokens() async throws {
         let transport = StubTransport()
         transport.when(.post, "/auth/refresh").respond(.tokens(.expiring(in: .seconds(90), 7)))
-        let tokens = await TokenManager.signedIn(with: .expired(), transport: transport)
+        let tokens = await TokenManager.signedIn(
+            with: .expired(), transport: transport, time: ManualTimeSource())
         #expect(try await tokens.validTokenBundle().accessToken.reveal() == "access-7")
         #expect(transport.requests.first?.text.contains("refresh-0") == true)
     }

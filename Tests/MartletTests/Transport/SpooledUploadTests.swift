@@ -1,5 +1,6 @@
 #if os(Linux) && canImport(Glibc) && (URLSession || !AsyncHTTPClient)
     import Foundation
+    import MartletTesting
     import Testing
 
     @testable import Martlet
@@ -12,7 +13,8 @@
             let server = try HoldingServer()
             let total = Int64(Self.pieces * Self.pieceSize)
             let client = NetworkClient(
-                baseURL: BaseURL("http://127.0.0.1:\(server.port)"), transport: URLSessionTransport())
+                baseURL: BaseURL("http://127.0.0.1:\(server.port)"), config: config { $0.time = ManualTimeSource() },
+                transport: URLSessionTransport())
             let body = RequestBody.stream(length: nil, contentType: nil) {
                 ByteStream(Chunks(chunks: Array(repeating: Data(count: Self.pieceSize), count: Self.pieces)))
             }

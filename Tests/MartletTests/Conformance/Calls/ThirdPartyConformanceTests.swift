@@ -10,7 +10,8 @@ import Testing
         let transport = StubTransport { _ in .status(204) }
         let tokens = TokenManager(
             baseURL: "https://api.example.com/v1", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            trustedOrigins: try [#require(Origin("https://media.example.com"))], transport: transport)
+            trustedOrigins: try [#require(Origin("https://media.example.com"))], transport: transport,
+            time: ManualTimeSource())
         let signedIn = NetworkClient(
             tokens: tokens, config: config { $0.headers = [.apiKey: "k", .accept: "text/csv"] })
         let open = client(transport) { $0.headers = [.apiKey: "k", .accept: "text/csv"] }
@@ -39,7 +40,7 @@ import Testing
         let transport = StubTransport { _ in .status(204) }
         let tokens = TokenManager(
             baseURL: "http://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            transport: transport)
+            transport: transport, time: ManualTimeSource())
         let client = NetworkClient(
             tokens: tokens,
             config: config {
@@ -103,7 +104,7 @@ import Testing
         let transport = StubTransport { _ in .status(204) }
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            transport: transport)
+            transport: transport, time: ManualTimeSource())
         try await tokens.signIn(with: .fresh())
         let client = NetworkClient(
             tokens: tokens,

@@ -54,7 +54,8 @@ import Testing
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory,
             refresher: .oauth2(client: OAuthClient(id: "i", secret: "s")),
-            headers: [.contentType: "application/json", .authorization: "ApiKey k", .via: "x"], transport: transport)
+            headers: [.contentType: "application/json", .authorization: "ApiKey k", .via: "x"], transport: transport,
+            time: ManualTimeSource())
         try await tokens.signIn(with: .fresh())
         try await tokens.refresh()
         let fields = try #require(transport.requests.first).headers

@@ -92,7 +92,8 @@ import Testing
             .custom(fields: TokenFields(additional: ["id_token"])) { bundle, _ in bundle },
         ] {
             let tokens = TokenManager(
-                baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: transport)
+                baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: transport,
+                time: ManualTimeSource())
             let _: NoContent = try await NetworkClient(tokens: tokens).signIn(Login())
             #expect(tokens.currentBundle?.additionalFields == ["id_token": "id-1"])
         }

@@ -8,7 +8,7 @@ import Testing
     private func manager(_ stub: StubTransport) -> TokenManager {
         TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .bearer(path: "/auth/refresh"),
-            revoker: TokenRevoker(path: "/auth/logout", placement: .bearer), transport: stub)
+            revoker: TokenRevoker(path: "/auth/logout", placement: .bearer), transport: stub, time: ManualTimeSource())
     }
 
     @Test("a refresh is a POST without a body, with the refresh token in Authorization") func refresh() async throws {
@@ -29,7 +29,8 @@ import Testing
         let refresh = stub.when(.get, "/auth/refresh").respond(.tokens(.fresh(2)))
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory,
-            refresher: .header(path: "/auth/refresh", header: .authorization), transport: stub)
+            refresher: .header(path: "/auth/refresh", header: .authorization), transport: stub, time: ManualTimeSource()
+        )
         try await tokens.signIn(with: .fresh(1))
         try await tokens.refresh()
         #expect(refresh.requests.map { $0.headers[.authorization] } == ["Bearer refresh-1"])

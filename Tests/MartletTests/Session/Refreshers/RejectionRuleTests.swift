@@ -14,7 +14,7 @@ import Testing
     {
         let tokens = TokenManager(
             baseURL: "https://api.example.com/v1", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            rejection: rejection, transport: stub)
+            rejection: rejection, transport: stub, time: ManualTimeSource())
         try await tokens.signIn(with: .fresh(1))
         return tokens
     }

@@ -48,7 +48,8 @@ import Testing
         let stub = StubTransport()
         stub.when(.post, "/oauth/token").respond(response)
         let tokens = TokenManager(
-            baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: stub)
+            baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: stub,
+            time: ManualTimeSource())
         try await tokens.signIn(with: .fresh(1))
         await #expect(throws: SessionError.self) { try await tokens.refresh() }
         return tokens.state.isSignedIn
