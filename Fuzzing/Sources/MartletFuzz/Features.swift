@@ -4,7 +4,7 @@ import Martlet
 /// schedules.
 enum Feature: Int, CaseIterable {
     case signed, recovered, refresherCalls, ignoredCancellation, guests, cookies, kept, users, plain, emptied, slots
-    case savedTokens, hangs, outages
+    case savedTokens, hangs, outages, downloads, resumed
 
     var text: String {
         switch self {
@@ -22,6 +22,8 @@ enum Feature: Int, CaseIterable {
         case .savedTokens: "only saved tokens"
         case .hangs: "silent token endpoints"
         case .outages: "outages of the network"
+        case .downloads: "downloads"
+        case .resumed: "downloads resumed"
         }
     }
 
@@ -57,6 +59,9 @@ enum Feature: Int, CaseIterable {
             case .asks(_, let call, let caller, let kind, _): read(kind, call, isAutomatic: caller == 0)
             case .request(let exchange): read(exchange)
             case .returns(_, _, .content): contents += 1
+            case .returns(_, _, .film(_, _, let resumed)):
+                reached.insert(.downloads)
+                if resumed > 0 { reached.insert(.resumed) }
             case .commits: hasRefreshed = true
             case .abandons(let send): abandoned.insert(send)
             case .delivers(let send) where abandoned.contains(send): reached.insert(.ignoredCancellation)

@@ -141,6 +141,7 @@ extension CallKind {
         case .signIn(let family): "signs in to session \(family)"
         case .signOut: "signs out"
         case .shared(let resource): "reads a shared resource (\(resource.text))"
+        case .download: "downloads the film"
         case .plain(let resource, let owner): "reads as \(owner.text) without a manager (\(resource.text))"
         }
     }
@@ -150,7 +151,7 @@ extension RequestPlan {
     var text: String {
         let kind =
             switch kind {
-            case .plain, .login, .guest, .shared: isPost ? "POST" : "GET"
+            case .plain, .login, .guest, .shared, .film: isPost ? "POST" : "GET"
             case .stream: "stream"
             case .events: "event stream"
             case .inner: "of an interceptor"
@@ -192,6 +193,8 @@ extension Reply {
         case .signedIn(let family): "session \(family)"
         case .content(let family): "the response for session \(family)"
         case .plainContent(let owner): "the response for \(owner.text)"
+        case .film(let families, let size, let resumed):
+            "a film of \(size) bytes, \(resumed) of them kept, for sessions \(families.sorted())"
         case .refused(let error): "an error: \(error.description)"
         case .failed(let error): "an error: \(error.description)"
         }

@@ -91,18 +91,32 @@ public final class NetworkClient: APIClient {
         _ endpoint: any Endpoint, accept: String?, start: CallStart, monitor: TransferMonitor?,
         receiver: (any ResponseReceiver)? = nil
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
-        var start = start
-        if gate != nil, start.owner.session == nil {
-            do throws(NetworkError) {
-                let owner = try await admit(start.owner, for: endpoint)
-                if owner != start.owner {
-                    start = pipeline.begin(start.requirement, as: owner, leaving: start.responseOwner)
-                }
-            } catch {
-                monitor?.finish()
-                throw error
-            }
+        let start = try await admitted(start, for: endpoint, monitor: monitor)
+        return try await performAdmitted(
+            endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
+    }
+
+    /// Holds a call back as ``admit(_:for:)`` does, and goes on with its owner.
+    func admitted(
+        _ start: CallStart, for endpoint: any Endpoint, monitor: TransferMonitor?
+    ) async throws(NetworkError) -> CallStart {
+        guard gate != nil, start.owner.session == nil else { return start }
+        do throws(NetworkError) {
+            let owner = try await admit(start.owner, for: endpoint)
+            if owner == start.owner { return start }
+            return pipeline.begin(start.requirement, as: owner, leaving: start.responseOwner)
+        } catch {
+            monitor?.finish()
+            throw error
         }
+    }
+
+    /// Makes a call that is not held back any more.
+    func performAdmitted(
+        _ endpoint: any Endpoint, accept: String?, start: CallStart, monitor: TransferMonitor?,
+        receiver: (any ResponseReceiver)? = nil
+    ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
+        var start = start
         if let joined = pipeline.joined {
             return try await performJoined(
                 endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver, in: joined)

@@ -46,6 +46,7 @@ struct JobHooks {
         }
         precondition(isFirst, "a SeededScheduler is already running in this process; run one at a time")
         pthread_setspecific(Self.key, Unmanaged.passUnretained(queue).toOpaque())
+        BlockingQueue.runsInTasks.value = 1
         global.pointee = { job, original in JobHooks.take(job, isMain: false, original) }
         main.pointee = { job, original in JobHooks.take(job, isMain: true, original) }
         mainExecutor?.pointee = { _ in SeededMainExecutor.shared.asUnownedSerialExecutor() }
@@ -54,6 +55,7 @@ struct JobHooks {
             main.pointee = nil
             mainExecutor?.pointee = nil
             pthread_setspecific(Self.key, nil)
+            BlockingQueue.runsInTasks.value = 0
             let left = Self.foreign.withLock { foreign in
                 foreign.isCapturing = false
                 defer { foreign.jobs = [] }

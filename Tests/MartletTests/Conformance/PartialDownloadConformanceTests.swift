@@ -46,6 +46,41 @@ struct PartialDownloadConformanceTests {
         }
     }
 
+    @Test("C97: a partial file that is kept for a session that its download began by itself is no later session's")
+    func automaticSignIn() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/film"
+            let transport = server.transport
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+                transport: transport, connectivity: nil, time: ManualTimeSource())
+            let guests = Locked(0)
+            let client = NetworkClient(
+                tokens: tokens,
+                config: config {
+                    $0.retry = .never
+                    $0.automaticSignIn = { client in
+                        let guest = guests.withLock { count in
+                            count += 1
+                            return count
+                        }
+                        let account = SessionAccount(userID: "guest \(guest)")
+                        try await client.tokens?.signIn(with: .fresh(guest), account: account)
+                    }
+                })
+            let film = Get("/film", .required)
+            server.change { $0.breaks = [4000, 4000] }
+            #expect(await error { try await client.download(film, to: path, options: options) } != nil)
+            await tokens.signOut()
+            #expect(await error { try await client.download(film, to: path, options: options) } != nil)
+            #expect(guests.withLock { $0 } == 2)
+            let response = try await client.download(film, to: path, options: options)
+            #expect(response.value.resumedBytes == 4000)
+            #expect(transport.requests.map { $0.headers[.range] } == [nil, nil, "bytes=4000-"])
+            #expect(FileManager.default.contents(atPath: path) == content)
+        }
+    }
+
     @Test("C97: while the store cannot be read, no kept partial file is resumed, and none is kept for a later user")
     func unreadableStore() async throws {
         try await TemporaryFolder.with { folder in

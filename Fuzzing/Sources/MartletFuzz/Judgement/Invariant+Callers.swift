@@ -21,7 +21,7 @@ extension Invariant {
             let limit: Duration
             switch call.kind {
             case .signIn, .login: limit = SessionPolicy().storeTimeout
-            case .token, .renewal, .request, .signOut, .shared, .plain: limit = .zero
+            case .token, .renewal, .request, .signOut, .shared, .plain, .download: limit = .zero
             }
             if late > limit { return "call \(call.number) returned \(late) after it was cancelled" }
         }

@@ -47,21 +47,10 @@ extension Invariant {
         rule: "A call gets no response that the server has made for another user."
     ) { facts in
         for call in facts.calls {
-            guard case .shared(let resource) = call.kind, case .content(let family)? = call.response?.reply
+            guard case .shared(let resource) = call.kind, case .content(let family)? = call.response?.reply,
+                let owners = facts.owners(of: call, resource.authentication), !owners.contains(family)
             else { continue }
-            let expected: Int
-            switch (resource.authentication, call.situation) {
-            case (.none, _): expected = 0
-            case (_, .session(let held)): expected = held
-            case (_, .unknown): continue
-            case (_, .signedOut), (_, .expired):
-                if !facts.changes(in: call.life, at: call.position).isEmpty { continue }
-                if facts.script.habits.registersGuests, resource.authentication == .required { continue }
-                expected = 0
-            }
-            if family == expected { continue }
-            return "call \(call.number) got the response for session \(family), although it was made in "
-                + (expected == 0 ? "none" : "session \(expected)")
+            return "call \(call.number) got the response for session \(family), although it belonged to \(owners)"
         }
         return nil
     }
@@ -83,6 +72,31 @@ extension Invariant {
             guard let late else { continue }
             return "request \(late.exchange.call) carried the cookie of session \(ending.family) at "
                 + "\(facts.time(late.position).text), which had ended at \(facts.time(ending.position).text)"
+        }
+        return nil
+    }
+
+    static let downloadsStayWithTheirUser = Invariant(
+        rule: "A downloaded file is complete, and has no byte that the server has made for another user."
+    ) { facts in
+        for call in facts.calls {
+            guard case .download(let requirement) = call.kind,
+                case (let position, .film(let families, let size, _))? = call.response
+            else { continue }
+            if size != SimulatedServer.filmLength { return "call \(call.number) got a file of \(size) bytes" }
+            // Requests without a token get bytes that are for all. A part that is kept belongs to the user, though.
+            let users = families.subtracting([0])
+            if users.count > 1 { return "call \(call.number) got a file for sessions \(users.sorted())" }
+            let account = requirement == .none ? .ifSignedIn : requirement
+            guard let owners = facts.owners(of: call, account), let user = users.first, !owners.contains(user)
+            else { continue }
+            // All downloads have one path, and the last one to end replaces the file.
+            let isReplaced = facts.calls.contains { other in
+                guard case .download = other.kind else { return false }
+                return other.number != call.number && other.position < position && other.end > call.position
+            }
+            if isReplaced { continue }
+            return "call \(call.number) got the file of session \(user), although it belonged to \(owners)"
         }
         return nil
     }
@@ -109,6 +123,44 @@ extension Facts {
     /// Whether a call waits for a guest's session, and keeps the one that is current then.
     func mayRegisterGuest(_ plan: RequestPlan, _ call: Call) -> Bool {
         script.habits.registersGuests && plan.authentication == .required && call.situation == .signedOut
+    }
+
+    /// The sessions that a call may belong to, with 0 for none; `nil` if they are not known.
+    func owners(of call: Call, _ requirement: AuthenticationRequirement) -> Set<Int>? {
+        if requirement == .none { return [0] }
+        let registersGuest = script.habits.registersGuests && requirement == .required
+        switch call.situation {
+        case .session(let held): return [held]
+        // The session that it finds may end before the call gets a token.
+        case .unknown:
+            guard let family = restoredFamily(for: call), family != 0 || !registersGuest else { return nil }
+            return requirement == .required ? [family] : [family, 0]
+        case .signedOut, .expired:
+            // While a sign-in is being stored, its session is current but not yet reported.
+            if !changes(in: call.life, at: call.position).isEmpty { return nil }
+            return registersGuest ? nil : [0]
+        }
+    }
+
+    /// The session that a process found after it had begun a call without knowing one, and 0 for none; `nil` if it has not
+    /// told, or if a user signed in or out before.
+    private func restoredFamily(for call: Call) -> Int? {
+        let restored = events.first { position, life, event in
+            guard life == call.life, position > call.position else { return false }
+            switch event {
+            case .restored, .storeRecovered: return true
+            default: return false
+            }
+        }
+        guard let restored else { return nil }
+        let isChanged = calls.contains {
+            $0.life == call.life && $0.kind.endsSessions && $0.position < restored.position
+        }
+        if isChanged { return nil }
+        switch restored.event {
+        case .restored(let stamp), .storeRecovered(let stamp): return stamp.map { family(of: $0.session) ?? -1 } ?? 0
+        default: return nil
+        }
     }
 
     /// Whether a refresher made the call. It must not wait for the token that the refresher is about to get.

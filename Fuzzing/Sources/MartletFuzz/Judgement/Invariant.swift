@@ -8,7 +8,7 @@ struct Invariant: Sendable {
         everyCallReturns, cancelledAtOnce, validTokensAreHandedOut, unavailableIsNotSignedOut,
         requestsKeepTheirSession, callsKeepTheirSession,
         callersGetTheirToken, expiredTokensAreNotSent, responsesStayWithTheirUser, cookiesStayWithTheirUser,
-        emptiedClientsKeepNothing,
+        downloadsStayWithTheirUser, emptiedClientsKeepNothing,
         oneReplay, probesAreLimited, tokensStayAtTheirOrigin, oneRefreshAtATime, spentTokensAreNotResent,
         reuseHasACause,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,

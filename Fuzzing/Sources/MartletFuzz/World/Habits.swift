@@ -13,6 +13,8 @@ struct Habits: Sendable {
         case keeping
         /// A client without a manager does so, too.
         case plain
+        /// The app downloads a file that all users may read, and keeps the part that has arrived.
+        case downloading
     }
 
     var kinds: [Kind]
@@ -57,6 +59,7 @@ extension Habits.Kind {
             default: .request(RequestPlan(authentication: dice.pick([.required, .required, .ifSignedIn])))
             }
         case .keeping: .shared(Resource(&dice, isFavorite: dice.isTrue(inPercent: 60)))
+        case .downloading: .download(dice.pick([.required, .ifSignedIn, .ifSignedIn, .none]))
         case .plain:
             dice.isTrue(inPercent: 25)
                 ? .empty

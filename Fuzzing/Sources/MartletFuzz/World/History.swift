@@ -69,6 +69,8 @@ enum CallKind: Hashable, Sendable {
     case shared(Resource)
     /// A call of the client without a manager.
     case plain(Resource, PlainOwner)
+    /// A download of the film.
+    case download(AuthenticationRequirement)
 }
 
 /// The owner of a call without a manager: the credential that the app puts in, and how often it had emptied what it keeps.
@@ -106,6 +108,9 @@ enum Reply: Sendable {
     /// The user for whom the server made the response; 0 without a token.
     case content(family: Int)
     case plainContent(PlainOwner)
+    /// A downloaded film: the users for whom the server made its bytes, its length, and how many bytes of it were kept by
+    /// an earlier call.
+    case film(families: Set<Int>, size: Int, resumed: Int)
     case refused(SessionError)
     case failed(NetworkError)
 }

@@ -9,7 +9,7 @@ import Martlet
 /// A request of a caller, and what the server does with it.
 struct RequestPlan: Sendable, Hashable {
     /// How the caller reads the response.
-    enum Kind: Sendable { case plain, stream, events, login, guest, inner, refresher, signed, shared }
+    enum Kind: Sendable { case plain, stream, events, login, guest, inner, refresher, signed, shared, film }
     /// The body of a POST.
     enum Payload: Sendable { case none, short, ofUnknownLength }
     /// The target of a redirect.

@@ -19,6 +19,8 @@ struct Script: Sendable {
             case plain(Resource, credential: Int)
             /// The app empties the jar and the cache of that client.
             case empty
+            /// A download that resumes where an earlier one has stopped.
+            case download(AuthenticationRequirement)
         }
 
         var wait: Duration

@@ -27,7 +27,7 @@ struct SimulatedProcess: Sendable {
     let life: Life
     let power: ProcessLife
     let tokens: TokenManager
-    private let client: NetworkClient
+    let client: NetworkClient
     private let plain: PlainClient?
     private let world: World
 
@@ -139,6 +139,9 @@ struct SimulatedProcess: Sendable {
         case .plain(let resource, let credential):
             guard let plain else { return }
             reply = await read(resource, with: credential, of: plain, call, caller)
+        case .download(let requirement):
+            begin(call, caller, .download(requirement))
+            reply = await download(requirement, world.downloads)
         case .empty:
             guard let plain else { return }
             plain.empty()
@@ -210,7 +213,7 @@ struct SimulatedProcess: Sendable {
     private func send(_ call: Int, _ plan: RequestPlan) async throws {
         let endpoint = FuzzEndpoint(call: call, plan: plan)
         switch plan.kind {
-        case .plain, .login, .guest, .inner, .refresher, .signed, .shared: _ = try await client.data(for: endpoint)
+        case .plain, .login, .guest, .inner, .refresher, .signed, .shared, .film: _ = try await client.data(for: endpoint)
         case .stream:
             for try await piece in try await client.stream(endpoint).value {
                 receive(String(decoding: piece, as: UTF8.self), call)

@@ -115,6 +115,10 @@ extension SimulatedServer {
     /// A number for a request that calls may share.
     private func shared(_ request: HTTPRequest) -> Int {
         let call = history.nextShared()
+        if request.path == FilmEndpoint.prefix {
+            expect(call, RequestPlan(kind: .film))
+            return call
+        }
         let resource = request.path.flatMap { Resource(number: Int($0.dropFirst("/shared/".count)) ?? 0) }
         expect(call, RequestPlan(kind: .shared, resource: resource))
         return call
@@ -157,6 +161,7 @@ extension SimulatedServer {
         case .shared:
             let family = token?.family ?? 0
             return keepable(plan.resource, "\(family)", cookie: family, request)
+        case .film: return film(request, for: token?.family ?? 0, power)
         case .login, .guest:
             let family = issue().family
             history.add(.issues(call: call, family: family))

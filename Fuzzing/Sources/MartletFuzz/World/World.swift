@@ -18,6 +18,7 @@ final class World: @unchecked Sendable {
     let server: SimulatedServer
     let jitter: SharedDice
     let connectivity = ManualConnectivityMonitor()
+    let downloads = DownloadFolder()
     private(set) var disk: SimulatedDisk
     private let diskDice: SharedDice
     private let interceptorDice: SharedDice
@@ -92,6 +93,7 @@ final class World: @unchecked Sendable {
 
     /// Runs the schedule to its end.
     func run() throws -> SeededScheduler.Run<Void> {
+        defer { downloads.remove() }
         var scheduler = SeededScheduler(seed: seed, time: time)
         scheduler.jobLimit = 200_000
         let run = try scheduler.run { await self.play() }

@@ -7,6 +7,9 @@ package import Dispatch
 package struct BlockingQueue: Sendable {
     /// 1 while a thread runs the work of a queue.
     private static let isAtWork = ThreadNumber()
+    /// 1 on a thread that runs all tasks of the process in an order of its own. What tasks there start is a task, too.
+    package static let runsInTasks = ThreadNumber()
+    private static let line = DispatchSpecificKey<Line>()
 
     /// Serial.
     let queue: DispatchQueue
@@ -17,11 +20,14 @@ package struct BlockingQueue: Sendable {
 
     /// Runs the closure, and returns at once.
     package func start(_ work: @escaping @Sendable () -> Void) {
-        queue.async {
-            Self.isAtWork.value = 1
-            work()
-            Self.isAtWork.value = 0
-        }
+        if Self.runsInTasks.value == 1 { return startTask(work) }
+        queue.async { Self.perform(work) }
+    }
+
+    private static func perform(_ work: () -> Void) {
+        isAtWork.value = 1
+        work()
+        isAtWork.value = 0
     }
 
     /// Runs the closure. The caller waits without blocking a thread.
@@ -46,6 +52,28 @@ package struct BlockingQueue: Sendable {
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         try await BlockingQueue("martlet.blocking").run(work)
+    }
+
+    /// The work that waits for the task of a queue.
+    private final class Line: Sendable {
+        let work = Locked<[@Sendable () -> Void]>([])
+    }
+
+    /// Adds the closure to the work of the queue's task.
+    private func startTask(_ work: @escaping @Sendable () -> Void) {
+        let line = queue.getSpecific(key: Self.line) ?? Line()
+        queue.setSpecific(key: Self.line, value: line)
+        let isFirst = line.work.withLock { waiting in
+            waiting.append(work)
+            return waiting.count == 1
+        }
+        guard isFirst else { return }
+        Task.detached {
+            while let next = line.work.withLock({ $0.first }) {
+                Self.perform(next)
+                line.work.withLock { _ = $0.removeFirst() }
+            }
+        }
     }
 
     /// Runs the closure before it returns if the calling thread may block, and otherwise later. For `deinit`.

@@ -1,7 +1,7 @@
 internal import MartletLibc
 
 /// A number that each thread has for itself. It begins as 0.
-struct ThreadNumber: Sendable {
+package struct ThreadNumber: Sendable {
     private let key: pthread_key_t
 
     init() {
@@ -10,7 +10,7 @@ struct ThreadNumber: Sendable {
         self.key = key
     }
 
-    var value: Int {
+    package var value: Int {
         get { Int(bitPattern: pthread_getspecific(key)) }
         nonmutating set { pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue)) }
     }

@@ -95,6 +95,8 @@ extension NetworkClient {
         // Opening the kept file suspends, and the token may change until then.
         var start = pipeline.begin(endpoint.authentication)
         start.credential = nil
+        // The kept bytes belong to the session for which the call has waited.
+        start = try await admitted(start, for: endpoint, monitor: monitor)
         // The kept bytes of an endpoint that needs no session belong to the user, too.
         let owner = start.owner.isBound ? start.owner : tokens?.currentOwner ?? .unbound
         let receiver: DownloadReceiver
@@ -108,7 +110,8 @@ extension NetworkClient {
             throw AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
         }
         do throws(NetworkError) {
-            let raw = try await perform(endpoint, accept: nil, start: start, monitor: monitor, receiver: receiver)
+            let raw = try await performAdmitted(
+                endpoint, accept: nil, start: start, monitor: monitor, receiver: receiver)
             return raw.with(receiver.result)
         } catch {
             await receiver.abandon()
