@@ -4,7 +4,7 @@ import Martlet
 /// schedules.
 enum Feature: Int, CaseIterable {
     case signed, recovered, refresherCalls, ignoredCancellation, guests, cookies, kept, users, plain, emptied, slots
-    case savedTokens, hangs, outages, downloads, resumed
+    case savedTokens, hangs, outages, downloads, resumed, accounts
 
     var text: String {
         switch self {
@@ -24,6 +24,7 @@ enum Feature: Int, CaseIterable {
         case .outages: "outages of the network"
         case .downloads: "downloads"
         case .resumed: "downloads resumed"
+        case .accounts: "several accounts"
         }
     }
 
@@ -56,6 +57,7 @@ enum Feature: Int, CaseIterable {
 
         mutating func read(_ occurrence: Occurrence) {
             switch occurrence {
+            case .asks(_, _, _, .account, _): reached.insert(.accounts)
             case .asks(_, let call, let caller, let kind, _): read(kind, call, isAutomatic: caller == 0)
             case .request(let exchange): read(exchange)
             case .returns(_, _, .content): contents += 1

@@ -62,6 +62,9 @@ struct Transcript {
             "\(life.text): the client without a manager sends a request "
                 + "(cookie \(cookie.map(String.init) ?? "none"), emptied \(generation) times)"
         case .empties(let life, _): "\(life.text): the client without a manager is emptied"
+        case .accountRequest(let life, let call, let account, let token):
+            "\(life.text): \(account.map { "a refresh of account \($0)" } ?? "call \(call)") sends "
+                + (token.map { "token \($0.number) of account \($0.family)" } ?? "no token")
         case .connects(let isConnected): isConnected ? "the network is back" : "the network is gone"
         case .jumps(let duration): "the clock jumps by \(duration.text)"
         case .setsWallClock(let seconds): "the wall clock is changed by \(Int(seconds)) s"
@@ -142,6 +145,7 @@ extension CallKind {
         case .signOut: "signs out"
         case .shared(let resource): "reads a shared resource (\(resource.text))"
         case .download: "downloads the film"
+        case .account(let step): "uses its accounts (\(step))"
         case .plain(let resource, let owner): "reads as \(owner.text) without a manager (\(resource.text))"
         }
     }
@@ -193,6 +197,9 @@ extension Reply {
         case .signedIn(let family): "session \(family)"
         case .content(let family): "the response for session \(family)"
         case .plainContent(let owner): "the response for \(owner.text)"
+        case .accountContent(let account): "the response for account \(account)"
+        case .current(let account): account.map { "account \($0)" } ?? "no account"
+        case .cancelled: "nothing, because it was cancelled"
         case .film(let families, let size, let resumed):
             "a film of \(size) bytes, \(resumed) of them kept, for sessions \(families.sorted())"
         case .refused(let error): "an error: \(error.description)"

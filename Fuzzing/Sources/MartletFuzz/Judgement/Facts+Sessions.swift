@@ -137,7 +137,7 @@ extension CallKind {
     var endsSessions: Bool {
         switch self {
         case .signIn, .login, .signOut: true
-        case .token, .renewal, .request, .shared, .plain, .download: false
+        case .token, .renewal, .request, .shared, .plain, .download, .account: false
         }
     }
 }

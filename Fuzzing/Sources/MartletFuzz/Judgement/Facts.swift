@@ -73,6 +73,7 @@ struct Facts {
     private(set) var plainRequests: [(position: Int, life: Life, cookie: Int?)] = []
     /// When the app emptied what its client without a manager keeps, and how often it had done so by then.
     private(set) var emptyings: [(position: Int, life: Life, generation: Int)] = []
+    private(set) var accountRequests: [(life: Life, call: Int, account: Int?, token: TokenName?)] = []
     private(set) var rejectedFamilies: Set<Int> = []
     private var indices: [Int: Int] = [:]
 
@@ -129,6 +130,8 @@ struct Facts {
         case .setsWallClock: wallClockChanges.append(position)
         case .connects(true): reconnections.append(position)
         case .plainRequest(let life, let cookie, _): plainRequests.append((position, life, cookie))
+        case .accountRequest(let life, let call, let account, let token):
+            accountRequests.append((life, call, account, token))
         case .empties(let life, let generation): emptyings.append((position, life, generation))
         default: break
         }

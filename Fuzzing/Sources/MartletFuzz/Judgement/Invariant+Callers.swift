@@ -4,9 +4,15 @@ import MartletTesting
 // MARK: - Callers
 
 extension Invariant {
-    static let everyCallReturns = Invariant(rule: "Every call returns.") { facts in
-        for call in facts.calls where call.response == nil && facts.store.deaths[call.life] == nil {
-            return "call \(call.number) of process \(call.life.process) never returned"
+    static let everyCallReturns = Invariant(rule: "Every call returns, and in time.") { facts in
+        for call in facts.calls {
+            guard let response = call.response?.position else {
+                if facts.store.deaths[call.life] != nil { continue }
+                return "call \(call.number) of process \(call.life.process) never returned"
+            }
+            guard let limit = facts.limit(of: call) else { continue }
+            let time = facts.elapsed(from: call.position, to: response)
+            if time > limit { return "call \(call.number) returned after \(time.text)" }
         }
         return nil
     }
@@ -21,7 +27,7 @@ extension Invariant {
             let limit: Duration
             switch call.kind {
             case .signIn, .login: limit = SessionPolicy().storeTimeout
-            case .token, .renewal, .request, .signOut, .shared, .plain, .download: limit = .zero
+            case .token, .renewal, .request, .signOut, .shared, .plain, .download, .account: limit = .zero
             }
             if late > limit { return "call \(call.number) returned \(late) after it was cancelled" }
         }
@@ -64,7 +70,7 @@ extension Invariant {
     ) { facts in
         guard facts.script.start != .nothing, facts.store.doubtful.isEmpty, facts.rejectedFamilies.isEmpty
         else { return nil }
-        for call in facts.calls {
+        for call in facts.calls where call.accountStep == nil {
             switch call.response?.reply {
             case .refused(.signedOut), .failed(.signInRequired): break
             default: continue
@@ -79,6 +85,19 @@ extension Invariant {
 }
 
 extension Facts {
+    /// How long a call may take; `nil` if what it waits for has no limit, such as the pieces of a stream.
+    fileprivate func limit(of call: Call) -> Duration? {
+        let policy = SessionPolicy()
+        // The lock of a stopped process and of one queued behind it, the exchange, and the store before and after it.
+        let refresh = policy.lockLease * 2 + policy.refreshTimeout + policy.storeTimeout * 4
+        switch call.kind {
+        case .token: return refresh
+        case .renewal: return refresh * 2
+        case .signIn, .signOut: return policy.storeTimeout * 3
+        default: return nil
+        }
+    }
+
     /// Whether a call was refused because the process had newer tokens that it could not save, as the app insists.
     fileprivate func isWithheld(_ reply: Reply, in life: Life, at position: Int) -> Bool {
         switch reply {
@@ -193,6 +212,11 @@ extension Invariant {
             // While a sign-in is being stored, its session is current but not yet reported.
             let isChanging = !facts.changes(in: call.life, at: call.position).isEmpty
             if facts.mayRegisterGuest(plan, call) { continue }
+            if call.situation == .unknown, let owners = facts.owners(of: call, plan.authentication),
+                !owners.contains(exchange.token?.family ?? 0), !facts.isOfRefresher(call.number)
+            {
+                return "\(what), although it belonged to \(owners)"
+            }
             switch (call.situation, exchange.token) {
             case (.session(let held), let token?) where token.family != held:
                 return "\(what), although it was made in session \(held)"

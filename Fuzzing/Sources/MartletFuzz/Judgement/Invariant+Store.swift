@@ -152,7 +152,7 @@ extension Facts {
                 switch call.kind {
                 case .signIn, .login: isStoredLate(call)
                 case .signOut: hasTrouble(call.life, from: call.position, to: call.end)
-                case .token, .renewal, .request, .shared, .plain, .download: false
+                case .token, .renewal, .request, .shared, .plain, .download, .account: false
                 }
             }
     }

@@ -9,6 +9,7 @@ struct Invariant: Sendable {
         requestsKeepTheirSession, callsKeepTheirSession,
         callersGetTheirToken, expiredTokensAreNotSent, responsesStayWithTheirUser, cookiesStayWithTheirUser,
         downloadsStayWithTheirUser, emptiedClientsKeepNothing,
+        accountsStayApart, accountsStaySignedIn, currentAccountIsKept,
         oneReplay, probesAreLimited, tokensStayAtTheirOrigin, oneRefreshAtATime, spentTokensAreNotResent,
         reuseHasACause,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,

@@ -76,7 +76,7 @@ extension SimulatedServer {
             return (head: HTTPResponse(status: .rangeNotSatisfiable, headerFields: fields), body: ByteStream(Data()))
         }
         if range != nil { fields[.contentRange] = "bytes \(start)-\(Self.filmLength - 1)/\(Self.filmLength)" }
-        let breaksAt = isCalm || dice.isTrue(inPercent: 40) ? nil : start + dice.number(below: Self.filmLength)
+        let breaksAt = isCalm || dice.isTrue(inPercent: 25) ? nil : start + dice.number(below: Self.filmLength - start)
         let body = ByteStream { [self] in
             var position = start
             return { [self] () async throws -> Data? in

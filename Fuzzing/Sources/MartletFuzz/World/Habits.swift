@@ -15,6 +15,8 @@ struct Habits: Sendable {
         case plain
         /// The app downloads a file that all users may read, and keeps the part that has arrived.
         case downloading
+        /// The app is signed in to several accounts at the same time.
+        case accounts
     }
 
     var kinds: [Kind]
@@ -34,8 +36,8 @@ struct Habits: Sendable {
 
     init(_ dice: inout SeededGenerator) {
         // About every second schedule has none, so that the engine by itself is tried as often as before.
-        let isBusy = dice.isTrue(inPercent: 55)
-        kinds = isBusy ? Kind.allCases.filter { dice.isTrue(inPercent: $0 == .keeping ? 24 : 18) } : []
+        let isBusy = dice.isTrue(inPercent: 60)
+        kinds = isBusy ? Kind.allCases.filter { dice.isTrue(inPercent: $0.percentage) } : []
         refresherCalls = isBusy && dice.isTrue(inPercent: 18)
         hangs = isBusy && dice.isTrue(inPercent: 16)
         hasOutages = isBusy && dice.isTrue(inPercent: 18)
@@ -46,12 +48,26 @@ struct Habits: Sendable {
 
 extension Habits.Kind {
     /// Whether the steps follow each other so closely that they meet what the earlier ones have left.
-    var isClose: Bool { self == .keeping || self == .plain }
+    var isClose: Bool {
+        switch self {
+        case .keeping, .plain, .downloading, .accounts: true
+        case .signing, .guests: false
+        }
+    }
+
+    /// How many of the schedules with habits have this one.
+    fileprivate var percentage: Int {
+        switch self {
+        case .keeping: 26
+        case .downloading, .signing: 30
+        case .guests, .plain, .accounts: 18
+        }
+    }
 
     /// A step of a caller.
     func step(_ dice: inout SeededGenerator) -> Script.Step.What {
         switch self {
-        case .signing: .signed(dice.pick([.required, .ifSignedIn]))
+        case .signing: .signed(dice.pick([.required, .ifSignedIn]), isPicky: dice.isTrue(inPercent: 50))
         case .guests:
             switch dice.number(below: 5) {
             case 0: .upgrade
@@ -59,6 +75,7 @@ extension Habits.Kind {
             default: .request(RequestPlan(authentication: dice.pick([.required, .required, .ifSignedIn])))
             }
         case .keeping: .shared(Resource(&dice, isFavorite: dice.isTrue(inPercent: 60)))
+        case .accounts: .account(.random(&dice))
         case .downloading: .download(dice.pick([.required, .ifSignedIn, .ifSignedIn, .none]))
         case .plain:
             dice.isTrue(inPercent: 25)

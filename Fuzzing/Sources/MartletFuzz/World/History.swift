@@ -71,6 +71,8 @@ enum CallKind: Hashable, Sendable {
     case plain(Resource, PlainOwner)
     /// A download of the film.
     case download(AuthenticationRequirement)
+    /// A step with one of several accounts.
+    case account(AccountStep)
 }
 
 /// The owner of a call without a manager: the credential that the app puts in, and how often it had emptied what it keeps.
@@ -111,8 +113,13 @@ enum Reply: Sendable {
     /// A downloaded film: the users for whom the server made its bytes, its length, and how many bytes of it were kept by
     /// an earlier call.
     case film(families: Set<Int>, size: Int, resumed: Int)
+    /// The account for which the server made the response.
+    case accountContent(Int)
+    case current(Int?)
     case refused(SessionError)
     case failed(NetworkError)
+    /// The caller was cancelled, and no error of Martlet's tells that.
+    case cancelled
 }
 
 /// A request to the API, as the server saw it.
@@ -181,6 +188,8 @@ enum Occurrence: Sendable {
     case plainRequest(Life, cookie: Int?, generation: Int)
     /// The app empties the jar and the cache of the client without a manager.
     case empties(Life, generation: Int)
+    /// A request of one of several accounts, or a refresh, whose account is stated.
+    case accountRequest(Life, call: Int, account: Int?, TokenName?)
     case connects(Bool)
     case jumps(Duration)
     case setsWallClock(Double)

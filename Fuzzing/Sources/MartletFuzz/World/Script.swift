@@ -12,7 +12,7 @@ struct Script: Sendable {
             case signIn, login, signOut
             case upgrade
             /// Another HTTP client sends a request that the manager signs.
-            case signed(AuthenticationRequirement)
+            case signed(AuthenticationRequirement, isPicky: Bool)
             /// A resource that all callers read.
             case shared(Resource)
             /// A call of the client without a manager, with a credential of the app's own.
@@ -21,6 +21,8 @@ struct Script: Sendable {
             case empty
             /// A download that resumes where an earlier one has stopped.
             case download(AuthenticationRequirement)
+            /// A step with one of several accounts.
+            case account(AccountStep)
         }
 
         var wait: Duration

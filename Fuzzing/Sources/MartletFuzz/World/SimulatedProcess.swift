@@ -29,11 +29,12 @@ struct SimulatedProcess: Sendable {
     let tokens: TokenManager
     let client: NetworkClient
     private let plain: PlainClient?
+    private let accounts: SeveralAccounts?
     private let world: World
 
     static let baseURL: BaseURL = "https://api.example.com"
     /// Shared, because creating the decoders takes long and they do not matter here.
-    private static let config = NetworkConfig()
+    static let config = NetworkConfig()
 
     init(_ life: Life, _ world: World, touches: Int?) {
         let power = ProcessLife(touches: touches)
@@ -65,6 +66,7 @@ struct SimulatedProcess: Sendable {
         config.connectivity = world.connectivity
         config.connectivityTimeout = habits.connectivityTimeout
         config.time = clock
+        accounts = habits.kinds.contains(.accounts) ? SeveralAccounts(life, world, power, clock) : nil
         plain = habits.kinds.contains(.plain) ? PlainClient(life, world, power, config) : nil
         config.interceptors = interceptor.map { [$0] } ?? []
         if habits.keepsResponses {
@@ -134,11 +136,16 @@ struct SimulatedProcess: Sendable {
             await tokens.signOut()
             reply = .done
         case .upgrade: reply = await upgrade(call, caller)
-        case .signed(let requirement): reply = await sendSigned(call, caller, requirement)
+        case .signed(let requirement, let isPicky):
+            reply = await sendSigned(call, caller, requirement, isPicky: isPicky)
         case .shared(let resource): reply = await read(resource, call, caller)
         case .plain(let resource, let credential):
             guard let plain else { return }
             reply = await read(resource, with: credential, of: plain, call, caller)
+        case .account(let step):
+            guard let accounts else { return }
+            begin(call, caller, .account(step))
+            reply = await accounts.perform(step, call)
         case .download(let requirement):
             begin(call, caller, .download(requirement))
             reply = await download(requirement, world.downloads)
@@ -224,8 +231,10 @@ struct SimulatedProcess: Sendable {
     }
 
     /// Sends a request with another client, as an app does that keeps its own.
-    private func sendSigned(_ call: Int, _ caller: Int, _ requirement: AuthenticationRequirement) async -> Reply {
-        begin(call, caller, .request(RequestPlan(kind: .signed, authentication: requirement)))
+    private func sendSigned(
+        _ call: Int, _ caller: Int, _ requirement: AuthenticationRequirement, isPicky: Bool
+    ) async -> Reply {
+        begin(call, caller, .request(RequestPlan(kind: .signed, authentication: requirement, isPicky: isPicky)))
         let network = SimulatedServer.Network(server: world.server, life: life, power: power)
         var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/\(call)")
         do {

@@ -34,7 +34,11 @@ extension SimulatedServer {
 
         func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
             let decidedAt = server.history.entries.count
-            if world.script.habits.refresherCalls { await callTheApp(bundle) }
+            if world.script.habits.refresherCalls {
+                // A user may sign in or out between the engine's decision and the call.
+                await server.wait(for: server.dice.pick([.zero, .milliseconds(20), .seconds(1)]))
+                await callTheApp(bundle)
+            }
             return try await server.refresh(bundle, decidedAt: decidedAt, by: life, power)
         }
 

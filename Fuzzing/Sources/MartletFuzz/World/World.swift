@@ -19,6 +19,9 @@ final class World: @unchecked Sendable {
     let jitter: SharedDice
     let connectivity = ManualConnectivityMonitor()
     let downloads = DownloadFolder()
+    /// The oldest refresh token and the newest access token that the server accepts, for each process and account.
+    var accountTokens: [[Int]: (first: Int, newest: Int)] = [:]
+    private var accountStores: [Int: AnyAccountStore] = [:]
     private(set) var disk: SimulatedDisk
     private let diskDice: SharedDice
     private let interceptorDice: SharedDice
@@ -56,6 +59,13 @@ final class World: @unchecked Sendable {
 
     func add(_ power: ProcessLife, of life: Life) {
         powers[life] = power
+    }
+
+    /// What a process keeps of its accounts. It outlives the process.
+    func accountStore(of process: Int) -> AnyAccountStore {
+        let store = accountStores[process] ?? .inMemory
+        accountStores[process] = store
+        return store
     }
 
     private func behavior(_ life: Life, _ operation: SimulatedDisk.Operation) -> SimulatedDisk.Behavior {

@@ -1,0 +1,93 @@
+import Martlet
+import MartletTesting
+
+// MARK: - Several accounts at the same time
+
+extension Invariant {
+    static let accountsStayApart = Invariant(
+        rule: "A call or refresh of an account carries that account's token, and gets its response."
+    ) { facts in
+        for (life, number, refreshed, token) in facts.accountRequests {
+            guard let account = refreshed ?? facts.call(number)?.accountStep?.account else { continue }
+            if let token, token.family != account {
+                return "process \(life.process) sent \(token.text) for account \(account)"
+            }
+        }
+        for call in facts.calls {
+            guard let account = call.accountStep?.account, case .accountContent(let content)? = call.response?.reply,
+                content != account
+            else { continue }
+            return "call \(call.number) of account \(account) got the response for account \(content)"
+        }
+        return nil
+    }
+
+    static let accountsStaySignedIn = Invariant(
+        rule: "An account stays signed in until it is signed out itself."
+    ) { facts in
+        for call in facts.calls {
+            guard case .call(let account)? = call.accountStep, let reply = call.response?.reply, reply.tellsOfNoSession
+            else { continue }
+            let changes = facts.calls.filter { other in
+                switch other.accountStep {
+                case .signIn(account), .signOut(account):
+                    other.life.process == call.life.process && other.position < call.response?.position ?? .max
+                default: false
+                }
+            }
+            // Only a sign-in that had returned before the call began, and that nothing has changed since.
+            guard let last = changes.last, case .signIn? = last.accountStep, last.isDone, last.end < call.position,
+                changes.dropLast().allSatisfy({ $0.end < last.position })
+            else { continue }
+            return "call \(call.number) was told that account \(account) is not signed in, but it has not signed out"
+        }
+        return nil
+    }
+
+    static let currentAccountIsKept = Invariant(
+        rule: "The current account is the one that was made current last, also after a restart."
+    ) { facts in
+        for call in facts.calls {
+            guard case .current? = call.accountStep, case .current(let current)? = call.response?.reply else { continue }
+            let changes = facts.calls.filter { other in
+                guard other.life.process == call.life.process, other.position < call.response?.position ?? .max
+                else { return false }
+                switch other.accountStep {
+                case .makeCurrent, .signOut: return true
+                default: return false
+                }
+            }
+            guard changes.allSatisfy({ $0.isDone && $0.end < call.position }),
+                zip(changes, changes.dropFirst()).allSatisfy({ $0.end < $1.position })
+            else { continue }
+            var expected: Int?
+            for change in changes {
+                if case .makeCurrent(let account)? = change.accountStep { expected = account }
+                if case .signOut(let account)? = change.accountStep, expected == account { expected = nil }
+            }
+            if current == expected { continue }
+            return "call \(call.number) was told that account \(current ?? 0) is current, but it is \(expected ?? 0)"
+        }
+        return nil
+    }
+}
+
+extension Facts.Call {
+    /// Whether the call has had its effect.
+    fileprivate var isDone: Bool {
+        if case .done? = response?.reply { cancelled == nil } else { false }
+    }
+
+    /// What the call does with one of several accounts; `nil` if it is for the app's own session.
+    var accountStep: AccountStep? { if case .account(let step) = kind { step } else { nil } }
+}
+
+extension Reply {
+    /// Whether a call was told that its account is not signed in.
+    fileprivate var tellsOfNoSession: Bool {
+        switch self {
+        case .failed(.signInRequired), .failed(.sessionExpired), .failed(.sessionChanged): true
+        default: false
+        }
+    }
+}
