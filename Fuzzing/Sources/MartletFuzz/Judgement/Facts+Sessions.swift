@@ -64,6 +64,11 @@ extension Facts {
         return time(start) == time(call.end)
     }
 
+    /// The sessions whose sign-ins were under way in a process at a position.
+    func startingSessions(in life: Life, at position: Int) -> Set<Int> {
+        Set(changes(in: life, at: position).compactMap(\.family))
+    }
+
     /// The sign-ins and sign-outs of a process that were under way at a position.
     func changes(in life: Life, at position: Int) -> [Call] {
         calls.filter { $0.life == life && $0.kind.endsSessions && $0.position < position && position < $0.end }

@@ -48,7 +48,9 @@ extension Invariant {
         rule: "The current account is the one that was made current last, also after a restart."
     ) { facts in
         for call in facts.calls {
-            guard case .current? = call.accountStep, case .current(let current)? = call.response?.reply else { continue }
+            guard case .current? = call.accountStep, case .current(let current)? = call.response?.reply else {
+                continue
+            }
             let changes = facts.calls.filter { other in
                 guard other.life.process == call.life.process, other.position < call.response?.position ?? .max
                 else { return false }

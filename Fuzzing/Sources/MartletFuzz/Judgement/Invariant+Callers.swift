@@ -68,7 +68,7 @@ extension Invariant {
     static let unavailableIsNotSignedOut = Invariant(
         rule: "A call is told that no user is signed in only after a sign-out or a terminal error from the server."
     ) { facts in
-        guard facts.script.start != .nothing, facts.store.doubtful.isEmpty, facts.rejectedFamilies.isEmpty
+        guard facts.script.start != .nothing, facts.rejectedFamilies.isEmpty
         else { return nil }
         for call in facts.calls where call.accountStep == nil {
             switch call.response?.reply {
@@ -210,7 +210,7 @@ extension Invariant {
             default: break
             }
             // While a sign-in is being stored, its session is current but not yet reported.
-            let isChanging = !facts.changes(in: call.life, at: call.position).isEmpty
+            let starting = facts.startingSessions(in: call.life, at: call.position)
             if facts.mayRegisterGuest(plan, call) { continue }
             if call.situation == .unknown, let owners = facts.owners(of: call, plan.authentication),
                 !owners.contains(exchange.token?.family ?? 0), !facts.isOfRefresher(call.number)
@@ -223,9 +223,11 @@ extension Invariant {
             // The refresher's own call must not wait for the token that it is about to get.
             case (.session, nil) where plan.kind == .refresher: continue
             case (.session(let held), nil): return "\(what), although it was made in session \(held)"
-            case (.signedOut, _?) where !isChanging, (.expired, _?) where !isChanging:
+            case (.signedOut, let token?) where !starting.contains(token.family),
+                (.expired, let token?) where !starting.contains(token.family):
                 return "\(what), although no session was current when it was made"
-            case (.expired, nil) where plan.isPost && !isChanging: return "\(what) after the session had expired"
+            case (.expired, nil) where plan.isPost && facts.changes(in: call.life, at: call.position).isEmpty:
+                return "\(what) after the session had expired"
             default: break
             }
         }

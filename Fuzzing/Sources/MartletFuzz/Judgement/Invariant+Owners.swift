@@ -9,15 +9,8 @@ extension Invariant {
     ) { facts in
         for call in facts.calls where call.kind == .token {
             guard case .token(let token)? = call.response?.reply else { continue }
-            let isChanging = !facts.changes(in: call.life, at: call.position).isEmpty
-            switch call.situation {
-            case .session(token.family), .unknown: continue
-            case .session(let held):
-                return "call \(call.number) got \(token.text), although it was made in session \(held)"
-            case .signedOut where isChanging, .expired where isChanging: continue
-            case .signedOut, .expired:
-                return "call \(call.number) got \(token.text), although no session was current when it was made"
-            }
+            guard let owners = facts.owners(of: call, .ifSignedIn), !owners.contains(token.family) else { continue }
+            return "call \(call.number) got \(token.text), although it belonged to \(owners.sorted())"
         }
         return nil
     }
@@ -64,7 +57,7 @@ extension Invariant {
             if cookie == token.family { continue }
             return "request \(exchange.call) carried \(token.text) and the cookie of session \(cookie)"
         }
-        for ending in facts.endings where !facts.isDoubtful(ending.family) {
+        for ending in facts.endings {
             let late = facts.requests.first { position, exchange in
                 exchange.life == ending.life && exchange.cookie == ending.family
                     && facts.elapsed(from: ending.position, to: position) > .zero
@@ -137,8 +130,7 @@ extension Facts {
             return requirement == .required ? [family] : [family, 0]
         case .signedOut, .expired:
             // While a sign-in is being stored, its session is current but not yet reported.
-            if !changes(in: call.life, at: call.position).isEmpty { return nil }
-            return registersGuest ? nil : [0]
+            return registersGuest ? nil : startingSessions(in: call.life, at: call.position).union([0])
         }
     }
 

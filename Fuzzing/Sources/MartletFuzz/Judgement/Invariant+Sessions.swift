@@ -7,7 +7,7 @@ extension Invariant {
     static let endedSessionsStayInvisible = Invariant(
         rule: "After a sign-out or another sign-in, no call gets a token of the previous session."
     ) { facts in
-        for ending in facts.endings where !facts.isDoubtful(ending.family) {
+        for ending in facts.endings {
             for (life, token, asked, position) in facts.visible
             where life == ending.life && token.family == ending.family && position > ending.position {
                 // A call that was made before may still return the token that it got then, or send it at the same time.
@@ -23,7 +23,7 @@ extension Invariant {
         rule: "After its session has ended, a call sends nothing more, and gets nothing of what the server still sends."
     ) { facts in
         let endings = facts.endings.map { ($0.life, $0.family, $0.position) } + facts.reportedEndings
-        for (life, family, end) in endings where !facts.isDoubtful(family) {
+        for (life, family, end) in endings {
             let calls = facts.requests.filter { $0.exchange.life == life && $0.exchange.token?.family == family }
             // A request that has passed its last check may leave at the same time.
             if let late = calls.first(where: { facts.elapsed(from: end, to: $0.position) > .zero }) {
@@ -39,7 +39,7 @@ extension Invariant {
 
     static let endedSessionsAreNotStored = Invariant(rule: "No signed-out session is stored at the end.") { facts in
         guard case .settles(_, _, _, let stored?) = facts.history.entries.last?.what,
-            let family = facts.family(of: stored.id), !facts.isDoubtful(family)
+            let family = facts.family(of: stored.id)
         else { return nil }
         for ending in facts.endings
         where ending.family == family && facts.store.deaths[ending.life].map({ $0 > ending.position }) != true {
@@ -73,7 +73,7 @@ extension Invariant {
                 default: return false
                 }
             }
-            if isRevoked || misses >= 6 || facts.isDoubtful(family) { continue }
+            if isRevoked || misses >= 6 { continue }
             if facts.isEndedUnknowingly(family, in: life) { continue }
             return "process \(life.process) ended session \(family), but the server still accepts its tokens"
         }
@@ -84,7 +84,7 @@ extension Invariant {
         rule: "A process revokes no tokens of the session that it is signed in to."
     ) { facts in
         for (position, entry) in facts.history.entries.enumerated() {
-            guard case .revokes(let life, let family) = entry.what, !facts.isDoubtful(family),
+            guard case .revokes(let life, let family) = entry.what,
                 facts.wasSignedIn(life, to: family, before: position)
             else { continue }
             return
@@ -99,9 +99,7 @@ extension Invariant {
     ) { facts in
         for (position, life, family, reason) in facts.expiries
         where !facts.sends.contains(where: { send in
-            // The end of the session that another process has started since is the end of this one, too.
-            (send.token.family == family || send.life != life && facts.start(of: send.token.family) != nil)
-                && (send.refused?.position ?? .max) < position
+            send.token.family == family && (send.refused?.position ?? .max) < position
         }) {
             return "process \(life.process) ended session \(family) (\(reason)), but the server had rejected nothing"
         }
@@ -156,9 +154,6 @@ extension Invariant {
 }
 
 extension Facts {
-    /// Whether processes may differ in what they know about a session.
-    func isDoubtful(_ family: Int) -> Bool { script.processes.count > 1 && store.doubtful.contains(family) }
-
     /// Whether another process deleted or replaced the record of a session, and was killed then, or could not read what
     /// it replaced or deleted: a process that has read nothing deletes also what it cannot read. It alone
     /// knew that the tokens had to be revoked.

@@ -27,13 +27,13 @@ extension Invariant {
             guard let old = change.old else { continue }
             let what = "process \(change.life.process) replaced \(old.text) at \(facts.time(change.position).text)"
             guard let new = change.new else {
-                if facts.mayDelete(old, change) || facts.isOrderUnknown { continue }
+                if facts.mayDelete(old, change) { continue }
                 return "process \(change.life.process) deleted \(old.text) at \(facts.time(change.position).text)"
             }
             if new.family == old.family {
                 if new.number < old.number { return "\(what) by an older token" }
             } else if let start = facts.start(of: new.family) {
-                if facts.precedes(old.family, endOf: start) || facts.isOrderUnknown { continue }
+                if facts.precedes(old.family, endOf: start) { continue }
                 return "\(what) by that of an earlier sign-in"
             } else {
                 return "\(what) by that of the first session"
@@ -69,7 +69,7 @@ extension Invariant {
                 return facts.time(end) == facts.time(call.position)
                     && (isLate || facts.hasTrouble(other.life, from: other.position, to: end))
             }
-            if isFollowed || facts.isOrderUnknown { continue }
+            if isFollowed { continue }
             for entry in facts.history.entries {
                 guard case .settles(let life, let state, _, let stored) = entry.what else { continue }
                 if case .signedIn(let session) = state, facts.family(of: session.id) == family, stored != nil {
@@ -87,14 +87,11 @@ extension Invariant {
         for entry in facts.history.entries {
             guard case .settles(let life, let state, let reply, let stored) = entry.what else { continue }
             let token = stored.flatMap { TokenName(of: $0.bundle) }
-            if let token, facts.isDoubtful(token.family) { continue }
             switch (state, stored) {
             case (.signedIn(let session), let stored?):
                 guard session.id == stored.id, session.isSaved else { break }
                 if case .token(let handedOut) = reply, handedOut != token { break }
                 if case .token = reply { continue }
-            case (.signedIn(let session), nil):
-                if let family = facts.family(of: session.id), facts.isDoubtful(family) { continue }
             case (.signedOut, nil), (.expired, nil): continue
             default: break
             }
@@ -136,24 +133,5 @@ extension Facts {
             send.life == change.life && send.token.family == record.family && send.token.number >= record.number
                 && (send.refused?.position ?? .max) < change.position
         }
-    }
-}
-
-extension Facts {
-    /// Whether a sign-in was stored late or over an unreadable record, or a sign-out met trouble, and the wall clock was
-    /// set. Then the clock orders them, and it is wrong.
-    fileprivate var isOrderUnknown: Bool {
-        guard !wallClockChanges.isEmpty else { return false }
-        let isOverUnreadable = events.contains { _, _, event in
-            if case .replacedUnreadableRecord = event { true } else { false }
-        }
-        return isOverUnreadable
-            || calls.contains { call in
-                switch call.kind {
-                case .signIn, .login: isStoredLate(call)
-                case .signOut: hasTrouble(call.life, from: call.position, to: call.end)
-                case .token, .renewal, .request, .shared, .plain, .download, .account: false
-                }
-            }
     }
 }

@@ -43,9 +43,6 @@ struct StoreHistory {
     /// The position at which each token was first stored.
     private(set) var durable: [TokenName: Int] = [:]
     private(set) var deaths: [Life: Int] = [:]
-    /// Sessions whose record was written or deleted by an update that was reported as failed. Processes may then differ
-    /// in what they know about them.
-    private(set) var doubtful: Set<Int> = []
     private var losses: [(life: Life, position: Int)] = []
     private var locks: [Life: Lock] = [:]
     /// The processes whose last acquisition of the lock failed, until they send a token.
@@ -91,9 +88,7 @@ struct StoreHistory {
         case .failed(.lock, _, _):
             failures.insert(life)
             lose(life, position)
-        case .failed(_, let failure, let update):
-            let before = changes.last.flatMap { $0.position == position - 1 ? $0.old : nil }
-            if failure == .falseFailure { doubtful.formUnion([record?.family, before?.family].compactMap(\.self)) }
+        case .failed(_, _, let update):
             change(life) { operation in
                 operation.hasFailed = true
                 if case .write(let session) = update {

@@ -59,7 +59,8 @@ extension Habits.Kind {
     fileprivate var percentage: Int {
         switch self {
         case .keeping: 26
-        case .downloading, .signing: 30
+        case .signing: 30
+        case .downloading: 36
         case .guests, .plain, .accounts: 18
         }
     }

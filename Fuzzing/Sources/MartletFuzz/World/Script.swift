@@ -152,8 +152,9 @@ extension Script {
         mutating func add(_ habits: Habits, to processes: inout [[LifeScript]], _ disturbances: inout [Disturbance]) {
             for process in processes.indices {
                 for life in processes[process].indices {
-                    for kind in habits.kinds {
-                        let steps = (0..<(kind.isClose ? 4 : 2 + dice.number(below: 3))).map { _ in
+                    // Calls of one client must meet each other.
+                    for kind in habits.kinds.flatMap({ $0.isClose ? [$0, $0] : [$0] }) {
+                        let steps = (0..<(kind.isClose ? 3 : 2 + dice.number(below: 3))).map { _ in
                             let what = kind.step(&dice)
                             let pause =
                                 kind.isClose && dice.isTrue(inPercent: 70)

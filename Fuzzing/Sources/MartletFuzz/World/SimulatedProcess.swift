@@ -220,7 +220,8 @@ struct SimulatedProcess: Sendable {
     private func send(_ call: Int, _ plan: RequestPlan) async throws {
         let endpoint = FuzzEndpoint(call: call, plan: plan)
         switch plan.kind {
-        case .plain, .login, .guest, .inner, .refresher, .signed, .shared, .film: _ = try await client.data(for: endpoint)
+        case .plain, .login, .guest, .inner, .refresher, .signed, .shared, .film:
+            _ = try await client.data(for: endpoint)
         case .stream:
             for try await piece in try await client.stream(endpoint).value {
                 receive(String(decoding: piece, as: UTF8.self), call)

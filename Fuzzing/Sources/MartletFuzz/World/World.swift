@@ -192,9 +192,3 @@ extension StorageError {
     /// The error that is reported for an update although it was performed.
     static let falseFailure = StorageError(.unreachable, "broken down")
 }
-
-extension SimulatedDisk.Event {
-    var isFalseFailure: Bool {
-        if case .failed(.update, .falseFailure, _) = self { true } else { false }
-    }
-}
