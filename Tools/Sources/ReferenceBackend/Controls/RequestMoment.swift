@@ -6,6 +6,8 @@ public struct RequestMoment: Sendable, Hashable {
         case arrived
         /// The request has presented a used refresh token, and its session was revoked.
         case reuseDetected
+        /// The request has presented a used refresh token within the grace period, and gets the same pair again.
+        case grantRepeated
         /// The request was handled and its effects are kept. Nothing of the response has been sent.
         case handled(status: Int)
         /// The response has been sent.

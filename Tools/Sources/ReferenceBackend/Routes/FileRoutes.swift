@@ -36,7 +36,7 @@ extension BackendCore {
     }
 
     /// Parses `bytes=500-`, the only supported form of a range.
-    private static func firstByte(_ range: String) -> Int? {
+    static func firstByte(_ range: String) -> Int? {
         guard range.hasPrefix("bytes="), range.hasSuffix("-") else { return nil }
         return Int(range.dropFirst(6).dropLast())
     }

@@ -36,6 +36,7 @@ struct BackendCore: Sendable {
         addProfileRoutes(to: &table)
         addArticleRoutes(to: &table)
         addFileRoutes(to: &table)
+        addSessionContentRoutes(to: &table)
         addUploadRoutes(to: &table)
         if configuration.hostileControls {
             addControlRoutes(to: &table)

@@ -127,7 +127,9 @@ struct RequestPipeline: Sendable {
 
     private func handle(_ resolved: ResolvedRequest) async throws -> Reply {
         do {
-            return try await Sessions.$onReuse.withValue({ notify(.reuseDetected, resolved) }) {
+            return try await Sessions.$onUsedToken.withValue({
+                notify($0 == .repeated ? .grantRepeated : .reuseDetected, resolved)
+            }) {
                 try await resolved.run()
             }
         } catch let error as APIError {

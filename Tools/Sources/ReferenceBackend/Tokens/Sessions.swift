@@ -9,8 +9,16 @@ struct Sessions: Sendable {
     let accessTokens: AccessTokens
     let logger: Logger
 
-    /// Called when a used refresh token has ended its session, in the task of the request that presented it.
-    @TaskLocal static var onReuse: (@Sendable () -> Void)?
+    /// What a used refresh token has led to.
+    enum UsedToken: Sendable {
+        /// The same pair was returned again, within the grace period.
+        case repeated
+        /// The session has ended.
+        case ended
+    }
+
+    /// Called for a used refresh token, in the task of the request that presented it.
+    @TaskLocal static var onUsedToken: (@Sendable (UsedToken) -> Void)?
 
     /// Creates a session for a user.
     func open(for user: UserRecord) async throws -> SessionGrant {
@@ -61,12 +69,13 @@ struct Sessions: Sendable {
         if grace > .zero, let spentAt = record.spentAt, let sealed = record.successor, now - spentAt <= grace {
             let pair = try TokenPair(opening: sealed, with: presented)
             state.count { $0.refreshesRepeated += 1 }
+            Self.onUsedToken?(.repeated)
             return grant(user, accessToken: pair.accessToken, refreshToken: pair.refreshToken, until: record.expiresAt)
         }
         state.count { $0.reuseDetected += 1 }
         logger.notice("A used refresh token was sent again; its session is revoked.")
         try await revoke(.family(record.familyID), refusingAccess: true)
-        Self.onReuse?()
+        Self.onUsedToken?(.ended)
         throw APIError.refreshRefused
     }
 
