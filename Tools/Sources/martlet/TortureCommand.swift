@@ -18,9 +18,14 @@ struct TortureCommand: AsyncParsableCommand {
             many refreshes were sent, in which state the processes are after a sign-out or a loss, and whether each \
             used refresh token that the server received matches a recorded kill or stop.
 
+            The processes use a cookie jar, a cache, joined calls and downloads that resume, over both transports. No \
+            call may get content or send a cookie of a former session. The wall clock of one process is wrong, and \
+            another one cannot watch files, as if the limits of inotify were reached.
+
             Exits with 0 only if no rule was violated. The same seed plans the same rounds and faults, but the system \
             schedules the processes, so a failure may need several runs to reproduce. A process that is slow because \
-            the machine is busy looks like a stopped one: then use a longer lease.
+            the machine is busy looks like a stopped one. So each process measures how late its timers are, and what \
+            a lateness of half a lease in the same round explains is inconclusive and no violation.
             """)
 
     @Option(help: "How many rounds to run in each mode.")
@@ -44,8 +49,17 @@ struct TortureCommand: AsyncParsableCommand {
     @Option(help: "The lease of the lock in milliseconds, for the modes that stop processes.")
     var lease = 1000
 
+    @Option(help: "What is wrong with one process: \(HardshipChoice.allNames).")
+    var hardship = HardshipChoice.all
+
+    @Option(help: "The transport of the processes: \(TransportChoice.allNames). With all, they use them in turn.")
+    var transport = TransportChoice.all
+
     @Flag(help: "Run without the lock, to show that the test can fail.")
     var withoutLock = false
+
+    @Option(help: ArgumentHelp("The fault to plant into each process.", visibility: .hidden))
+    var fault: PlantedFault?
 
     @Flag(name: .customLong("no-color"), help: "Print without colors, as if NO_COLOR were set.")
     var noColor = false
@@ -64,13 +78,19 @@ struct TortureCommand: AsyncParsableCommand {
         let seed = seed ?? UInt64(UInt32.random(in: 1 ... .max))
         var settings = TortureSettings(
             rounds: rounds, seed: seed, processes: processes, lease: .milliseconds(lease))
-        settings.hidesLock = withoutLock
+        settings.fault = withoutLock ? .noLock : fault
+        settings.hardships = hardship.hardships
+        settings.transports = transport.transports
         settings.stores = store.stores
         settings.limit = seconds.map { .seconds($0) }
         let console = Console(allowsColor: !noColor)
         if store == .all, !Keyring.isInstalled {
             settings.stores.removeAll { $0 == .secretService }
             console.line(console.paint("Without the Secret Service, which needs \(Keyring.packages).", .note))
+        }
+        if settings.hardships.contains(.watch), !InotifyLimit.canBeReached {
+            settings.hardships.removeAll { $0 == .watch }
+            console.line(console.paint("Without a process that cannot watch files, which needs seccomp.", .note))
         }
         let torture = Torture(settings: settings, modes: mode.modes, console: console)
         let passed = try await runUntilInterrupted { await torture.run() }
@@ -105,3 +125,33 @@ enum StoreChoice: String, CaseIterable, ExpressibleByArgument {
         TortureStore(rawValue: rawValue).map { [$0] } ?? TortureStore.allCases
     }
 }
+
+/// The value of `--hardship`: one hardship, all of them, or none.
+enum HardshipChoice: String, CaseIterable, ExpressibleByArgument {
+    case clock
+    case watch
+    case all
+    case none
+
+    static var allNames: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+    var hardships: [ConditionPlan.Hardship] {
+        if self == .none { return [] }
+        return ConditionPlan.Hardship(rawValue: rawValue).map { [$0] } ?? ConditionPlan.Hardship.allCases
+    }
+}
+
+/// The value of `--transport`: one transport, or all of them.
+enum TransportChoice: String, CaseIterable, ExpressibleByArgument {
+    case asyncHTTPClient = "async-http-client"
+    case urlSession = "url-session"
+    case all
+
+    static var allNames: String { allCases.map(\.rawValue).joined(separator: ", ") }
+
+    var transports: [WorkerTransport] {
+        WorkerTransport(rawValue: rawValue).map { [$0] } ?? WorkerTransport.allCases
+    }
+}
+
+extension PlantedFault: ExpressibleByArgument {}

@@ -33,13 +33,46 @@ import Testing
     func fails(store: TortureStore) async throws {
         let run = try await CommandRun(
             "torture", "--without-lock", "--rounds", "12", "--mode", "calm", "--store", store.rawValue, "--seed", "7",
-            "--processes", "4")
+            "--processes", "4", "--hardship", "none")
         #expect(run.status == 1, "\(run.output)")
         #expect(run.figure("reuse detections").map { $0 > 0 } == true)
         #expect(run.figure("  unexplained") == run.figure("reuse detections"))
         #expect(
             run.output.contains(
                 "martlet torture --mode calm --store \(store.rawValue) --rounds 12 --processes 4 --seed 7"))
+        #expect(run.leftovers == [])
+    }
+
+    @Test("The processes use their caches, cookies, joined calls and kept parts of downloads") func features()
+        async throws
+    {
+        let run = try await CommandRun(
+            "torture", "--rounds", "12", "--mode", "calm", "--store", "file", "--seed", "7", "--processes", "4")
+        #expect(run.status == 0, "\(run.output)")
+        for row in ["  from a cache", "  joined", "  with a cookie", "downloads broken off", "  resumed"] {
+            #expect(run.figure(row).map { $0 > 0 } == true, "\(row): \(run.output)")
+        }
+    }
+
+    @Test(
+        "A planted fault is found by its rule",
+        arguments: zip(
+            [PlantedFault.sharedCache, .sharedCookies, .sharedParts, .silentStore, .trustedClock],
+            [
+                ("content of a former session", "40", HardshipChoice.none),
+                ("content of a former session", "40", .none),
+                ("content of a former session", "40", .none), ("other violations", "2", .watch),
+                ("unexpected sign-outs", "2", .clock),
+            ]))
+    func plantedFault(fault: PlantedFault, setting: (row: String, rounds: String, hardship: HardshipChoice))
+        async throws
+    {
+        let row = setting.row
+        let run = try await CommandRun(
+            "torture", "--fault", fault.rawValue, "--rounds", setting.rounds, "--mode", "calm", "--store", "file",
+            "--seed", "7", "--processes", "4", "--hardship", setting.hardship.rawValue)
+        #expect(run.status == 1, "\(run.output)")
+        #expect(run.figure(row).map { $0 > 0 } == true, "\(run.output)")
         #expect(run.leftovers == [])
     }
 
@@ -66,7 +99,8 @@ import Testing
             (["--processes", "9"], "--processes must be from 2 to 8."),
             (["--lease", "5"], "--lease must be from 200 to 10000."),
             (["--mode", "wild"], "calm"), (["--store", "cloud"], "secret-service"),
-            (["--seconds", "0"], "--seconds must be 1 or more."),
+            (["--seconds", "0"], "--seconds must be 1 or more."), (["--hardship", "rain"], "watch"),
+            (["--transport", "pigeon"], "url-session"),
             (["--seed", "-1"], "--seed"),
         ])
     func options(arguments: [String], message: String) {

@@ -18,6 +18,12 @@ struct SharedRecordTest {
     var session = ""
     /// The faults of the round before.
     var earlierFaults: [RefreshHistory.Fault] = []
+    let conditions: ConditionPlan
+    let meter = LatenessMeter()
+    /// The names that the server has for the session under test and for those that have ended.
+    var names = (current: Set<String>(), former: Set<String>())
+    /// The rotation of the session under test that each worker had when it last reported.
+    var rotations: [WorkerName: Int] = [:]
     var violations = 0
 
     private static let credentials = (email: "ada@example.com", password: "a swift never lands")
@@ -39,7 +45,11 @@ struct SharedRecordTest {
                 mode: mode, store: store, settings: settings, progress: progress, backend: backend, folder: folder.path,
                 injector: injector)
             let watching = test.watch.start()
-            defer { watching.cancel() }
+            let measuring = Task { [meter = test.meter] in await meter.run() }
+            defer {
+                watching.cancel()
+                measuring.cancel()
+            }
             do {
                 try await test.run(rounds)
             } catch {
@@ -62,12 +72,14 @@ struct SharedRecordTest {
         self.folder = folder
         self.injector = injector
         watch = RecordWatch(store, in: folder) { injector.recordChanged($0) }
+        let conditions = settings.conditions(in: mode, over: store)
+        self.conditions = conditions
         pool = WorkerPool(timeout: settings.timeout, onStart: { injector.started($0) }) {
             [url = backend.baseURL] name in
             WorkerConfiguration(
                 name: name, baseURL: url, store: store, folder: folder, lease: mode.lease(settings.lease),
-                grace: mode.grace,
-                timeout: settings.timeout, hidesLock: settings.hidesLock)
+                grace: mode.grace, timeout: settings.timeout, conditions: conditions.conditions(of: name),
+                fault: settings.fault)
         }
     }
 
@@ -93,8 +105,7 @@ struct SharedRecordTest {
         for round in rounds {
             try Task.checkCancellation()
             if progress.hasSeenEnough { return }
-            var random = SeededGenerator(
-                seed: settings.seed, TortureMode.allCases.firstIndex(of: mode) ?? 0, round)
+            var random = SeededGenerator(seed: settings.seed, mode.number, round)
             for name in pool.dead where !injector.hasKilled(name) {
                 violation(\.otherViolations, "worker \(name) died without being killed", in: round)
             }
@@ -109,9 +120,9 @@ struct SharedRecordTest {
     }
 
     private mutating func signIn(_ round: Int, using random: inout SeededGenerator) async throws {
-        while let worker = pool.workers.randomElement(using: &random) {
+        while let worker = signInWorker(round, using: &random) {
             judgeLateReuses(round)
-            injector.sessionBegan()
+            injector.sessionBegan(by: worker.name)
             let outcomes = await pool.ask([worker]) { _ in
                 .signIn(email: Self.credentials.email, password: Self.credentials.password)
             }
@@ -131,6 +142,14 @@ struct SharedRecordTest {
         }
     }
 
+    /// A worker that cannot watch the record signs in most of the time, because it would wait for seconds until it
+    /// notices that another one has signed in.
+    private func signInWorker(_ round: Int, using random: inout SeededGenerator) -> WorkerProcess? {
+        let worker = pool.workers.randomElement(using: &random)
+        if round.isMultiple(of: 4) { return worker }
+        return pool.workers.first { $0.isAlive && conditions.conditions(of: $0.name).watchLimit != nil } ?? worker
+    }
+
     private mutating func run(_ round: Int, using random: inout SeededGenerator) async throws {
         let size = Int.random(in: 2...settings.processes, using: &random)
         let workers = Array(pool.workers.shuffled(using: &random).prefix(size))
@@ -142,6 +161,7 @@ struct SharedRecordTest {
                 pause: .microseconds(Int.random(in: 0...5000, using: &random)), alongside: index == 0 ? action : nil)
         }
         try await backend.controls.expireAccessTokens()
+        _ = meter.take()
         injector.startRound(plans, exempting: action == .signOut ? [workers[0].name] : [])
         let outcomes = await pool.ask(workers) { worker in
             instructions[workers.firstIndex { $0 === worker } ?? 0]
@@ -159,6 +179,13 @@ struct SharedRecordTest {
         try await store.reset(in: folder)
         _ = await watch.readNow()
         _ = watch.takeFindings()
+        endSession()
+    }
+
+    mutating func endSession() {
+        names.former.formUnion(names.current)
+        names.current = []
+        rotations = [:]
         session = ""
     }
 

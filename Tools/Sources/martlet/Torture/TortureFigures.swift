@@ -32,8 +32,22 @@ struct TortureFigures: Sendable {
     /// Rounds with more refreshes than the round and its faults needed.
     var excessRefreshes = 0
     var deadlocks = 0
+    /// Responses, files and cookies of a former session, and calls that got content after the end of their session.
+    var foreignContents = 0
+    /// Workers that noticed the end of a session too late.
+    var lateNotices = 0
     /// Violations of any other kind.
     var otherViolations = 0
+    /// What would be a violation if the machine had not been late.
+    var inconclusive = 0
+    /// How late the processes got to run, at most.
+    var latest = Duration.zero
+    /// Calls that the cache responded to, that shared a response, or that carried a cookie.
+    var cachedCalls = 0
+    var joinedCalls = 0
+    var callsWithCookie = 0
+    var brokenDownloads = 0
+    var resumedDownloads = 0
     /// How often calls and stores failed, by reason.
     var reasons: [String: Int] = [:]
     var violations: [String] = []
@@ -44,7 +58,9 @@ struct TortureFigures: Sendable {
             ("rounds", \.rounds), ("  over encrypted files", { $0.roundsOver[.encrypted] ?? 0 }),
             ("  over the Secret Service", { $0.roundsOver[.secretService] ?? 0 }), ("processes started", \.processes),
             ("calls", \.calls),
-            ("  of which failed", \.failedCalls), ("refreshes sent", \.refreshes),
+            ("  of which failed", \.failedCalls), ("  from a cache", \.cachedCalls), ("  joined", \.joinedCalls),
+            ("  with a cookie", \.callsWithCookie), ("downloads broken off", \.brokenDownloads),
+            ("  resumed", \.resumedDownloads), ("refreshes sent", \.refreshes),
             ("  replayed within the grace", \.replays),
             ("adoptions", \.adoptions), ("requested sign-outs", \.signOuts), ("kills", \.kills), ("stops", \.stops),
             ("  during a refresh", \.faultsDuringRefresh), ("reads of the record", \.reads),
@@ -54,7 +70,9 @@ struct TortureFigures: Sendable {
             ("rotationLost, explained", \.rotationsLost), ("  by a fault before sending", \.lateSends),
             ("unexplained failed calls", \.unexplainedFailures),
             ("rounds with excess refreshes", \.excessRefreshes), ("deadlocks", \.deadlocks),
-            ("other violations", \.otherViolations),
+            ("content of a former session", \.foreignContents), ("ends noticed too late", \.lateNotices),
+            ("other violations", \.otherViolations), ("inconclusive: machine late", \.inconclusive),
+            ("largest lateness in ms", { Int($0.latest.inMilliseconds) }),
         ]
         let width = 12
         let names = rows.map(\.0.count).max() ?? 0

@@ -20,6 +20,8 @@ enum TortureMode: String, CaseIterable, Sendable {
 
     var injectsFaults: Bool { self != .calm }
 
+    var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
     /// Whether a session may be lost if a fault explains it.
     var mayLoseSessions: Bool { self == .harsh }
 }
@@ -33,10 +35,21 @@ struct TortureSettings: Sendable {
     var lease: Duration
     /// How long a worker may take to report before it counts as hung.
     var timeout = Duration.seconds(60)
-    var hidesLock = false
+    /// What is wrong with one of the processes.
+    var hardships = ConditionPlan.Hardship.allCases
+    /// The transports, which the workers use in turn.
+    var transports = WorkerTransport.allCases
+    /// A fault that must make the test fail.
+    var fault: PlantedFault?
     /// The stores that share the rounds. Each has a record of its own, and they are tested in parallel: while one test
     /// waits for a stopped process, another one continues.
     var stores = TortureStore.allCases
     /// After this time the modes end, each after its share; `nil` for no limit.
     var limit: Duration?
+
+    /// The conditions of the workers that use a store in a mode.
+    func conditions(in mode: TortureMode, over store: TortureStore) -> ConditionPlan {
+        let shift = mode.number + (TortureStore.allCases.firstIndex(of: store) ?? 0)
+        return ConditionPlan(hardships: hardships, transports: transports, shift: shift)
+    }
 }

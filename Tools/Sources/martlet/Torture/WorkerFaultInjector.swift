@@ -76,8 +76,8 @@ final class WorkerFaultInjector: Sendable {
         state.withLockedValue { $0.workers[worker.name.slot] = worker }
     }
 
-    func sessionBegan() {
-        state.withLockedValue { $0.history.sessionBegan() }
+    func sessionBegan(by worker: WorkerName) {
+        state.withLockedValue { $0.history.sessionBegan(by: worker) }
     }
 
     /// Returns the history with the round that ends now, and begins the next round.
@@ -154,6 +154,8 @@ final class WorkerFaultInjector: Sendable {
                 let ordinal = state.ordinals.count
                 state.ordinals[moment.id] = ordinal
                 inject(worker, &state) { $0 == .arrival(refresh: ordinal) }
+            case .grantRepeated:
+                state.history.grantRepeated(id: moment.id)
             case .reuseDetected:
                 state.history.reuseDetected(id: moment.id)
             case .handled(let status):

@@ -52,21 +52,26 @@ struct RefreshHistory: Sendable {
     private var refusal: Refusal?
     /// The refusals of used tokens.
     private var reuses: [Refusal] = []
+    /// The ids of refreshes that got tokens which the server had granted before.
+    private var repeats: Set<String> = []
     /// How many refreshes, faults and reuses of this session belong to earlier rounds.
     private var earlier = (refreshes: 0, faults: 0, reuses: 0)
-    /// Whether there were grants at the beginning of the round whose tokens were not on the disk.
-    private(set) var roundBeganUnwritten = false
+    /// The worker that has signed in.
+    private(set) var signIn: WorkerName?
+    /// The rotation on the disk when the round began.
+    private(set) var rotationBefore = 0
     /// The highest rotation that was seen on the disk.
     private(set) var storedRotation = 0
 
-    mutating func sessionBegan() {
+    mutating func sessionBegan(by worker: WorkerName) {
         self = RefreshHistory()
+        signIn = worker
     }
 
     /// The next round begins.
     mutating func roundBegan() {
         earlier = (refreshes.count, faults.count, reuses.count)
-        roundBeganUnwritten = refreshes.contains { $0.storedRotation == storedRotation && $0.status != 401 }
+        rotationBefore = storedRotation
     }
 
     /// The refreshes and faults of this round.
@@ -80,6 +85,20 @@ struct RefreshHistory: Sendable {
     /// The server recognized the token of a refresh as a used one.
     mutating func reuseDetected(id: String) {
         reuses.append(Refusal(id: id, unwritten: unwrittenGrants))
+    }
+
+    /// The server has returned the same tokens again for a used token.
+    mutating func grantRepeated(id: String) {
+        repeats.insert(id)
+    }
+
+    /// Whether a refresh of this round got tokens that were granted in an earlier round. The access token of this grant
+    /// expired when the round began.
+    var wasGrantedStaleTokens: Bool {
+        let former = refreshes.prefix(earlier.refreshes).filter { $0.status != 401 }
+        return refreshesOfRound.contains { refresh in
+            repeats.contains(refresh.id) && former.contains { $0.storedRotation == refresh.storedRotation }
+        }
     }
 
     /// Whether the server has revoked the session because of a used token.
@@ -119,14 +138,6 @@ struct RefreshHistory: Sendable {
     /// The granted refreshes whose tokens are not on the disk. Without a grace period, each grant is one rotation.
     private var unwrittenGrants: [Refresh] {
         Array(refreshes.filter { $0.status == 200 }.dropFirst(storedRotation))
-    }
-
-    /// How long the tokens had been granted but not stored when another worker sent the old token.
-    var delay: Duration? {
-        guard let refusal, let unwritten = refusal.unwritten.first, let refused = refresh(refusal.id) else {
-            return nil
-        }
-        return refused.arrivedAt - unwritten.arrivedAt
     }
 
     /// The fault that explains the lost session, or `nil` if none does.

@@ -9,23 +9,37 @@ struct RoundEvidence: Sendable {
     var stored: String?
     /// The reports of the workers that made calls.
     var tallies: [(worker: WorkerName, tally: CallTally)] = []
-    /// If the session has ended, the state of each living worker after it noticed the end.
-    var finalStates: [(worker: WorkerName, state: WorkerState)] = []
+    /// If the session has ended, the report of each living worker after it noticed the end.
+    var ends: [(worker: WorkerName, report: EndReport)] = []
     /// The session's history, with this round.
     var history: RefreshHistory
     /// The faults of the round before.
     var earlierFaults: [RefreshHistory.Fault] = []
     /// The lease of the lock.
     var lease = Duration.seconds(1)
+    var conditions = ConditionPlan()
+    /// The names that the server has for the session under test, as far as earlier rounds have shown, and for the sessions
+    /// that ended before it.
+    var currentNames: Set<String> = []
+    var formerNames: Set<String> = []
+    /// The rotation that each worker had when it last reported; 0 if it had none of the session under test.
+    var earlierRotations: [WorkerName: Int] = [:]
+    /// How late the process with the server got to run, at most.
+    var parentLateness = Duration.zero
 
     /// A rule that the round breaks.
     struct Violation {
         let count: WritableKeyPath<TortureFigures, Int>
         let text: String
+        /// The lateness of the machine that explains it; `nil` if none does.
+        let explainedBy: Duration?
 
-        fileprivate init(_ count: WritableKeyPath<TortureFigures, Int>, _ text: String) {
+        fileprivate init(
+            _ count: WritableKeyPath<TortureFigures, Int>, _ text: String, explainedBy lateness: Duration? = nil
+        ) {
             self.count = count
             self.text = text
+            explainedBy = lateness
         }
     }
 
@@ -47,14 +61,36 @@ struct RoundEvidence: Sendable {
         return .explained(explanation)
     }
 
-    private var states: Set<WorkerState> { Set(finalStates.map(\.state)) }
+    private var states: Set<WorkerState> { Set(ends.map(\.report.state)) }
     private var short: String { "\(session.prefix(8))" }
     private var faults: [RefreshHistory.Fault] { earlierFaults + history.faultsOfRound }
 
-    func violations() -> [Violation] {
-        wrongRecord() + endsOfLivingSession() + unexplainedLoss() + wrongStatesAfterSignOut() + unexplainedFailures()
-            + excessRefreshes() + unexplainedReuses()
+    /// How late the machine was in this round, at most. A worker that was stopped says nothing about the machine.
+    var lateness: Duration {
+        let suspects = Set(faults.map(\.worker))
+        let late = tallies.map { ($0.worker, $0.tally.lateness) } + ends.map { ($0.worker, $0.report.lateness) }
+        return late.filter { !suspects.contains($0.0) }.map(\.1).reduce(parentLateness, max)
     }
+
+    func violations() -> [Violation] {
+        broken().filter { violation in violation.explainedBy.map { lateness < $0 } ?? true }
+    }
+
+    /// The rules that the round breaks because the machine was too busy for the test.
+    func inconclusive() -> [String] {
+        broken().filter { violation in violation.explainedBy.map { lateness >= $0 } ?? false }
+            .map { "inconclusive because the machine was \(lateness.readable) late: \($0.text)" }
+    }
+
+    private func broken() -> [Violation] {
+        wrongRecord() + endsOfLivingSession() + unexplainedLoss() + wrongStatesAfterSignOut() + unexplainedFailures()
+            + excessRefreshes() + unexplainedReuses() + foreignContent() + lateNotices() + silentWatchFailures()
+    }
+
+    /// A lateness after which another process may take the lock away.
+    private var lateForLock: Duration { lease / 2 }
+    /// A lateness after which the server may refuse a token that is sent again.
+    private var lateForServer: Duration { max(lease, mode.grace) / 2 }
 
     private func wrongRecord() -> [Violation] {
         if let stored, stored != session {
@@ -80,19 +116,20 @@ struct RoundEvidence: Sendable {
     private func unexplainedLoss() -> [Violation] {
         guard loss == .unexplained else { return [] }
         let list = states.map(\.description).sorted().joined(separator: ", ")
-        var why = history.explanation()?.summary ?? "no fault explains it"
-        if history.explanation() == nil, let delay = history.delay, delay > lease / 2 {
-            why += ", but a worker did not store its tokens within \(delay.readable): if the machine is busy,"
-            why += " use a longer --lease"
-        }
-        return [Violation(\.unexpectedSignOuts, "session \(short) ended: \(list); \(why); \(history.summary)")]
+        let why = history.explanation()?.summary ?? "no fault explains it"
+        return [
+            Violation(
+                \.unexpectedSignOuts, "session \(short) ended: \(list); \(why); \(history.summary)",
+                explainedBy: lateForServer)
+        ]
     }
 
     /// After a sign-out every worker is signed out, unless a fault had ended the session before.
     private func wrongStatesAfterSignOut() -> [Violation] {
         guard isSignOut, hasEnded else { return [] }
         let loss = mode.mayLoseSessions ? history.explanation() : nil
-        return finalStates.compactMap { worker, state in
+        return ends.compactMap { worker, report in
+            let state = report.state
             if state == .signedOut || loss.map(state.mayFollow) == true { return nil }
             return Violation(
                 \.unexpectedSignOuts, "\(worker) is not signed out after a sign-out, but \(state); \(history.summary)")
@@ -103,11 +140,14 @@ struct RoundEvidence: Sendable {
         tallies.compactMap { worker, tally in
             let wrong = tally.failures.filter { !mayFail(with: $0.key, worker) }
             if wrong.isEmpty { return nil }
-            let advice =
-                wrong.keys.contains(CallFailure.refreshTimedOut) ? "; if the machine is busy, use a longer --lease" : ""
+            // After a failed refresh calls are sent with the old token.
+            let isLate =
+                wrong[CallFailure.refreshTimedOut] != nil
+                && wrong.keys.allSatisfy { [CallFailure.refreshTimedOut, CallFailure.rejected].contains($0) }
             return Violation(
                 \.unexplainedFailures,
-                "calls of \(worker) failed: \(wrong), \(tally.storeFailures)\(advice); \(history.summary)")
+                "calls of \(worker) failed: \(wrong), \(tally.storeFailures); \(history.summary)",
+                explainedBy: isLate ? lateForLock : nil)
         }
     }
 
@@ -125,26 +165,56 @@ struct RoundEvidence: Sendable {
             // After a failed refresh calls are sent with the old token. After a loss, adopted tokens are refused too,
             // and so are those of a replay if they were granted before the access tokens of this round expired.
             return wasStopped || (mode.mayLoseSessions && history.wasReused)
-                || (mode.grace > .zero && history.roundBeganUnwritten)
+                || (mode.grace > .zero && history.wasGrantedStaleTokens) || mayLagBehind(worker)
         default:
             return false
         }
     }
 
+    /// Whether a worker that cannot watch the record may have begun the round with tokens of an earlier rotation. If these
+    /// are rejected, it adopts the newest tokens, which expired when the round began.
+    private func mayLagBehind(_ worker: WorkerName) -> Bool {
+        conditions.conditions(of: worker).watchLimit != nil
+            && earlierRotations[worker].map { $0 < history.rotationBefore } ?? true
+    }
+
     /// A round needs one refresh, and a forced refresh and each fault may cause another one. If a process is stopped during
-    /// its refresh and another one takes over, both the old token and the one that is stored late are tried.
+    /// its refresh and another one takes over, both the old token and the one that is stored late are tried. Those of wrong
+    /// clocks do not count.
     private func excessRefreshes() -> [Violation] {
         let storedLate = history.wasReused ? faults.count { $0.kind == .stop && $0.isDuringRefresh } : 0
         let needed = 1 + (action == .refresh ? 1 : 0) + faults.count + storedLate
         // A refusal before the session's first grant is a late one of the previous session's token.
         let late = history.refreshes.prefix { $0.status == 401 }.count
         let isLate = late < history.refreshes.count && history.refreshesOfRound.startIndex == 0
-        let count = history.refreshesOfRound.count - (isLate ? late : 0)
+        let count = history.refreshesOfRound.count - (isLate ? late : 0) - refreshesOfWrongClocks
         if count <= needed { return [] }
         return [
-            Violation(\.excessRefreshes, "\(count) refreshes, and at most \(needed) were needed; \(history.summary)")
+            Violation(
+                \.excessRefreshes, "\(count) refreshes, and at most \(needed) were needed; \(history.summary)",
+                explainedBy: lateForLock)
         ]
     }
+
+    /// The refreshes of this round by which a process replaced tokens that were new, because another process had stored
+    /// them with an expiry that has passed by its own clock. Each grant may cause one for each worker whose clock is ahead.
+    private var refreshesOfWrongClocks: Int {
+        func clock(_ worker: WorkerName) -> Duration { conditions.conditions(of: worker).clockOffset }
+        var unmatched = history.signIn.map { [$0] } ?? []
+        var count = 0
+        for (index, refresh) in history.refreshes.enumerated() {
+            let earlier = unmatched.firstIndex { clock(refresh.worker) - clock($0) > Self.tokenLifetime }
+            if let earlier {
+                unmatched.remove(at: earlier)
+                if index >= history.refreshesOfRound.startIndex { count += 1 }
+            }
+            if refresh.status != 401 { unmatched.append(refresh.worker) }
+        }
+        return count
+    }
+
+    /// The lifetime of an access token of the server.
+    private static let tokenLifetime = Duration.seconds(15 * 60)
 
     /// A used token may reach the server only in a mode that may lose sessions, and only by a fault of its own.
     func unexplainedReuses() -> [Violation] {
@@ -152,7 +222,50 @@ struct RoundEvidence: Sendable {
             if mode.mayLoseSessions, explanation != nil { return nil }
             let sender = refresh.map { "\($0.worker) at \($0.arrivedAt.readable)" } ?? "an unknown worker"
             return Violation(
-                \.unexplainedReuses, "the server received a used refresh token from \(sender); \(history.summary)")
+                \.unexplainedReuses, "the server received a used refresh token from \(sender); \(history.summary)",
+                explainedBy: lateForServer)
+        }
+    }
+
+    /// The sessions that responses and files of this round name.
+    var namesOfRound: Set<String> { Set(contents.flatMap { $0.content.sessions.keys }) }
+
+    private var contents: [(worker: WorkerName, content: ContentTally)] {
+        tallies.map { ($0.worker, $0.tally.content) } + ends.map { ($0.worker, $0.report.content) }
+    }
+
+    /// All content and all cookies belong to the session under test, and no call gets content after the session's end.
+    private func foreignContent() -> [Violation] {
+        let names = namesOfRound.union(currentNames)
+        let isMixed = names.count > 1 || !names.isDisjoint(with: formerNames)
+        return contents.compactMap { worker, content in
+            let isForeign = isMixed && content.sessions.keys.contains { !currentNames.contains($0) }
+            var faults: [String] = []
+            if isForeign { faults.append("content of \(content.sessions.keys.sorted()), not \(currentNames.sorted())") }
+            if content.foreignCookies > 0 { faults.append("\(content.foreignCookies) calls with a foreign cookie") }
+            if content.handedAfterEnd > 0 { faults.append("content for \(content.handedAfterEnd) calls after the end") }
+            if faults.isEmpty { return nil }
+            return Violation(\.foreignContents, "\(worker) got \(faults.joined(separator: ", "))")
+        }
+    }
+
+    /// A worker notices the end of a session at once. One that cannot watch the record looks at it every five seconds.
+    private func lateNotices() -> [Violation] {
+        ends.compactMap { worker, report in
+            let isBlind = conditions.conditions(of: worker).watchLimit != nil
+            let limit: Duration = isBlind ? .seconds(9) : .seconds(4)
+            guard report.wait > limit else { return nil }
+            return Violation(
+                \.lateNotices, "\(worker) noticed the end of \(short) only after \(report.wait.readable)",
+                explainedBy: limit / 2)
+        }
+    }
+
+    /// A worker that cannot watch the record says so.
+    private func silentWatchFailures() -> [Violation] {
+        tallies.compactMap { worker, tally in
+            guard conditions.conditions(of: worker).watchLimit != nil, tally.watchFailures == 0 else { return nil }
+            return Violation(\.otherViolations, "\(worker) cannot watch the record, and no event said so")
         }
     }
 }

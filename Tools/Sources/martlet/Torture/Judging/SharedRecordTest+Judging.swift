@@ -11,26 +11,40 @@ extension SharedRecordTest {
         report(hung: outcomes.hung, in: round)
         var evidence = RoundEvidence(
             mode: mode, session: session, action: action, stored: stored, history: injector.history,
-            earlierFaults: earlierFaults, lease: settings.lease)
+            earlierFaults: earlierFaults, lease: mode.lease(settings.lease))
+        evidence.conditions = conditions
+        evidence.formerNames = names.former
+        evidence.currentNames = names.current
+        evidence.earlierRotations = rotations
         for (name, outcome) in outcomes {
             guard case .report(.called(let tally)) = outcome else { continue }
+            rotations[name] = tally.session == session ? tally.rotation : 0
             if tally.session == session { injector.stored(rotation: tally.rotation) }
             evidence.tallies.append((name, tally))
         }
         judgeRecord(round)
-        if evidence.hasEnded {
-            let ends = await pool.ask(pool.workers.filter(\.isAlive)) { _ in .awaitEnd(session: session) }
-            report(hung: ends.hung, in: round)
-            for (name, outcome) in ends {
-                guard case .report(.ended(let state)) = outcome else { continue }
-                evidence.finalStates.append((name, state))
-            }
-        }
+        if evidence.hasEnded { evidence.ends = await awaitEnd(round) }
+        evidence.parentLateness = meter.take()
         evidence.history = injector.endRound()
         earlierFaults = Array(evidence.history.faultsOfRound)
         for broken in evidence.violations() { violation(broken.count, broken.text, in: round) }
+        for text in evidence.inconclusive() { progress.inconclusive(text, in: round, over: store) }
         progress.add { $0.add(evidence) }
-        if evidence.hasEnded { session = "" }
+        names.current.formUnion(evidence.namesOfRound)
+        if evidence.hasEnded { endSession() }
+    }
+
+    /// Waits until all workers have noticed that the session has ended. A worker that cannot watch the record makes a call
+    /// most of the time, because it would notice the end seconds later.
+    private mutating func awaitEnd(_ round: Int) async -> [(worker: WorkerName, report: EndReport)] {
+        let ends = await pool.ask(pool.workers.filter(\.isAlive)) { worker in
+            let isBlind = conditions.conditions(of: worker.name).watchLimit != nil
+            return .awaitEnd(session: session, makesCall: isBlind && !(round + 1).isMultiple(of: 4))
+        }
+        report(hung: ends.hung, in: round)
+        return ends.compactMap { name, outcome in
+            if case .report(.ended(let report)) = outcome { (name, report) } else { nil }
+        }
     }
 
     /// Judges the reuse detections since the last round, before their history is forgotten.
@@ -70,6 +84,7 @@ extension TortureFigures {
     fileprivate mutating func add(_ evidence: RoundEvidence) {
         for (_, tally) in evidence.tallies { add(tally) }
         addReuses(evidence)
+        latest = max(latest, evidence.lateness)
         guard evidence.hasEnded else { return }
         if evidence.isSignOut { signOuts += 1 }
         guard case .explained(let explanation) = evidence.loss else { return }
@@ -84,6 +99,11 @@ extension TortureFigures {
     }
 
     private mutating func add(_ tally: CallTally) {
+        cachedCalls += tally.content.cached
+        joinedCalls += tally.content.joined
+        callsWithCookie += tally.content.withCookie
+        brokenDownloads += tally.content.broken
+        resumedDownloads += tally.content.resumed
         calls += tally.successes + tally.failures.values.reduce(0, +)
         failedCalls += tally.failures.values.reduce(0, +)
         adoptions += tally.adoptions

@@ -69,9 +69,10 @@ final class RecordWatch: Sendable {
     /// replaces.
     private var fingerprint: Data? {
         if kind != .secretService { return try? Data(contentsOf: URL(filePath: path)) }
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return withUnsafeBytes(of: status) { Data($0) }
+        return withUnsafeTemporaryAllocation(of: stat.self, capacity: 1) { status in
+            guard let first = status.baseAddress, stat(path, first) == 0 else { return nil }
+            return Data(UnsafeRawBufferPointer(status))
+        }
     }
 
     /// Reads the record on the queue, whose thread waits for it.

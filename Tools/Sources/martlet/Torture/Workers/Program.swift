@@ -70,8 +70,18 @@ struct Program: Sendable {
         }
         posix_spawn_file_actions_adddup2(&actions, reading, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, writing, STDOUT_FILENO)
-        posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+        // A child that inherits a connection of a server in this process would keep it open after the server has closed it.
+        var flags = Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        #if canImport(Darwin)
+            flags |= Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
+            posix_spawn_file_actions_addinherit_np(&actions, STDERR_FILENO)
+        #else
+            // Closing a descriptor that is not open is no error, up to the limit of open files, which is 1024 or more.
+            for descriptor in (STDERR_FILENO + 1)..<1024 {
+                posix_spawn_file_actions_addclose(&actions, descriptor)
+            }
+        #endif
+        posix_spawnattr_setflags(&attributes, flags)
         posix_spawnattr_setpgroup(&attributes, 0)
         // A thread may block signals, and this process may ignore them. A shell that cannot receive SIGCHLD waits
         // forever, and a program that ignores SIGTERM cannot be ended with it.

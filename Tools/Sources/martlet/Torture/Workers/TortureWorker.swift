@@ -8,11 +8,16 @@ struct TortureWorker: Sendable {
     private let client: NetworkClient
     private let tally = NIOLockedValueBox(CallTally())
     private let lastEvents = NIOLockedValueBox<[String]>([])
+    private let watchFailures = NIOLockedValueBox(0)
+    private let meter = LatenessMeter()
+    private let content: SessionContentReader
     private let configuration: WorkerConfiguration
     private let store: AnyTokenStore
 
-    init(_ configuration: WorkerConfiguration) {
+    init(_ configuration: WorkerConfiguration) throws {
         self.configuration = configuration
+        let conditions = configuration.conditions
+        try conditions.watchLimit?.reach()
         var policy = SessionPolicy()
         policy.lockLease = configuration.lease
         policy.rotationGrace = configuration.grace
@@ -23,24 +28,41 @@ struct TortureWorker: Sendable {
         policy.firstSaveRetry = .milliseconds(50)
         store = configuration.store.open(in: configuration.folder)
         let name: HTTPFields = [.userAgent: configuration.name.userAgent]
+        let time = conditions.clockOffset == .zero ? nil : WrongClock(offset: conditions.clockOffset)
         tokens = TokenManager(
-            baseURL: BaseURL(configuration.baseURL),
-            store: configuration.hidesLock ? LocklessStore(base: store) : store,
+            baseURL: BaseURL(configuration.baseURL), store: Self.store(store, configuration),
             refresher: .json(path: "/auth/refresh"), revoker: .json(path: "/auth/logout"), policy: policy,
-            headers: name)
+            headers: name, transport: conditions.transport.make(), time: time)
         var config = NetworkConfig()
         config.headers = name
         config.envelope = .standard
         config.retry = .never
+        config.cache = HTTPCache()
+        config.cookies = CookieJar()
+        config.joinsIdenticalCalls = true
+        config.time = time
         client = NetworkClient(tokens: tokens, config: config)
+        content = SessionContentReader(
+            client, path: "\(configuration.folder)/file-\(configuration.name.slot)", fault: configuration.fault)
+    }
+
+    private static func store(_ store: AnyTokenStore, _ configuration: WorkerConfiguration) -> any TokenStore {
+        guard let fault = configuration.fault else { return store }
+        return switch fault {
+        case .noLock: LocklessStore(base: store)
+        case .trustedClock, .silentStore: FaultyStore(base: store, fault: fault, conditions: configuration.conditions)
+        case .sharedCache, .sharedCookies, .sharedParts: store
+        }
     }
 
     /// Records the session's events from now on, and restores the stored session.
     func begin() async {
+        meter.runOnThread()
         let events = tokens.events
-        Task { [tally, lastEvents] in
+        Task { [tally, lastEvents, watchFailures] in
             for await event in events {
                 tally.withLockedValue { $0.record(event) }
+                if case .storeWatchFailed = event { watchFailures.withLockedValue { $0 += 1 } }
                 lastEvents.withLockedValue { $0 = $0.suffix(15) + ["\(event)"] }
             }
         }
@@ -62,6 +84,7 @@ struct TortureWorker: Sendable {
     }
 
     private func report(of instruction: WorkerInstruction) async -> WorkerReport {
+        _ = meter.take()
         switch instruction {
         case .signIn(let email, let password):
             do {
@@ -76,17 +99,39 @@ struct TortureWorker: Sendable {
             await waitForSession(session)
             try? await Task.sleep(for: pause)
             return .called(await call(count, alongside: action))
-        case .awaitEnd(let session):
-            return .ended(await waitForState { $0 != .signedIn(session: session) })
+        case .awaitEnd(let session, let makesCall):
+            return .ended(await endReport(of: session, makesCall: makesCall))
+        }
+    }
+
+    private func endReport(of session: String, makesCall: Bool) async -> EndReport {
+        let start = ContinuousClock.now
+        if makesCall { _ = try? await client.send(NumberedProfile(number: 0)) }
+        let state = await waitForEnd(of: session)
+        let wait = start.duration(to: .now)
+        if state != .signedIn(session: session) { await content.readAfterEnd() }
+        return EndReport(state: state, wait: wait, content: content.take(), lateness: meter.take())
+    }
+
+    /// Waits until the session has ended, but no longer than a third of the time limit.
+    private func waitForEnd(of session: String) async -> WorkerState {
+        await withTaskGroup { group in
+            group.addTask { await waitForState { $0 != .signedIn(session: session) } }
+            group.addTask {
+                try? await Task.sleep(for: configuration.timeout / 3)
+                return WorkerState(tokens.state)
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? WorkerState(tokens.state)
         }
     }
 
     private func call(_ count: Int, alongside action: WorkerInstruction.Action?) async -> CallTally {
         let results = await withTaskGroup { group in
-            for _ in 0..<count {
-                group.addTask { [client] () -> String? in
+            for number in 0..<count {
+                group.addTask { () -> String? in
                     do throws(NetworkError) {
-                        _ = try await client.send(Profile())
+                        try await makeCall(number)
                         return nil
                     } catch {
                         return error.kind
@@ -95,7 +140,9 @@ struct TortureWorker: Sendable {
             }
             switch action {
             case .refresh: try? await tokens.refresh()
-            case .signOut: await tokens.signOut()
+            case .signOut:
+                await tokens.signOut()
+                await content.readAfterEnd()
             case nil: break
             }
             return await group.reduce(into: []) { $0.append($1) }
@@ -108,7 +155,19 @@ struct TortureWorker: Sendable {
             if let result { tally.failures[result, default: 0] += 1 } else { tally.successes += 1 }
         }
         tally.state = WorkerState(tokens.state)
+        tally.watchFailures = watchFailures.withLockedValue { $0 }
+        tally.content = content.take()
+        tally.lateness = meter.take()
         return tally
+    }
+
+    /// Makes one of the calls of a round: the second and the third are equal, and the fourth is a download.
+    private func makeCall(_ number: Int) async throws(NetworkError) {
+        switch number {
+        case 1, 2: try await content.read()
+        case 3: try await content.download()
+        default: _ = try await client.send(NumberedProfile(number: number))
+        }
     }
 
     /// Waits until this worker is signed in to the session, or until the record has another session or none.
@@ -134,18 +193,13 @@ struct TortureWorker: Sendable {
     }
 }
 
-/// A store without the lock that keeps processes from refreshing at the same time.
-struct LocklessStore: TokenStore {
-    let base: AnyTokenStore
-
-    func read() async -> StoreReading { await base.read() }
-    func write(_ session: StoredSession) async throws { try await base.write(session) }
-    func delete() async throws { try await base.delete() }
-    func changes() -> AsyncStream<Void>? { base.changes() }
-
-    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
-        try await base.update(decide)
-    }
+/// Requests the signed-in user. Calls with different numbers are not joined.
+private struct NumberedProfile: APIRequest {
+    typealias Response = User
+    let number: Int
+    let path: Path = "/me"
+    var query: Query { ["call": number] }
+    let authentication = AuthenticationRequirement.required
 }
 
 extension WorkerState {

@@ -10,7 +10,8 @@ struct TortureWorkerCommand: AsyncParsableCommand {
     var configuration: String
 
     func run() async throws {
-        let worker = TortureWorker(try JSONDecoder().decode(WorkerConfiguration.self, from: Data(configuration.utf8)))
+        let worker = try TortureWorker(
+            JSONDecoder().decode(WorkerConfiguration.self, from: Data(configuration.utf8)))
         let instructions = Self.instructions()
         await worker.begin()
         try Self.send(.ready)

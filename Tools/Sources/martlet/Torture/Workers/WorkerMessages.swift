@@ -38,8 +38,9 @@ struct WorkerConfiguration: Sendable, Codable {
     let grace: Duration
     /// The time limit for one instruction.
     let timeout: Duration
-    /// Whether the worker ignores the lock, which must make the test fail.
-    let hidesLock: Bool
+    let conditions: WorkerConditions
+    /// A fault that must make the test fail.
+    let fault: PlantedFault?
 }
 
 /// An instruction to a worker. The worker executes one at a time and reports its result.
@@ -48,8 +49,9 @@ enum WorkerInstruction: Sendable, Codable {
     case signIn(email: String, password: String)
     /// Waits until the session is signed in, then makes calls at the same time.
     case call(session: String, count: Int, pause: Duration, alongside: Action?)
-    /// Waits until the session is no longer signed in.
-    case awaitEnd(session: String)
+    /// Waits until the session is no longer signed in, and then makes calls, which must fail.
+    /// - `makesCall`: Whether the worker makes a call before that, which tells it that the session has ended.
+    case awaitEnd(session: String, makesCall: Bool)
 
     /// An operation that runs in parallel with the calls.
     enum Action: String, Sendable, Codable {
@@ -65,9 +67,18 @@ enum WorkerReport: Sendable, Codable {
     case signedIn(session: String)
     /// All calls have ended.
     case called(CallTally)
-    /// The session has ended; this is the worker's state now.
-    case ended(WorkerState)
+    case ended(EndReport)
     case failed(String)
+}
+
+/// How a worker noticed the end of a session.
+struct EndReport: Sendable, Codable {
+    /// The worker's state when it had noticed the end or given up waiting for it.
+    var state: WorkerState
+    /// How long it waited.
+    var wait = Duration.zero
+    var content = ContentTally()
+    var lateness = Duration.zero
 }
 
 /// The results of a worker's calls, and the session events since the last report.
@@ -83,6 +94,11 @@ struct CallTally: Sendable, Codable {
     var rotation = 0
     /// The number of failed store operations by error text.
     var storeFailures: [String: Int] = [:]
+    /// How often the store could not be watched since the worker started.
+    var watchFailures = 0
+    var content = ContentTally()
+    /// How late the worker got to run since the last report, at most.
+    var lateness = Duration.zero
     var state = WorkerState.other("unknown")
 }
 
