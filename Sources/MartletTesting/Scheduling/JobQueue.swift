@@ -8,6 +8,7 @@ final class JobQueue {
     }
 
     private var entries: [Entry] = []
+    private var held: [Entry] = []
     private var generator: SeededGenerator
     private(set) var jobs = 0
     private(set) var foreignJobs = 0
@@ -37,6 +38,17 @@ final class JobQueue {
         entries.swapAt(choice, entries.count - 1)
         run(entries.removeLast())
         return true
+    }
+
+    /// Puts all jobs aside until ``resumeHeld()``.
+    func hold() {
+        held += entries
+        entries = []
+    }
+
+    func resumeHeld() {
+        entries += held
+        held = []
     }
 
     /// Runs the job that was enqueued first.

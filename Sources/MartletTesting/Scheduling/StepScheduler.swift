@@ -15,6 +15,15 @@ struct StepScheduler {
         return hooks.capture(into: queue) { body(StepScheduler(queue: queue)) }
     }
 
+    /// Lets an event happen, and runs all its jobs before those that were enqueued earlier.
+    /// - Returns: `false` if there still are jobs of the event after this number of them.
+    func overtake(atMost limit: Int, _ event: () -> Void) -> Bool {
+        queue.hold()
+        event()
+        defer { queue.resumeHeld() }
+        return runJobs(atMost: limit)
+    }
+
     /// Runs jobs until there are none.
     /// - Returns: `false` if there still are jobs after this number of them.
     func runJobs(atMost limit: Int) -> Bool {

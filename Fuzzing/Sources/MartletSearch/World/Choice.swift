@@ -1,5 +1,6 @@
-/// One event from outside the engine. Everything that follows from it happens before the next one.
-enum Choice: Hashable {
+/// One event from outside the engine. Everything that follows from it happens before the next one, except for
+/// ``overtaken(_:by:)``.
+indirect enum Choice: Hashable, Sendable {
     case asks(Ask)
     /// A server returned 401 to a request signed with this token. Its caller does not wait for another one.
     case reportsRejection
@@ -29,6 +30,8 @@ enum Choice: Hashable {
     /// - `commits`: whether the store still completes its oldest operation.
     /// - `spends`: whether the server still processes the refresh.
     case restarts(commits: Bool, spends: Bool)
+    /// An event resumes a task, and before the task runs, another event happens with all that follows from it.
+    case overtaken(Choice, by: Choice)
 
     /// What a caller asks for.
     enum Ask: Hashable {
@@ -62,8 +65,27 @@ extension Choice {
             false
         case .timePasses, .timerFires: isBusy
         case .reportsRejection, .isCancelled, .store, .server, .anotherProcessRefreshes, .anotherProcessSignsOut,
-            .anotherProcessSignsIn, .anotherProcessLocks, .lockIsLost, .lockBreaks, .recordIsDamaged, .restarts:
+            .anotherProcessSignsIn, .anotherProcessLocks, .lockIsLost, .lockBreaks, .recordIsDamaged, .restarts,
+            .overtaken:
             true
+        }
+    }
+}
+
+extension Choice {
+    /// Whether the event resumes a task that has waited for the store or the server.
+    var isResumption: Bool {
+        switch self {
+        case .store(.works), .server(_, .answers), .server(_, .refuses): true
+        default: false
+        }
+    }
+
+    /// Whether the event may happen before a task that was resumed runs.
+    var mayOvertake: Bool {
+        switch self {
+        case .signsIn, .signsOut, .asks(.token), .asks(.forced), .isCancelled: true
+        default: false
         }
     }
 }
@@ -96,6 +118,7 @@ extension Choice: CustomStringConvertible {
             "the process is killed and starts again"
                 + (commits ? "; the store completes its operation" : "")
                 + (spends ? "; the server processes the refresh" : "")
+        case .overtaken(let first, let second): "\(first), and before a task notices, \(second)"
         }
     }
 }

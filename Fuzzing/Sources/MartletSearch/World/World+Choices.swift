@@ -1,6 +1,5 @@
-import MartletTesting
-
 @testable import Martlet
+@testable import MartletTesting
 
 /// The limits of a search.
 struct Bounds {
@@ -26,6 +25,10 @@ extension World {
         ].filter(isPossible)
         if disk.record != nil, !disk.isDamaged { choices.append(.recordIsDamaged) }
         if setting.isShared { addOthers(bounds, &choices) }
+        let overtaking = choices.filter(\.mayOvertake)
+        for first in choices where first.isResumption {
+            choices += overtaking.map { .overtaken(first, by: $0) }
+        }
         return choices
     }
 
@@ -139,6 +142,10 @@ extension World {
             disk.isDamaged = true
             rules.hasStoreTrouble = true
         case .restarts(let commits, let spends): restart(commits: commits, spends: spends)
+        case .overtaken(let first, let second):
+            perform(first)
+            let isAtRest = scheduler.overtake(atMost: Self.jobLimit) { perform(second) }
+            if !isAtRest { violate(.everyPathEnds, "the engine does not come to rest") }
         case .anotherProcessRefreshes, .anotherProcessSignsOut, .anotherProcessSignsIn, .changeIsReported,
             .anotherProcessLocks, .anotherProcessUnlocks, .lockIsLost, .lockBreaks:
             performElsewhere(choice)

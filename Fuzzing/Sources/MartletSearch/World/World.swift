@@ -11,6 +11,9 @@ import MartletTesting
 
 /// The real token manager with a store, a server, a clock and other processes that do what the search chooses.
 final class World {
+    /// How many jobs an event may cause.
+    static let jobLimit = 5_000
+
     let setting: Setting
     let scheduler: StepScheduler
     let ports: Ports
@@ -89,7 +92,7 @@ final class World {
 
     /// Runs all jobs.
     func settle() {
-        if !scheduler.runJobs(atMost: 5_000) { violate(.everyPathEnds, "the engine does not come to rest") }
+        if !scheduler.runJobs(atMost: Self.jobLimit) { violate(.everyPathEnds, "the engine does not come to rest") }
     }
 
     func tell(_ line: @autoclosure () -> String) {
@@ -120,7 +123,7 @@ final class World {
         var rounds = 0
         repeat {
             clock.cancelAll()
-            _ = scheduler.runJobs(atMost: 5_000)
+            _ = scheduler.runJobs(atMost: Self.jobLimit)
             rounds += 1
         } while !clock.deadlines.isEmpty && rounds < 20
     }
