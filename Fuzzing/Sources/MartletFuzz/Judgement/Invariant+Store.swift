@@ -33,7 +33,9 @@ extension Invariant {
             if new.family == old.family {
                 if new.number < old.number { return "\(what) by an older token" }
             } else if let start = facts.start(of: new.family) {
-                if facts.precedes(old.family, endOf: start) { continue }
+                if facts.precedes(old.family, endOf: start) || facts.isOrderedByWrongClock(start, old.family, change) {
+                    continue
+                }
                 return "\(what) by that of an earlier sign-in"
             } else {
                 return "\(what) by that of the first session"
@@ -107,6 +109,16 @@ extension Facts {
     fileprivate func isStoredLate(_ call: Call) -> Bool {
         guard let family = call.family, let response = call.response?.position else { return false }
         return (store.durable[TokenName(family: family, number: 0)] ?? .max) > response
+    }
+
+    /// Whether a process that could not write its sign-in put it, by its clock, after one that came later, and said so: the
+    /// clock had been set back between the two.
+    fileprivate func isOrderedByWrongClock(_ call: Call, _ later: Int, _ change: StoreHistory.Change) -> Bool {
+        guard let other = start(of: later) else { return false }
+        let isTold = events.contains { position, life, event in
+            life == call.life && event == .orderedByClock && position < change.position
+        }
+        return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
     }
 
     /// Whether the process of a sign-in could not know that a sign-in or sign-out of another process came before it: the
