@@ -29,6 +29,12 @@ struct Verdict {
             violations.append(
                 Violation(rule: "Every schedule ends.", detail: "the schedule did not end within \(run.jobs) steps"))
         }
+        if run.foreignJobs > 0 {
+            violations.append(
+                Violation(
+                    rule: "Every schedule is reproducible.",
+                    detail: "another thread enqueued \(run.foreignJobs) of its \(run.jobs) steps"))
+        }
         let facts = Facts(world)
         for invariant in Invariant.all {
             guard let detail = invariant.find(facts) else { continue }

@@ -89,14 +89,23 @@ public final class NetworkClient: APIClient {
 
     func perform(
         _ endpoint: any Endpoint, accept: String?, start: CallStart, monitor: TransferMonitor?,
-        receiver: (any ResponseReceiver)? = nil
+        receiver: (any ResponseReceiver)? = nil, isAdmitted: Bool = false
     ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
-        let start = try await admitted(start, for: endpoint, monitor: monitor)
-        return try await performAdmitted(
+        var start = start
+        if gate != nil, !isAdmitted { start = try await admitted(start, for: endpoint, monitor: monitor) }
+        if let joined = pipeline.joined {
+            return try await performJoined(
+                endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver, in: joined)
+        }
+        if start.credential == nil, start.owner.isBound, monitor == nil, receiver == nil {
+            start = try await pipeline.waitForToken(of: start, for: endpoint, accept: accept)
+        }
+        return try await pipeline.perform(
             endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
     }
 
-    /// Holds a call back as ``admit(_:for:)`` does, and goes on with its owner.
+    /// Holds a call back as ``admit(_:for:)`` does.
+    /// - Returns: The start of the call, with the owner that it has now.
     func admitted(
         _ start: CallStart, for endpoint: any Endpoint, monitor: TransferMonitor?
     ) async throws(NetworkError) -> CallStart {
@@ -109,23 +118,6 @@ public final class NetworkClient: APIClient {
             monitor?.finish()
             throw error
         }
-    }
-
-    /// Makes a call that is not held back any more.
-    func performAdmitted(
-        _ endpoint: any Endpoint, accept: String?, start: CallStart, monitor: TransferMonitor?,
-        receiver: (any ResponseReceiver)? = nil
-    ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
-        var start = start
-        if let joined = pipeline.joined {
-            return try await performJoined(
-                endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver, in: joined)
-        }
-        if start.credential == nil, start.owner.isBound, monitor == nil, receiver == nil {
-            start = try await pipeline.waitForToken(of: start, for: endpoint, accept: accept)
-        }
-        return try await pipeline.perform(
-            endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
     }
 
     /// Holds a call that requires a session back until there is one, if the client signs in by itself.

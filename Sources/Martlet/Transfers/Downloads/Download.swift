@@ -110,8 +110,8 @@ extension NetworkClient {
             throw AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
         }
         do throws(NetworkError) {
-            let raw = try await performAdmitted(
-                endpoint, accept: nil, start: start, monitor: monitor, receiver: receiver)
+            let raw = try await perform(
+                endpoint, accept: nil, start: start, monitor: monitor, receiver: receiver, isAdmitted: true)
             return raw.with(receiver.result)
         } catch {
             await receiver.abandon()
