@@ -91,19 +91,18 @@ import Testing
         #expect(Self.counts(evidence).isEmpty)
     }
 
-    @Test("Only a worker that cannot watch the record may be refused because it has missed a rotation")
-    func missedRotation() {
+    @Test("A worker may be refused if the tokens that it had missed have expired, too") func missedRotation() {
         var evidence = Self.round(refreshes: Self.right, Self.right)
         evidence.history.roundBegan()
+        evidence.history.accessTokensExpire()
         evidence.tallies[2].tally.failures = [CallFailure.rejected: 1]
-        evidence.earlierRotations = [Self.right: 1, Self.blind: 1]
-        #expect(Self.counts(evidence).isEmpty)
-        evidence.earlierRotations[Self.blind] = 2
         #expect(Self.counts(evidence) == [\.unexplainedFailures])
-        evidence.tallies.swapAt(0, 2)
-        evidence.tallies[2].worker = Self.right
-        evidence.tallies[2].tally.failures = [CallFailure.rejected: 1]
-        evidence.tallies[0].tally.failures = [:]
+        evidence.tallies[2].tally.missedRotation = 2
+        #expect(Self.counts(evidence).isEmpty)
+        // These tokens were granted after the others had expired.
+        evidence.tallies[2].tally.missedRotation = 3
+        #expect(Self.counts(evidence) == [\.unexplainedFailures])
+        evidence.tallies[0].tally.missedRotation = 2
         #expect(Self.counts(evidence) == [\.unexplainedFailures])
     }
 

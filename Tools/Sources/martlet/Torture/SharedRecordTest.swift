@@ -22,8 +22,6 @@ struct SharedRecordTest {
     let meter = LatenessMeter()
     /// The names that the server has for the session under test and for those that have ended.
     var names = (current: Set<String>(), former: Set<String>())
-    /// The rotation of the session under test that each worker had when it last reported.
-    var rotations: [WorkerName: Int] = [:]
     var violations = 0
 
     private static let credentials = (email: "ada@example.com", password: "a swift never lands")
@@ -146,7 +144,7 @@ struct SharedRecordTest {
     /// notices that another one has signed in.
     private func signInWorker(_ round: Int, using random: inout SeededGenerator) -> WorkerProcess? {
         let worker = pool.workers.randomElement(using: &random)
-        if round.isMultiple(of: 4) { return worker }
+        if round.isMultiple(of: 8) { return worker }
         return pool.workers.first { $0.isAlive && conditions.conditions(of: $0.name).watchLimit != nil } ?? worker
     }
 
@@ -160,6 +158,8 @@ struct SharedRecordTest {
                 session: session, count: Int.random(in: 2...5, using: &random),
                 pause: .microseconds(Int.random(in: 0...5000, using: &random)), alongside: index == 0 ? action : nil)
         }
+        _ = await watch.readNow()
+        injector.accessTokensExpire()
         try await backend.controls.expireAccessTokens()
         _ = meter.take()
         injector.startRound(plans, exempting: action == .signOut ? [workers[0].name] : [])
@@ -185,7 +185,6 @@ struct SharedRecordTest {
     mutating func endSession() {
         names.former.formUnion(names.current)
         names.current = []
-        rotations = [:]
         session = ""
     }
 

@@ -81,7 +81,7 @@ struct Torture: Sendable {
         let store = settings.stores.count == 1 ? " --store \(settings.stores[0].rawValue)" : ""
         console.line(
             "Reproduce with: martlet torture --mode \(mode)\(store) --rounds \(settings.rounds)"
-                + " --processes \(settings.processes) --seed \(settings.seed)")
+                + " --processes \(settings.processes) --seed \(settings.seed)\(settings.conditionOptions)")
         return false
     }
 }

@@ -47,6 +47,13 @@ struct TortureSettings: Sendable {
     /// After this time the modes end, each after its share; `nil` for no limit.
     var limit: Duration?
 
+    /// The options of the command for the lease, the hardships and the transports.
+    var conditionOptions: String {
+        let hardship = hardships.count == 1 ? hardships[0].rawValue : hardships.isEmpty ? "none" : "all"
+        let transport = transports.count == 1 ? transports[0].rawValue : "all"
+        return " --lease \(Int(lease.inMilliseconds)) --hardship \(hardship) --transport \(transport)"
+    }
+
     /// The conditions of the workers that use a store in a mode.
     func conditions(in mode: TortureMode, over store: TortureStore) -> ConditionPlan {
         let shift = mode.number + (TortureStore.allCases.firstIndex(of: store) ?? 0)

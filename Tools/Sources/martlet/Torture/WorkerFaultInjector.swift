@@ -88,6 +88,10 @@ final class WorkerFaultInjector: Sendable {
         }
     }
 
+    func accessTokensExpire() {
+        state.withLockedValue { $0.history.accessTokensExpire() }
+    }
+
     func stored(rotation: Int) {
         state.withLockedValue { $0.history.stored(rotation: rotation) }
     }

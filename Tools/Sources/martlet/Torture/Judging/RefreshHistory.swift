@@ -58,8 +58,8 @@ struct RefreshHistory: Sendable {
     private var earlier = (refreshes: 0, faults: 0, reuses: 0)
     /// The worker that has signed in.
     private(set) var signIn: WorkerName?
-    /// The rotation on the disk when the round began.
-    private(set) var rotationBefore = 0
+    /// The rotation on the disk when the access tokens of this round expired.
+    private(set) var expiredRotation = 0
     /// The highest rotation that was seen on the disk.
     private(set) var storedRotation = 0
 
@@ -71,7 +71,11 @@ struct RefreshHistory: Sendable {
     /// The next round begins.
     mutating func roundBegan() {
         earlier = (refreshes.count, faults.count, reuses.count)
-        rotationBefore = storedRotation
+    }
+
+    /// All access tokens that were granted so far expire. A worker may have refreshed since the round began.
+    mutating func accessTokensExpire() {
+        expiredRotation = storedRotation
     }
 
     /// The refreshes and faults of this round.

@@ -22,8 +22,6 @@ struct RoundEvidence: Sendable {
     /// that ended before it.
     var currentNames: Set<String> = []
     var formerNames: Set<String> = []
-    /// The rotation that each worker had when it last reported; 0 if it had none of the session under test.
-    var earlierRotations: [WorkerName: Int] = [:]
     /// How late the process with the server got to run, at most.
     var parentLateness = Duration.zero
 
@@ -138,7 +136,7 @@ struct RoundEvidence: Sendable {
 
     private func unexplainedFailures() -> [Violation] {
         tallies.compactMap { worker, tally in
-            let wrong = tally.failures.filter { !mayFail(with: $0.key, worker) }
+            let wrong = tally.failures.filter { excuse(for: $0.key, of: worker) == nil }
             if wrong.isEmpty { return nil }
             // After a failed refresh calls are sent with the old token.
             let isLate =
@@ -151,31 +149,37 @@ struct RoundEvidence: Sendable {
         }
     }
 
-    private func mayFail(with failure: String, _ worker: WorkerName) -> Bool {
-        let wasStopped = faults.contains { $0.worker == worker && $0.kind == .stop }
+    /// Why a call may fail in this way; `nil` if it may not.
+    func excuse(for failure: String, of worker: WorkerName) -> String? {
         switch failure {
         case CallFailure.signInRequired, CallFailure.sessionChanged:
-            return hasEnded
+            return hasEnded ? "the session has ended" : nil
         case CallFailure.sessionExpired:
-            return hasEnded && mode.mayLoseSessions
+            return hasEnded && mode.mayLoseSessions ? "the session was lost" : nil
         case CallFailure.refreshTimedOut:
             // The limit of a refresh is shorter than a stop.
-            return wasStopped
+            return wasStopped(worker) ? "the process was stopped" : nil
         case CallFailure.rejected:
-            // After a failed refresh calls are sent with the old token. After a loss, adopted tokens are refused too,
-            // and so are those of a replay if they were granted before the access tokens of this round expired.
-            return wasStopped || (mode.mayLoseSessions && history.wasReused)
-                || (mode.grace > .zero && history.wasGrantedStaleTokens) || mayLagBehind(worker)
+            return excuseForRejection(of: worker)
         default:
-            return false
+            return nil
         }
     }
 
-    /// Whether a worker that cannot watch the record may have begun the round with tokens of an earlier rotation. If these
-    /// are rejected, it adopts the newest tokens, which expired when the round began.
-    private func mayLagBehind(_ worker: WorkerName) -> Bool {
-        conditions.conditions(of: worker).watchLimit != nil
-            && earlierRotations[worker].map { $0 < history.rotationBefore } ?? true
+    private func excuseForRejection(of worker: WorkerName) -> String? {
+        // After a failed refresh calls are sent with the old token. After a loss, adopted tokens are refused too, and so are
+        // those of a replay if they were granted before the access tokens of this round expired.
+        if wasStopped(worker) { return "the process was stopped" }
+        if mode.mayLoseSessions, history.wasReused { return "the server had revoked the session" }
+        if mode.grace > .zero, history.wasGrantedStaleTokens { return "the server repeated an earlier grant" }
+        // The worker did not know the newest tokens yet, and these had expired, too: a second rejection surfaces.
+        let missed = tallies.first { $0.worker == worker }?.tally.missedRotation
+        if let missed, missed <= history.expiredRotation { return "the process had missed a rotation" }
+        return nil
+    }
+
+    private func wasStopped(_ worker: WorkerName) -> Bool {
+        faults.contains { $0.worker == worker && $0.kind == .stop }
     }
 
     /// A round needs one refresh, and a forced refresh and each fault may cause another one. If a process is stopped during

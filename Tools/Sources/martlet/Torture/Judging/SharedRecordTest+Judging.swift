@@ -15,10 +15,8 @@ extension SharedRecordTest {
         evidence.conditions = conditions
         evidence.formerNames = names.former
         evidence.currentNames = names.current
-        evidence.earlierRotations = rotations
         for (name, outcome) in outcomes {
             guard case .report(.called(let tally)) = outcome else { continue }
-            rotations[name] = tally.session == session ? tally.rotation : 0
             if tally.session == session { injector.stored(rotation: tally.rotation) }
             evidence.tallies.append((name, tally))
         }
@@ -39,7 +37,7 @@ extension SharedRecordTest {
     private mutating func awaitEnd(_ round: Int) async -> [(worker: WorkerName, report: EndReport)] {
         let ends = await pool.ask(pool.workers.filter(\.isAlive)) { worker in
             let isBlind = conditions.conditions(of: worker.name).watchLimit != nil
-            return .awaitEnd(session: session, makesCall: isBlind && !(round + 1).isMultiple(of: 4))
+            return .awaitEnd(session: session, makesCall: isBlind && !(round + 1).isMultiple(of: 8))
         }
         report(hung: ends.hung, in: round)
         return ends.compactMap { name, outcome in
@@ -82,7 +80,13 @@ extension [(name: WorkerName, outcome: WorkerPool.Outcome)] {
 
 extension TortureFigures {
     fileprivate mutating func add(_ evidence: RoundEvidence) {
-        for (_, tally) in evidence.tallies { add(tally) }
+        for (worker, tally) in evidence.tallies {
+            add(tally)
+            for (failure, count) in tally.failures {
+                let excuse = evidence.excuse(for: failure, of: worker).map { ": \($0)" } ?? ""
+                reasons["call: \(failure)\(excuse)", default: 0] += count
+            }
+        }
         addReuses(evidence)
         latest = max(latest, evidence.lateness)
         guard evidence.hasEnded else { return }
@@ -108,7 +112,6 @@ extension TortureFigures {
         failedCalls += tally.failures.values.reduce(0, +)
         adoptions += tally.adoptions
         replays += tally.replays
-        for (reason, count) in tally.failures { reasons["call: \(reason)", default: 0] += count }
         for (reason, count) in tally.storeFailures { reasons["store: \(reason)", default: 0] += count }
     }
 }

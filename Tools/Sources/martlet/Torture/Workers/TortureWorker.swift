@@ -97,8 +97,11 @@ struct TortureWorker: Sendable {
             return .signedIn(session: session.id.rawValue)
         case .call(let session, let count, let pause, let action):
             await waitForSession(session)
+            let missed = await missedRotation()
             try? await Task.sleep(for: pause)
-            return .called(await call(count, alongside: action))
+            var tally = await call(count, alongside: action)
+            tally.missedRotation = missed
+            return .called(tally)
         case .awaitEnd(let session, let makesCall):
             return .ended(await endReport(of: session, makesCall: makesCall))
         }
@@ -168,6 +171,12 @@ struct TortureWorker: Sendable {
         case 3: try await content.download()
         default: _ = try await client.send(NumberedProfile(number: number))
         }
+    }
+
+    /// The rotation in the store, if this worker has other tokens.
+    private func missedRotation() async -> Int? {
+        guard case .found(let record) = await store.read() else { return nil }
+        return tokens.currentBundle?.refreshToken == record.bundle.refreshToken ? nil : record.stamp.rotation
     }
 
     /// Waits until this worker is signed in to the session, or until the record has another session or none.

@@ -94,6 +94,8 @@ struct CallTally: Sendable, Codable {
     var rotation = 0
     /// The number of failed store operations by error text.
     var storeFailures: [String: Int] = [:]
+    /// The rotation in the store before the calls, if the worker had other tokens than the store.
+    var missedRotation: Int?
     /// How often the store could not be watched since the worker started.
     var watchFailures = 0
     var content = ContentTally()
