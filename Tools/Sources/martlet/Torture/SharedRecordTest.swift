@@ -144,7 +144,7 @@ struct SharedRecordTest {
     /// notices that another one has signed in.
     private func signInWorker(_ round: Int, using random: inout SeededGenerator) -> WorkerProcess? {
         let worker = pool.workers.randomElement(using: &random)
-        if round.isMultiple(of: 8) { return worker }
+        if round.isMultiple(of: 16) { return worker }
         return pool.workers.first { $0.isAlive && conditions.conditions(of: $0.name).watchLimit != nil } ?? worker
     }
 

@@ -37,7 +37,7 @@ extension SharedRecordTest {
     private mutating func awaitEnd(_ round: Int) async -> [(worker: WorkerName, report: EndReport)] {
         let ends = await pool.ask(pool.workers.filter(\.isAlive)) { worker in
             let isBlind = conditions.conditions(of: worker.name).watchLimit != nil
-            return .awaitEnd(session: session, makesCall: isBlind && !(round + 1).isMultiple(of: 8))
+            return .awaitEnd(session: session, makesCall: isBlind && !(round + 1).isMultiple(of: 16))
         }
         report(hung: ends.hung, in: round)
         return ends.compactMap { name, outcome in

@@ -68,20 +68,7 @@ struct Program: Sendable {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        posix_spawn_file_actions_adddup2(&actions, reading, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, writing, STDOUT_FILENO)
-        // A child that inherits a connection of a server in this process would keep it open after the server has closed it.
-        var flags = Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
-        #if canImport(Darwin)
-            flags |= Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
-            posix_spawn_file_actions_addinherit_np(&actions, STDERR_FILENO)
-        #else
-            // Closing a descriptor that is not open is no error, up to the limit of open files, which is 1024 or more.
-            for descriptor in (STDERR_FILENO + 1)..<1024 {
-                posix_spawn_file_actions_addclose(&actions, descriptor)
-            }
-        #endif
-        posix_spawnattr_setflags(&attributes, flags)
+        posix_spawnattr_setflags(&attributes, Self.connect(&actions, reading: reading, writing: writing))
         posix_spawnattr_setpgroup(&attributes, 0)
         // A thread may block signals, and this process may ignore them. A shell that cannot receive SIGCHLD waits
         // forever, and a program that ignores SIGTERM cannot be ended with it.
@@ -98,6 +85,31 @@ struct Program: Sendable {
         let status = posix_spawn(&pid, path, &actions, &attributes, &words, &environment)
         guard status == 0 else { throw SpawnError("start \(path)", status) }
         return pid
+    }
+
+    #if canImport(Darwin)
+        private typealias FileActions = posix_spawn_file_actions_t?
+    #else
+        private typealias FileActions = posix_spawn_file_actions_t
+    #endif
+
+    /// Connects the pipes to the child, and closes all else: a child that inherits a connection of a server in this process
+    /// would keep it open after the server has closed it.
+    /// - Returns: The flags for the start of the child.
+    private static func connect(_ actions: inout FileActions, reading: Int32, writing: Int32) -> Int16 {
+        posix_spawn_file_actions_adddup2(&actions, reading, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, writing, STDOUT_FILENO)
+        let flags = Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        #if canImport(Darwin)
+            posix_spawn_file_actions_addinherit_np(&actions, STDERR_FILENO)
+            return flags | Int16(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        #else
+            // Closing a descriptor that is not open is no error, up to the limit of open files, which is 1024 or more.
+            for descriptor in (STDERR_FILENO + 1)..<1024 {
+                posix_spawn_file_actions_addclose(&actions, descriptor)
+            }
+            return flags
+        #endif
     }
 
     /// The two ends of a pipe, both close-on-exec.
