@@ -199,6 +199,27 @@ import Testing
         }
     }
 
+    @Test("a record that came and went between two looks at a file that cannot be watched is reported")
+    func betweenLooks() async throws {
+        try await TemporaryFolder.with { folder in
+            let path = folder.path + "/session.json"
+            // The clock of the file system may stand still between two steps of a test.
+            try FileManager.default.setAttributes([.modificationDate: Date.distantPast], ofItemAtPath: folder.path)
+            let store = FileTokenStore(
+                path: path,
+                watcher: { (_, _, _) throws(StorageError) -> FolderWatch in
+                    throw StorageError(.unreachable, "no space left on device")
+                })
+            var changes = try #require(store.changes()).makeAsyncIterator()
+            #expect(await store.read().isEmpty)
+            let other = FileTokenStore(path: path)
+            try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await other.delete()
+            await store.queue.run { store.watchedFile?.poll() }
+            #expect(await changes.next() != nil)
+        }
+    }
+
     @Test("a store that cannot be watched says so once, and again after a watch that began") func failures()
         async throws
     {

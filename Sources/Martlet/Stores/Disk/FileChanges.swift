@@ -158,9 +158,14 @@ private final class Listener: Sendable {
         if isChanged { report() }
     }
 
+    /// The version of the file or, if there is none, that of its folder: a file may come and go between two looks.
     private static func version(of file: PrivateFile) -> Disk.Version? {
+        version(at: file.path) ?? version(at: file.location.folder)
+    }
+
+    private static func version(at path: String) -> Disk.Version? {
         var status = stat()
-        return System.lstat(file.path, &status) == 0 ? Disk.Version(status) : nil
+        return System.lstat(path, &status) == 0 ? Disk.Version(status) : nil
     }
 
     func end() {
