@@ -99,7 +99,9 @@ extension Invariant {
     ) { facts in
         for (position, life, family, reason) in facts.expiries
         where !facts.sends.contains(where: { send in
-            send.token.family == family && (send.refused?.position ?? .max) < position
+            // The end of the session that another process has started since is the end of this one, too.
+            (send.token.family == family || send.life != life && facts.start(of: send.token.family) != nil)
+                && (send.refused?.position ?? .max) < position
         }) {
             return "process \(life.process) ended session \(family) (\(reason)), but the server had rejected nothing"
         }
@@ -110,6 +112,22 @@ extension Invariant {
             else { continue }
             return
                 "process \(life.process) reports session \(family) as signed out elsewhere, but no process signed out"
+        }
+        return nil
+    }
+
+    static let signOutsAreNoExpiry = Invariant(
+        rule: "A session that its user has ended in another process is not reported as expired."
+    ) { facts in
+        for (position, life, family, _) in facts.expiries {
+            let refusal = facts.sends.last { $0.life == life && $0.token.family == family && $0.position < position }
+            guard let refusal, let refused = refusal.refused, refused.reason == .signedOut,
+                let last = facts.store.changes.last(where: { $0.position < position }),
+                last.position < refused.position, facts.isSignOut(last, of: family, elsewhereThan: life),
+                !facts.hasTrouble(life, from: last.position, to: position)
+            else { continue }
+            return "process \(life.process) reported that session \(family) has expired, but process "
+                + "\(last.life.process) had signed out"
         }
         return nil
     }
@@ -177,6 +195,19 @@ extension Facts {
                     return other == change.life && position > change.position
                 }
         }
+    }
+
+    /// Whether a change of the record is a sign-out of another process, which the server had given no reason to end the
+    /// session.
+    fileprivate func isSignOut(_ change: StoreHistory.Change, of family: Int, elsewhereThan life: Life) -> Bool {
+        guard change.life != life, change.old?.family == family, change.new == nil else { return false }
+        let isRefused = sends.contains {
+            $0.life == change.life && $0.token.family == family && ($0.refused?.position ?? .max) < change.position
+        }
+        return !isRefused
+            && calls.contains {
+                $0.life == change.life && $0.kind == .signOut && $0.held == family && $0.position < change.position
+            }
     }
 
     /// Whether a process found that another one had ended a session, or had replaced it.

@@ -14,7 +14,8 @@ struct Invariant: Sendable {
         reuseHasACause,
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,
         endedSessionsStayInvisible, endedSessionsSendNothing, endedSessionsAreNotStored, endedSessionsAreRevoked,
-        currentSessionsAreNotRevoked, durableBeforeVisible, sessionsEndForAReason, newerTokensAreAdopted, oneExpiry,
+        currentSessionsAreNotRevoked, durableBeforeVisible, sessionsEndForAReason, signOutsAreNoExpiry,
+        newerTokensAreAdopted, oneExpiry,
         recordsVanishForAReason, nothingDisappears, stateMatchesStore,
     ]
 }

@@ -127,7 +127,11 @@ extension SessionStateMachine {
             }
         }
         switch reading {
-        case .found(let record): return hasEnded(record, at: mark) ? .end(mark) : .keep
+        case .found(let record):
+            if ending.withdrawn.contains(record.id), !mark.covers(record) {
+                mark = EndMark(.end(ofGeneration: record.generation))
+            }
+            return hasEnded(record, at: mark) ? .end(mark) : .keep
         case .empty: return sharesStore && mark.order.generation > 0 ? .mark(mark) : .keep
         case .ended(let former): return former.order < mark.order ? .mark(mark) : .keep
         case .unavailable: return ending.signOut != nil ? .end(mark) : .mark(mark)

@@ -196,6 +196,7 @@ extension SessionStateMachine {
         revokeCurrent()
         endSession(.signedOut)
         startEnding(EndMark(.end(ofGeneration: generation), isEstimate: known == nil), coversOwnWrites: true)
+        ending?.withdrawn.insert(withdrawn.id)
         emit(.signedOut(withdrawn.id))
     }
 
@@ -328,7 +329,9 @@ extension SessionStateMachine {
         let mark = EndMark.later(ending?.mark, mark) ?? mark
         self.mark = EndMark.later(self.mark, mark)
         let coversOwnWrites = coversOwnWrites || signOut != nil
-        ending = Ending(mark: mark, signOut: signOut, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch)
+        ending = Ending(
+            mark: mark, signOut: signOut, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch,
+            withdrawn: ending?.withdrawn ?? [])
         actions.append(.store(.end))
     }
 }

@@ -138,6 +138,29 @@ import Testing
         #expect(disk.record?.id == carol.id)
     }
 
+    @Test("C101: a sign-in whose write was reported as failed is not found again after it was taken back")
+    func writtenAllTheSame() async throws {
+        let (time, fails) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time) { process, operation in
+            var behavior = SimulatedDisk.Behavior()
+            let isHit = fails.withLock { fails in
+                defer { if process == "one", operation == .update { fails = false } }
+                return fails && process == "one" && operation == .update
+            }
+            if isHit { behavior.fault = .failedAfterCommit(StorageError(.unreachable, "broken down")) }
+            return behavior
+        }
+        // Its record is where the next sign-in, which has read nothing, would stand by its clock.
+        let other = App(store: disk.open("other"), time: time)
+        try await other.tokens.signIn(with: other.backend.issue())
+        let one = App(store: disk.open("one"), time: time, policy: Self.policy)
+        fails.withLock { $0 = true }
+        await #expect(throws: SessionError.self) { try await one.tokens.signIn(with: one.backend.issue()) }
+        await one.tokens.storePort.flush()
+        #expect(one.tokens.state == .signedOut)
+        #expect(disk.record == nil)
+    }
+
     @Test("C101: a sign-in that is taken back deletes no record that cannot be read") func unreadableRecord()
         async throws
     {
