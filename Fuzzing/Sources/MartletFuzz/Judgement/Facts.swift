@@ -102,7 +102,7 @@ struct Facts {
             sends[send - 1].retryAfter = retryAfter
         case .delivers(let send):
             sends[send - 1].delivered = position
-            sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= requestLimit
+            sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= script.requestLimit
         case .abandons(let send): sends[send - 1].abandoned = position
         case .asks(let life, let number, _, let kind, let situation):
             // Calls are numbered before it is known which of them are made.
@@ -125,7 +125,7 @@ struct Facts {
             // A process that has not looked at a response yet finds that its time limit has expired.
             for index in sends.indices where sends[index].delivered.map({ time($0) == time(position) }) == true {
                 let elapsed = time(position) + duration - time(sends[index].position)
-                sends[index].isLate = sends[index].isLate || elapsed >= requestLimit
+                sends[index].isLate = sends[index].isLate || elapsed >= script.requestLimit
             }
         case .setsWallClock: wallClockChanges.append(position)
         case .connects(true): reconnections.append(position)
@@ -136,9 +136,6 @@ struct Facts {
         default: break
         }
     }
-
-    /// How long a process waits for the response to a refresh.
-    private var requestLimit: Duration { script.grace > .zero ? .seconds(18) : .seconds(30) }
 
     private mutating func update(_ call: Int, _ change: (inout Call) -> Void) {
         guard let index = indices[call] else { return }

@@ -191,7 +191,7 @@ extension Facts {
     fileprivate func hasTimedOut(after journal: StoreHistory.Operation) -> Bool {
         guard let completed = journal.completed else { return false }
         return jumps.contains {
-            $0.position > completed && time($0.position) == time(completed) && $0.duration >= .seconds(30)
+            $0.position > completed && time($0.position) == time(completed) && $0.duration >= script.requestLimit
         }
     }
 

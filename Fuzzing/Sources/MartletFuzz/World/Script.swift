@@ -68,6 +68,8 @@ struct Script: Sendable {
     var lifetime: Int?
     /// How long the server accepts a refresh token that it has replaced.
     var grace: Duration
+    /// How long a process may hold the lock before another one takes it away.
+    var lease: Duration
     /// Whether the processes use tokens only once they are saved.
     var requiresSavedTokens: Bool
     /// Whether the server ends a session when it receives a spent refresh token.
@@ -105,9 +107,17 @@ struct Script: Sendable {
         var others = SeededGenerator(seed: seed ^ 0x3A7E_D0C5)
         requiresSavedTokens = others.isTrue(inPercent: 15)
         habits = Habits(&others)
+        // A lease that a slow disk or server often exceeds.
+        lease = others.isTrue(inPercent: 30) ? .seconds(15) : .seconds(45)
         if habits.registersGuests, others.isTrue(inPercent: 70) { start = .nothing }
         author.add(habits, to: &processes, &disturbances)
     }
+}
+
+extension Script {
+    /// How long a process waits for the response to a refresh, so that it neither loses the lock nor sends its token again
+    /// after the grace period.
+    var requestLimit: Duration { min(.seconds(30), lease * (grace > .zero ? 0.4 : 0.8)) }
 }
 
 extension Script {

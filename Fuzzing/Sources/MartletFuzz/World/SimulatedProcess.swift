@@ -42,6 +42,7 @@ struct SimulatedProcess: Sendable {
         power.whenOff { store.kill() }
         var policy = SessionPolicy()
         policy.rotationGrace = world.script.grace
+        policy.lockLease = world.script.lease
         policy.requiresSavedTokens = world.script.requiresSavedTokens
         let server = world.server
         let habits = world.script.habits

@@ -9,10 +9,10 @@ package struct BlockingQueue: Sendable {
     private static let isAtWork = ThreadNumber()
     /// 1 on a thread that runs all tasks of the process in an order of its own. What tasks there start is a task, too.
     package static let runsInTasks = ThreadNumber()
-    private static let line = DispatchSpecificKey<Line>()
 
     /// Serial.
     let queue: DispatchQueue
+    private let line = Line()
 
     package init(_ label: String, qos: DispatchQoS = .unspecified) {
         queue = DispatchQueue(label: label, qos: qos)
@@ -54,21 +54,19 @@ package struct BlockingQueue: Sendable {
         try await BlockingQueue("martlet.blocking").run(work)
     }
 
-    /// The work that waits for the task of a queue.
+    /// The work that waits for the queue's task, on a thread that runs all work in tasks.
     private final class Line: Sendable {
         let work = Locked<[@Sendable () -> Void]>([])
     }
 
     /// Adds the closure to the work of the queue's task.
     private func startTask(_ work: @escaping @Sendable () -> Void) {
-        let line = queue.getSpecific(key: Self.line) ?? Line()
-        queue.setSpecific(key: Self.line, value: line)
         let isFirst = line.work.withLock { waiting in
             waiting.append(work)
             return waiting.count == 1
         }
         guard isFirst else { return }
-        Task.detached {
+        Task.detached { [line] in
             while let next = line.work.withLock({ $0.first }) {
                 Self.perform(next)
                 line.work.withLock { _ = $0.removeFirst() }
