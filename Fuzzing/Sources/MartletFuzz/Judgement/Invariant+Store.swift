@@ -27,7 +27,7 @@ extension Invariant {
             guard let old = change.old else { continue }
             let what = "process \(change.life.process) replaced \(old.text) at \(facts.time(change.position).text)"
             guard let new = change.new else {
-                if facts.mayDelete(old, change) { continue }
+                if facts.mayDelete(old, change) || facts.isEndedByWrongClock(old.family) { continue }
                 return "process \(change.life.process) deleted \(old.text) at \(facts.time(change.position).text)"
             }
             if new.family == old.family {
@@ -71,7 +71,7 @@ extension Invariant {
                 return facts.time(end) == facts.time(call.position)
                     && (isLate || facts.hasTrouble(other.life, from: other.position, to: end))
             }
-            if isFollowed { continue }
+            if isFollowed || facts.isEndedByWrongClock(family) { continue }
             for entry in facts.history.entries {
                 guard case .settles(let life, let state, _, let stored) = entry.what else { continue }
                 if case .signedIn(let session) = state, facts.family(of: session.id) == family, stored != nil {
@@ -119,6 +119,21 @@ extension Facts {
             life == call.life && event == .orderedByClock && position < change.position
         }
         return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
+    }
+
+    /// Whether an earlier ending covers a sign-in that had replaced what it could not read, and said so: only the clock
+    /// ordered the two, and it had been set back between them.
+    fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
+        guard let start = start(of: family) else { return false }
+        let isTold = events.contains { position, life, event in
+            guard life == start.life, position > start.position else { return false }
+            if case .replacedUnreadableRecord = event { return true }
+            return false
+        }
+        let isSetBack = wallClockChanges.contains { change in
+            change < start.position && calls.contains { $0.kind.endsSessions && $0.position < change }
+        }
+        return isTold && isSetBack
     }
 
     /// Whether the process of a sign-in could not know that a sign-in or sign-out of another process came before it: the
