@@ -80,7 +80,7 @@ extension Facts.Call {
         if case .done? = response?.reply { cancelled == nil } else { false }
     }
 
-    /// What the call does with one of several accounts; `nil` if it is for the app's own session.
+    /// The step that the call takes with one of several accounts; `nil` if it is for the app's own session.
     var accountStep: AccountStep? { if case .account(let step) = kind { step } else { nil } }
 }
 

@@ -5,7 +5,7 @@ import MartletTesting
 struct Script: Sendable {
     /// One call of a caller.
     struct Step: Sendable {
-        /// What the caller asks for.
+        /// The wish of the caller.
         enum What: Sendable {
             case token, renewal
             case request(RequestPlan)
@@ -41,7 +41,7 @@ struct Script: Sendable {
 
     /// A change of the environment, at a time of its own.
     struct Disturbance: Sendable {
-        /// What changes: the time, the wall clock, the network, or the server's view of the latest session.
+        /// The change: the time, the wall clock, the network, or the server's view of the latest session.
         enum What: Sendable {
             case jump(Duration)
             case setConnected(Bool)
@@ -56,7 +56,7 @@ struct Script: Sendable {
     /// The session that is stored at the beginning.
     enum Start: Sendable { case nothing, fresh, expired }
 
-    /// What the interceptor of the clients does.
+    /// The behavior of the clients' interceptor.
     enum Interceptor: Sendable { case none, waits, calls }
 
     var start: Start

@@ -8,7 +8,7 @@ import MartletTesting
     import Foundation
 #endif
 
-/// What a caller does with one of the accounts that its app is signed in to at the same time.
+/// A step of a caller with one of the accounts that its app is signed in to at the same time.
 enum AccountStep: Hashable, Sendable {
     case signIn(Int)
     case call(Int)

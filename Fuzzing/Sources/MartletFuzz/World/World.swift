@@ -61,7 +61,7 @@ final class World: @unchecked Sendable {
         powers[life] = power
     }
 
-    /// What a process keeps of its accounts. It outlives the process.
+    /// The accounts of a process. They outlive it.
     func accountStore(of process: Int) -> AnyAccountStore {
         let store = accountStores[process] ?? .inMemory
         accountStores[process] = store
