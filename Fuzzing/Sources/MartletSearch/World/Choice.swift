@@ -33,7 +33,7 @@ indirect enum Choice: Hashable, Sendable {
     /// An event resumes a task, and before the task runs, another event happens with all that follows from it.
     case overtaken(Choice, by: Choice)
 
-    /// What a caller asks for.
+    /// The wish of a caller.
     enum Ask: Hashable {
         case token
         /// A token for a request that takes nearly as long as a token lives.

@@ -19,7 +19,7 @@ final class World {
     let ports: Ports
     var life: Life
     var rules: Rules
-    /// What happened, for the story of a violation; `nil` if it is not told.
+    /// The events so far, for the story of a violation; `nil` if it is not told.
     var story: [String]?
     /// When the last backoff is over.
     var backoffEnd = Duration.zero

@@ -131,10 +131,10 @@ extension SessionStateMachine {
 
     /// The end of one or more sessions, which is repeated until the store has confirmed it.
     struct Ending: Hashable, Sendable {
-        /// What ends, as far as this process knew.
+        /// The mark of the sessions that end, as far as this process knew.
         var mark: EndMark
-        /// What a user's sign-out ends beside that; `nil` for another ending, and after the first attempt: a later one
-        /// finds what another process may have written since.
+        /// The other sessions that a user's sign-out ends; `nil` for another ending, and after the first attempt: a
+        /// later one finds what another process may have written since.
         var signOut: SignOut?
         /// The epoch that a user's sign-out has begun; `nil` for another ending.
         var signOutEpoch: Int?
