@@ -40,7 +40,8 @@ extension SessionEvent {
         case .refreshReplayed(let stamp, let failure): (.notice, "\(stamp) repeating the refresh", failure.description)
         case .refreshInterrupted(let stamp): (.notice, "\(stamp) refresh interrupted when its process ended", "")
         case .adopted(let stamp): (.info, "\(stamp) adopted from another process", "")
-        case .signedOutElsewhere(let id): (.info, "\(id) signed out by another process", "")
+        case .signedOutElsewhere(let id):
+            (.info, (id.map { "\($0) " } ?? "") + "signed out by another process", "")
         case .refreshBudgetExceeded(let stamp): (.notice, "\(stamp) not refreshed, the refresh budget is used up", "")
         case .refreshDiscarded(let stamp): (.info, "\(stamp) discarded the result of a refresh", "")
         case .tokenProbed(let stamp): (.info, "\(stamp) used once more, another endpoint has rejected it", "")

@@ -253,6 +253,36 @@ import Testing
         #expect(await later.tokens.restore() == .expired(.noRefreshToken))
     }
 
+    @Test("an expiry gives way to the sign-out of a later session, even if this process has not seen that session")
+    func expiryThenSignOut() async throws {
+        let (time, broken) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time, reads: "one", breakWhen: broken)
+        let backend = SimulatedBackend()
+        let one = App(backend, store: disk.open("one"), time: time)
+        let other = App(backend, store: disk.open("other"), time: time)
+        let ada = try await one.tokens.signIn(with: backend.issue())
+        await other.tokens.restore()
+        let departures = Locked<[Set<SessionID>]>([])
+        let cancel = one.tokens.onDeparture { ended in departures.withLock { $0.append(ended) } }
+        defer { cancel() }
+        backend.revokeSession()
+        await #expect(throws: SessionError.self) { try await one.tokens.refresh() }
+        let expired = one.tokens.state
+        #expect(expired == .expired(.refreshTokenRejected(code: "invalid_grant")))
+        for await state in other.tokens.states where state == expired { break }
+        let events = one.tokens.events
+        broken.withLock { $0 = true }
+        try await other.tokens.signIn(with: backend.issue())
+        await other.tokens.signOut()
+        broken.withLock { $0 = false }
+        // The record is read again after a delay.
+        while one.tokens.state != .signedOut { if !time.advanceToNextSleeper() { await Task.yield() } }
+        #expect(other.tokens.state == .signedOut)
+        #expect(await events.first { $0 == .signedOutElsewhere(ada.id) } != nil)
+        // What the user had begun goes with it.
+        #expect(departures.withLock(\.self) == [[ada.id]])
+    }
+
     @Test("the cause of an earlier session's expiry is not that of a later one's sign-out") func causeOfAnEarlierEnd() {
         let record = StoredSession(id: SessionID(), generation: 5, bundle: .fresh())
         var machine = SessionStateMachine.restored(record, sharesStore: true)

@@ -64,6 +64,12 @@ extension Facts {
         return time(start) == time(call.end)
     }
 
+    /// Whether a session may have started after another one.
+    func isFollowed(_ family: Int, by other: Int) -> Bool {
+        guard let later = start(of: other) else { return false }
+        return start(of: family).map { $0.position < later.end } ?? true
+    }
+
     /// The sessions whose sign-ins were under way in a process at a position.
     func startingSessions(in life: Life, at position: Int) -> Set<Int> {
         Set(changes(in: life, at: position).compactMap(\.family))

@@ -64,14 +64,18 @@ extension Invariant {
     static let lostRotationHasACause = Invariant(rule: "A rotation is lost only after a lost response or a crash.") {
         facts in
         for (position, life, family, reason) in facts.expiries where reason == .rotationLost {
+            // The end of the session that another process has started since is the end of this one, too.
+            let followers = facts.sends.filter { $0.life != life && facts.isFollowed(family, by: $0.token.family) }
+            let families = Set(followers.map(\.token.family)).union([family])
             let cause = facts.sends.contains { send in
-                send.token.family == family && send.position < position
+                families.contains(send.token.family) && send.position < position
                     && (!send.isResultKnown || facts.isUnsaved(send)
                         || facts.store.hasLockTrouble(send, before: position))
             }
             // The journal says that a refresh is in progress. It remains in the record if its process died or signed
             // out before it sent anything, or if a slow disk wrote it after the process had stopped waiting.
-            let isJournaled = facts.store.journals(of: family, before: position).contains {
+            let journals = families.flatMap { facts.store.journals(of: $0, before: position) }
+            let isJournaled = journals.contains {
                 $0.life != life || facts.hasTrouble(life, from: $0.requested, to: $0.completed ?? position)
                     || facts.hasTimedOut(after: $0)
             }
@@ -129,10 +133,14 @@ extension Invariant {
             }
         }
         for (_, life, event) in facts.events {
-            guard case .refreshFailed(_, let failure, let backoff) = event, failure.kind == .connection,
-                !failure.mayHaveSpentToken, backoff > .seconds(1)
-            else { continue }
-            return "process \(life.process) waits \(backoff.text) for a server that it did not reach"
+            guard case .refreshFailed(_, let failure, let backoff) = event else { continue }
+            switch failure.kind {
+            case .connection where !failure.mayHaveSpentToken && backoff > .seconds(1):
+                return "process \(life.process) waits \(backoff.text) for a server that it did not reach"
+            case .status where backoff <= .zero:
+                return "process \(life.process) may ask a server again at once that has answered with an error"
+            default: continue
+            }
         }
         return nil
     }
@@ -161,7 +169,8 @@ extension Invariant {
 extension Facts {
     /// How long the process had to wait after a failed refresh, by the server's wish or by its own announcement.
     fileprivate func backoff(after failed: Send) -> Duration? {
-        if let retryAfter = failed.retryAfter { return retryAfter }
+        // Zero is no wish.
+        if let retryAfter = failed.retryAfter, retryAfter > .zero { return retryAfter }
         guard let delivered = failed.delivered else { return nil }
         for (position, life, event) in events where position > delivered && life == failed.life {
             guard time(position) == time(delivered) else { return nil }
@@ -200,7 +209,7 @@ extension Facts {
         let end = events.last { position, other, event in
             guard position < last, other == life else { return false }
             switch event {
-            case .expired(let session, _), .signedOutElsewhere(let session): return self.family(of: session) == family
+            case .expired(let session, _), .signedOutElsewhere(let session?): return self.family(of: session) == family
             default: return false
             }
         }

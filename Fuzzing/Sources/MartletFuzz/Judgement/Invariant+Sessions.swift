@@ -100,13 +100,13 @@ extension Invariant {
         for (position, life, family, reason) in facts.expiries
         where !facts.sends.contains(where: { send in
             // The end of the session that another process has started since is the end of this one, too.
-            (send.token.family == family || send.life != life && facts.start(of: send.token.family) != nil)
+            (send.token.family == family || send.life != life && facts.isFollowed(family, by: send.token.family))
                 && (send.refused?.position ?? .max) < position
         }) {
             return "process \(life.process) ended session \(family) (\(reason)), but the server had rejected nothing"
         }
         for (position, life, event) in facts.events {
-            guard case .signedOutElsewhere(let session) = event, let family = facts.family(of: session),
+            guard case .signedOutElsewhere(let session?) = event, let family = facts.family(of: session),
                 !facts.rejectedFamilies.contains(family),
                 !facts.calls.contains(where: { $0.position < position && $0.kind.endsSessions })
             else { continue }
@@ -214,7 +214,7 @@ extension Facts {
     private func hasLeft(_ family: Int, _ life: Life, by change: StoreHistory.Change) -> Bool {
         events.contains { position, other, event in
             switch event {
-            case .signedOutElsewhere(let session): other == life && self.family(of: session) == family
+            case .signedOutElsewhere(let session?): other == life && self.family(of: session) == family
             case .adopted(let stamp):
                 other == life && position > change.position && self.family(of: stamp.session) == change.new?.family
             default: false
@@ -227,7 +227,7 @@ extension Facts {
         events.compactMap { position, life, event in
             let ended: SessionID
             switch event {
-            case .expired(let session, _), .signedOutElsewhere(let session): ended = session
+            case .expired(let session, _), .signedOutElsewhere(let session?): ended = session
             default: return nil
             }
             let isBack = events.contains { later, other, event in

@@ -70,6 +70,9 @@ struct Script: Sendable {
     var grace: Duration
     /// How long a process may hold the lock before another one takes it away.
     var lease: Duration
+    /// How long the processes do not learn of each other's changes, unless they read the record; `nil` if they learn at
+    /// once.
+    var newsDelay: Duration?
     /// Whether the processes use tokens only once they are saved.
     var requiresSavedTokens: Bool
     /// Whether the server ends a session when it receives a spent refresh token.
@@ -109,6 +112,7 @@ struct Script: Sendable {
         habits = Habits(&others)
         // A lease that a slow disk or server often exceeds.
         lease = others.isTrue(inPercent: 30) ? .seconds(15) : .seconds(45)
+        newsDelay = others.isTrue(inPercent: 20) ? others.pick([.seconds(1), .seconds(5)]) : nil
         if habits.registersGuests, others.isTrue(inPercent: 70) { start = .nothing }
         author.add(habits, to: &processes, &disturbances)
     }

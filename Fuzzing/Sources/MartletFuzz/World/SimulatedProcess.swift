@@ -38,8 +38,10 @@ struct SimulatedProcess: Sendable {
 
     init(_ life: Life, _ world: World, touches: Int?) {
         let power = ProcessLife(touches: touches)
-        let store = world.disk.open(life.name, isShared: world.script.isShared)
-        power.whenOff { store.kill() }
+        let disk = world.disk.open(life.name, isShared: world.script.isShared)
+        power.whenOff { disk.kill() }
+        let store: any TokenStore =
+            world.script.newsDelay.map { LateStore(base: disk, delay: $0, time: world.time) } ?? disk
         var policy = SessionPolicy()
         policy.rotationGrace = world.script.grace
         policy.lockLease = world.script.lease
@@ -329,8 +331,9 @@ final class SharedDice: @unchecked Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
+    /// A number above the lower bound, so that a backoff of zero is never luck.
     func number(in range: ClosedRange<Double>) -> Double {
-        range.lowerBound + (range.upperBound - range.lowerBound) * Double(generator.number(below: 1024)) / 1023
+        range.lowerBound + (range.upperBound - range.lowerBound) * Double(1 + generator.number(below: 1023)) / 1023
     }
 
     func isTrue(inPercent percent: Int) -> Bool { generator.isTrue(inPercent: percent) }

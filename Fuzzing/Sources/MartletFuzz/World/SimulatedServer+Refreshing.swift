@@ -45,7 +45,7 @@ extension SimulatedServer {
         switch fault {
         case .unreachable: return fail(send, .connection, "the server is unreachable", mayHaveSpentToken: false)
         case .busy:
-            let wait: Duration? = dice.pick([nil, .seconds(2), .seconds(120)])
+            let wait: Duration? = dice.pick([nil, .zero, .seconds(2), .seconds(120)])
             history.add(.breaks(send: send, "the server is busy (503)", retryAfter: wait))
             return .failure(RefreshError(.status(503), retryAfter: wait, description: "busy"))
         case .failure: return fail(send, .status(500), "the server fails before it has done anything (500)")

@@ -13,12 +13,19 @@ extension SessionStateMachine {
     }
 
     private mutating func reconcileWithoutSession(_ snapshot: StoreSnapshot) {
-        guard case .found(let record) = snapshot.reading else { return }
-        if mark?.covers(record) != true {
+        switch snapshot.reading {
+        case .found(let record) where mark?.covers(record) != true:
             activate(record, snapshot.deadlines)
-        } else if let mark, ending == nil {
+        case .found:
             // Another process has repeated a write that it took to have failed, or died while it ended the session.
-            startEnding(mark)
+            if let mark, ending == nil { startEnding(mark) }
+        case .ended(let found) where found == mark && found.expiry == nil:
+            // The user has signed out there since, perhaps of a later session that this process has not seen.
+            guard case .expired(_, let expired) = absence else { break }
+            endSession(.signedOut)
+            emit(.signedOutElsewhere(expired))
+        case .ended, .empty, .unavailable:
+            break
         }
     }
 

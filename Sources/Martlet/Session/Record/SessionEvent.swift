@@ -33,8 +33,9 @@ public enum SessionEvent: Sendable, Hashable {
     case refreshInterrupted(SessionStamp)
     /// Another process refreshed the tokens or signed a user in. This process now uses the stored session.
     case adopted(SessionStamp)
-    /// Another process signed the user out.
-    case signedOutElsewhere(SessionID)
+    /// Another process signed the user out. The session is the last one that this process has used, also if it had expired;
+    /// `nil` if it has used none.
+    case signedOutElsewhere(SessionID?)
     /// A refresh was not started because ``SessionPolicy/refreshBudget`` is used up.
     case refreshBudgetExceeded(SessionStamp)
     /// A refresh was abandoned before it sent anything, or its result was discarded: the session has ended, or it already

@@ -1,0 +1,37 @@
+import Martlet
+import MartletTesting
+
+/// The store of a process that learns late of changes by others, like one that cannot watch its record and looks at it
+/// every few seconds.
+struct LateStore: TokenStore {
+    let base: SimulatedTokenStore
+    let delay: Duration
+    let time: any TimeSource
+
+    var lock: (any StoreLock)? { base.lock }
+
+    func read() async -> StoreReading { await base.read() }
+
+    func write(_ session: StoredSession) async throws { try await base.write(session) }
+
+    func delete() async throws { try await base.delete() }
+
+    @discardableResult
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        try await base.update(decide)
+    }
+
+    func changes() -> AsyncStream<Void>? {
+        guard let changes = base.changes() else { return nil }
+        let (late, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let forwarding = Task { [delay, time] in
+            for await _ in changes {
+                try? await time.sleep(until: time.uptime + delay)
+                continuation.yield()
+            }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in forwarding.cancel() }
+        return late
+    }
+}
