@@ -19,7 +19,7 @@ public struct DecodedImage: Sendable, Hashable {
 
     /// - Parameters:
     ///   - storedSize: The size before the orientation is applied.
-    ///   - orientation: How to turn the picture upright.
+    ///   - orientation: The orientation, which says how to turn the picture upright.
     ///   - draw: Draws the picture in exactly this size, in the stored orientation; `nil` if it cannot.
     init(
         _ storedSize: PixelSize, _ orientation: Orientation, draw: @escaping @Sendable (PixelSize) -> DrawnImage?

@@ -25,7 +25,7 @@ public enum ImageError: Error, Sendable, Hashable {
 }
 
 extension ImageError: CustomStringConvertible {
-    /// What is wrong with the picture, and what to do.
+    /// A text that says what is wrong with the picture, and what to do.
     public var description: String {
         switch self {
         case .notAnImage: "This is not a picture. Choose a JPEG, PNG, WebP or HEIC."

@@ -25,7 +25,7 @@
 /// The whole document must follow RFC 8259, also the members that no type asks for. <doc:FastJSON> lists what else differs
 /// from Foundation's decoder.
 public struct MartletJSONDecoder: Sendable {
-    /// How dates are written. The default is a number of seconds since 2001, as `Date` encodes itself.
+    /// The format of dates. The default is a number of seconds since 2001, as `Date` encodes itself.
     ///
     /// A decoder that becomes the `decoder` of Martlet's `NetworkConfig` before a strategy has been set reads responses
     /// with ``DateDecodingStrategy/iso8601OptionalFraction``, as that setting's default does.
@@ -40,19 +40,19 @@ public struct MartletJSONDecoder: Sendable {
     /// Whether ``dateDecodingStrategy`` has been set. If not, `NetworkClient` reads dates as servers write them.
     package private(set) var hasDateStrategy = false
 
-    /// How bytes are written. The default is Base64.
+    /// The format of binary data. The default is Base64.
     public var dataDecodingStrategy: DataDecodingStrategy {
         get { strategies.data }
         set { strategies.data = newValue }
     }
 
-    /// How names of the document become keys. By default, they stay as they are.
+    /// The conversion of the document's names to keys. By default, names stay as they are.
     public var keyDecodingStrategy: KeyDecodingStrategy {
         get { strategies.key }
         set { strategies.key = newValue }
     }
 
-    /// How infinity and NaN are written, for which JSON has no numbers. By default, they are errors.
+    /// The form of infinity and NaN, for which JSON has no numbers. By default, they are errors.
     public var nonConformingFloatDecodingStrategy: NonConformingFloatDecodingStrategy {
         get { strategies.nonConformingFloat }
         set { strategies.nonConformingFloat = newValue }
@@ -107,7 +107,7 @@ public struct MartletJSONDecoder: Sendable {
 }
 
 extension MartletJSONDecoder {
-    /// How dates are written.
+    /// The format of dates.
     public enum DateDecodingStrategy: Sendable {
         /// As `Date` decodes itself: the seconds since the start of 2001, UTC.
         case deferredToDate
@@ -123,7 +123,7 @@ extension MartletJSONDecoder {
         case custom(@Sendable (_ decoder: any Decoder) throws -> Date)
     }
 
-    /// How bytes are written.
+    /// The format of binary data.
     public enum DataDecodingStrategy: Sendable {
         /// As `Data` decodes itself: an array of numbers.
         case deferredToData
@@ -133,7 +133,7 @@ extension MartletJSONDecoder {
         case custom(@Sendable (_ decoder: any Decoder) throws -> Data)
     }
 
-    /// How names of the document become keys. The keys of a `[String: Value]` stay as they are.
+    /// The conversion of a document's names to keys. The keys of a `[String: Value]` stay as they are.
     public enum KeyDecodingStrategy: Sendable {
         /// They stay as they are.
         case useDefaultKeys
@@ -143,7 +143,7 @@ extension MartletJSONDecoder {
         case custom(@Sendable (_ codingPath: [any CodingKey]) -> any CodingKey)
     }
 
-    /// How infinity and NaN are written.
+    /// The form of infinity and NaN.
     public enum NonConformingFloatDecodingStrategy: Sendable {
         /// They are errors.
         case `throw`

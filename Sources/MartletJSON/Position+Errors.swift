@@ -2,7 +2,7 @@
 struct UnrepresentableValue: Error {}
 
 extension Position {
-    /// What to throw instead of a scalar.
+    /// The error to throw instead of a scalar.
     @inline(never)
     func failure(_ type: Any.Type, at value: UInt32, _ step: Step) -> any Error {
         let byte = document.firstByte(value)

@@ -20,7 +20,7 @@ final class Position: Decoder {
     /// The values of an object's keys, if they cannot be compared byte by byte.
     @exclusivity(unchecked) var members: [String: UInt32]?
 
-    /// How to get here from the parent.
+    /// The step from the parent to this value.
     enum Step {
         case none
         case key(any CodingKey)

@@ -6,7 +6,7 @@ public final class SystemConnectivityMonitor: ConnectivityMonitor {
     /// The monitor of the process.
     public static let shared = SystemConnectivityMonitor { NetworkWatch($0) }
 
-    /// What is known, and the subscribers.
+    /// The known state of the network, and the subscribers.
     private struct State {
         var isConnected: Bool?
         var subscribers = Broadcast<Bool>()

@@ -23,7 +23,7 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
     public var acceptableStatuses: StatusCodes
     /// The time limit of one attempt; the client's timeout if `nil`.
     public var timeout: Duration?
-    /// How long the call waits for a network; as long as the client's calls if `nil`.
+    /// The time that the call waits for a network; the client's time if `nil`.
     public var connectivityTimeout: Duration?
 
     /// Creates a call.

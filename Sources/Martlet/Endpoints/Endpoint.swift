@@ -45,8 +45,8 @@ public protocol Endpoint: Sendable {
     /// The time limit of one attempt, from its start to the last byte of the response. Default `nil`, the client's
     /// timeout.
     var timeout: Duration? { get }
-    /// How long the call waits for a network, from its start; zero for not at all. Default `nil`: as long as the client's
-    /// calls do (``NetworkConfig/connectivityTimeout``). A call with a single-use body does not wait.
+    /// The time that the call waits for a network, from its start. With zero, it does not wait. Default `nil`: the
+    /// client's time (``NetworkConfig/connectivityTimeout``). A call with a single-use body does not wait.
     var connectivityTimeout: Duration? { get }
 }
 
@@ -65,7 +65,7 @@ extension Endpoint {
     public var acceptableStatuses: StatusCodes { .successful }
     /// The client's timeout.
     public var timeout: Duration? { nil }
-    /// As long as the client's calls.
+    /// The client's time.
     public var connectivityTimeout: Duration? { nil }
 }
 

@@ -16,9 +16,9 @@
 /// var query: Query { ["since": date] }                                // since=2026-03-01T08%3A30%3A00Z
 /// ```
 ///
-/// What has no meaning in a query does not compile; see ``QueryParameter``.
+/// A value that has no meaning in a query does not compile; see ``QueryParameter``.
 public struct Query: Sendable, Hashable {
-    /// How an array is written. An empty array is left out in every format.
+    /// The format of an array. An empty array is left out in every format.
     public enum ArrayFormat: Sendable, Hashable {
         /// `ids=1&ids=2`, the default.
         case repeated
@@ -28,7 +28,7 @@ public struct Query: Sendable, Hashable {
         case comma
     }
 
-    /// How a `Date` is written.
+    /// The format of a `Date`.
     public enum DateFormat: Sendable, Hashable {
         /// ISO 8601 in UTC, the default: `2026-03-01T08:30:00Z`, with milliseconds if there are any.
         case iso8601
@@ -68,7 +68,7 @@ public struct Query: Sendable, Hashable {
         }
     }
 
-    /// What belongs to a name.
+    /// The value of an entry.
     enum Content: Sendable, Hashable {
         case flag
         case one(Text)
@@ -82,9 +82,9 @@ public struct Query: Sendable, Hashable {
     }
 
     private var entries: [Entry]
-    /// How arrays are written. Default ``ArrayFormat/repeated``.
+    /// The format of arrays. Default ``ArrayFormat/repeated``.
     public var arrayFormat: ArrayFormat
-    /// How dates are written. Default ``DateFormat/iso8601``.
+    /// The format of dates. Default ``DateFormat/iso8601``.
     public var dateFormat: DateFormat
 
     /// Creates an empty query.
@@ -95,8 +95,8 @@ public struct Query: Sendable, Hashable {
     /// Creates a query with other formats: `Query(["ids": ids], arrays: .comma)`.
     /// - Parameters:
     ///   - items: The names and values.
-    ///   - arrays: How all arrays are written.
-    ///   - dates: How all dates are written.
+    ///   - arrays: The format of all arrays.
+    ///   - dates: The format of all dates.
     public init(_ items: Query, arrays: ArrayFormat = .repeated, dates: DateFormat = .iso8601) {
         self = items
         self.arrayFormat = arrays

@@ -23,7 +23,7 @@ public struct RequestPath: Sendable, Hashable {
     /// The encoded path, or an absolute URL.
     package let text: String
     let isAbsolute: Bool
-    /// Why no request can have this path.
+    /// The reason why no request can have this path.
     let problem: InvalidRequestError?
 
     private init(text: String, isAbsolute: Bool = false, problem: InvalidRequestError? = nil) {

@@ -10,7 +10,7 @@ public struct APIError: Error, Sendable, Hashable {
     public struct FieldError: Sendable, Hashable, Codable {
         /// The field, if the server names one.
         public var field: String?
-        /// What is wrong with the field.
+        /// A message that says what is wrong with the field.
         public var message: String
 
         /// An error in one field.
@@ -28,7 +28,8 @@ public struct APIError: Error, Sendable, Hashable {
     public var errors: [FieldError]
     /// The server's ID of the request, for a report to the server's operator.
     public var requestID: String?
-    /// What the server says about its response, in the envelope's `meta`: its time, the path, how long it worked.
+    /// The server's statements about its response, from the envelope's `meta`: the time, the path, and the duration of
+    /// its work.
     public var meta: ResponseMeta?
     /// The body as a ``NetworkConfig/errorBody``, if one is declared and the body is one. See ``body(as:)``.
     public var body: (any Sendable)? {

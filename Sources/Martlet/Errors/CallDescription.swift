@@ -4,7 +4,7 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     public let method: String
     /// The origin and path, without the query and with secrets masked.
     public let url: String
-    /// How many times the request was sent.
+    /// The number of times the request was sent.
     public let attempts: Int
     /// Whether the call returns a stream as soon as the head of the response has arrived.
     var awaitsHead = false

@@ -1,4 +1,4 @@
-/// Why a download was not saved as a file.
+/// The reason why a download was not saved as a file.
 public enum DownloadError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file could not be written.
     case file(path: String, reason: String)
@@ -9,7 +9,7 @@ public enum DownloadError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The server's digest is required (`Repr-Digest`, RFC 9530), and the response has none.
     case digestMissing
 
-    /// What failed, and what to do next.
+    /// A text that says what failed, and what to do next.
     public var description: String {
         switch self {
         case .file(_, let reason): Redaction.redactReason(reason)

@@ -1,5 +1,5 @@
 extension NetworkError: CustomStringConvertible, CustomReflectable {
-    /// Which call failed, why, and what to do next.
+    /// A text that names the call, and says why it failed and what to do next.
     public var description: String {
         "\(call): \(explanation)" + (call.attempts > 1 ? " (\(call.attempts) attempts)" : "")
     }
@@ -9,7 +9,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         Mirror(self, children: ["description": description], displayStyle: .enum)
     }
 
-    /// Why the call failed and what to do next.
+    /// A text that says why the call failed and what to do next.
     var explanation: String {
         switch self {
         case .offline: "this device is offline. Try again when it is connected."

@@ -1,6 +1,6 @@
 /// A transient error of a refresh: the session is kept, and another refresh may start after a backoff.
 public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What failed.
+    /// The kind of failure.
     public enum Kind: Sendable, Hashable {
         /// There is no network.
         case offline
@@ -24,9 +24,9 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
         case notSaved
     }
 
-    /// What failed.
+    /// The kind of failure.
     public var kind: Kind
-    /// How long the server asked clients to wait (`Retry-After`).
+    /// The time that the server asked clients to wait (`Retry-After`).
     public var retryAfter: Duration?
     /// One sentence for a log. Secrets in it are masked.
     public var description: String {
@@ -37,8 +37,8 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// A transient error.
     /// - Parameters:
-    ///   - kind: What failed.
-    ///   - retryAfter: How long the server asked clients to wait.
+    ///   - kind: The kind of failure.
+    ///   - retryAfter: The time that the server asked clients to wait.
     ///   - description: One sentence for a log. Secrets in it are masked.
     ///   - mayHaveSpentToken: Whether the server may have spent the refresh token. By default derived from `kind`:
     ///     `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage``, ``Kind/notSaved`` and the statuses 408,
@@ -82,7 +82,7 @@ extension RefreshError {
         self.init(.storage, description: "the stored session cannot be read now (\(error))")
     }
 
-    /// - Parameter error: Why the new tokens could not be saved.
+    /// - Parameter error: The reason why the new tokens could not be saved.
     init(notSaved error: StorageError) {
         self.init(
             .notSaved,

@@ -2,9 +2,10 @@
 public struct ResponseDecodingError: Error, Sendable, Hashable {
     /// The requested type.
     public let type: String
-    /// Where in the response decoding failed, such as `articles[3].createdAt`; empty for the response as a whole.
+    /// The place in the response where decoding failed, such as `articles[3].createdAt`; empty for the response as a
+    /// whole.
     public let codingPath: String
-    /// Why decoding failed.
+    /// The reason why decoding failed.
     public let reason: String
     /// The response.
     public let response: ServerResponse

@@ -6,18 +6,19 @@ internal import MartletJSON
     public import Foundation
 #endif
 
-/// What a server says about a response in the `meta` object of its envelope: for logs, and for reports to the server's
-/// operator.
+/// A server's statements about a response, in the `meta` object of its envelope: for logs, and for reports to the
+/// server's operator.
 ///
 /// ``NetworkResponse/meta(as:)`` decodes a type of your own from the same object.
 public struct ResponseMeta: Sendable, Hashable {
-    /// When the server made the response: `timestamp`, in ISO 8601 or in seconds or milliseconds since 1970.
+    /// The time at which the server made the response: `timestamp`, in ISO 8601 or in seconds or milliseconds since
+    /// 1970.
     public var timestamp: Date?
     /// The path of the request, as the server saw it: `path`.
     public var path: String?
     /// The server's identifier for the request: ``ResponseEnvelope/requestID``.
     public var requestID: String?
-    /// How long the server worked on the request, in milliseconds: `durationMs`.
+    /// The time that the server worked on the request, in milliseconds: `durationMs`.
     public var durationMs: Double?
 
     /// Creates the information; meant for tests.

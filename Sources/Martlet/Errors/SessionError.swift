@@ -1,4 +1,4 @@
-/// Why there is no access token for a request.
+/// The reason why there is no access token for a request.
 public enum SessionError: Error, Sendable, Hashable {
     /// No user is signed in.
     case signedOut
@@ -16,7 +16,7 @@ public enum SessionError: Error, Sendable, Hashable {
 }
 
 extension SessionError: CustomStringConvertible {
-    /// What failed, and what to do next.
+    /// A text that says what failed, and what to do next.
     public var description: String {
         switch self {
         case .signedOut: "No user is signed in. Sign in first."

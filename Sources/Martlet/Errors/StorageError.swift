@@ -1,6 +1,6 @@
-/// Why an operation on a store failed.
+/// The reason why an operation on a store failed.
 public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What failed.
+    /// The kind of failure.
     public enum Kind: Sendable, Hashable {
         /// The storage is locked: the device has not been unlocked yet, or the keyring is closed.
         case locked
@@ -12,7 +12,7 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooNew
         /// Other users of the machine could read or replace the record, so it is not trusted.
         case unsafePermissions
-        /// What is stored in the record's place was not written by Martlet. It is never replaced or deleted.
+        /// The content in the record's place was not written by Martlet. It is never replaced or deleted.
         case foreign
 
         /// Whether waiting can make the record readable.
@@ -24,14 +24,14 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// What failed.
+    /// The kind of failure.
     public var kind: Kind
     /// One sentence for a log. Must not contain a token.
     public var description: String
 
     /// A failed operation on a store.
     /// - Parameters:
-    ///   - kind: What failed.
+    ///   - kind: The kind of failure.
     ///   - description: One sentence for a log. Must not contain a token.
     public init(_ kind: Kind, _ description: String) {
         self.kind = kind

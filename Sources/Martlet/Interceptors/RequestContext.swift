@@ -37,7 +37,7 @@ public struct RequestContext: Sendable {
     var origin: Origin
     /// The body to send: of the attempt that is under way, else of the prepared request.
     var outgoing: PreparedBody?
-    /// How often an interceptor has assigned ``body``.
+    /// The number of times an interceptor has assigned ``body``.
     var bodyVersion = 0
     private var values: [ObjectIdentifier: any Sendable] = [:]
 

@@ -79,7 +79,7 @@ public protocol RequestInterceptor: Sendable {
     ///   - request: The prepared request, without the changes of ``adapt(_:for:)``. To retry another one, return
     ///     ``RetryDecision/retryWith(_:after:)``.
     ///   - context: Describes the call. ``RequestContext/attempt`` is the attempt that failed.
-    ///   - error: Why it failed. ``NetworkError/response`` is the server's response, if there is one.
+    ///   - error: The error of the attempt. ``NetworkError/response`` is the server's response, if there is one.
     /// - Returns: The decision.
     func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError

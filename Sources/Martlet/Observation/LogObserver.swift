@@ -14,7 +14,7 @@
 ///
 /// Secrets are masked. Call ``follow(_:)`` to log the events of a session as well.
 public final class LogObserver: NetworkObserver {
-    /// How important a line is.
+    /// The importance of a line.
     public enum Level: Int, Sendable, Hashable {
         /// Details for finding a fault in Martlet itself, such as a caller that waits for a refresh.
         case debug
@@ -31,14 +31,14 @@ public final class LogObserver: NetworkObserver {
         var startedAt = Duration.zero
         var stamp: SessionStamp?
         var hasNewToken = false
-        /// Why the previous attempt failed.
+        /// The reason why the previous attempt failed.
         var cause: String?
         var redirects: [String] = []
         /// The outcome in the call's last line.
         var logged: Outcome?
     }
 
-    /// How an attempt ended: with a status, or with an error of this text.
+    /// The outcome of an attempt: a status, or an error of this text.
     fileprivate enum Outcome: Equatable {
         case status(Int)
         case failure(String)
@@ -141,7 +141,7 @@ public final class LogObserver: NetworkObserver {
         }
     }
 
-    /// Why the attempt was made, if it is not the first, and how it was transferred, if that is wanted.
+    /// The reason why the attempt was made, if it is not the first, and the metrics of its transfer, if they are shown.
     private func history(of call: ObservedCall, _ callRecord: CallRecord) -> String {
         let transfer = showsMetrics ? call.metrics?.logText ?? "" : ""
         let suffix = transfer.isEmpty ? "" : ", \(transfer)"
@@ -188,7 +188,7 @@ extension NetworkObserver where Self == LogObserver {
 }
 
 extension NetworkError {
-    /// Why an attempt failed, in two or three words.
+    /// The reason why an attempt failed, in two or three words.
     fileprivate var cause: String {
         if let response { return "a \(response.status)" }
         return switch self {

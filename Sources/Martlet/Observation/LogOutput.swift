@@ -6,7 +6,7 @@ internal import MartletLibc
     internal import Foundation
 #endif
 
-/// Where lines of text are written: standard output, standard error or a closure.
+/// The destination of lines of text: standard output, standard error or a closure.
 struct LogOutput: Sendable {
     /// Whether lines may contain color codes (ECMA-48).
     let showsColors: Bool
@@ -58,7 +58,7 @@ struct LogOutput: Sendable {
 private final class LogLines: Sendable {
     private struct State {
         var waiting: [String] = []
-        /// How many lines found no room.
+        /// The number of lines that found no room.
         var lost = 0
     }
 

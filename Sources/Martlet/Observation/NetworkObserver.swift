@@ -28,7 +28,7 @@ public protocol NetworkObserver: Sendable {
     /// - Parameters:
     ///   - call: The call, with the attempt that failed.
     ///   - delay: The wait before the next attempt; zero for none.
-    ///   - error: Why the attempt failed.
+    ///   - error: The error of the attempt.
     func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError)
     /// A call ends. Its response has not been processed or decoded yet.
     /// - Parameters:
@@ -69,7 +69,7 @@ public struct ObservedCall: Sendable, Hashable {
     public let stamp: SessionStamp?
     /// The time since the start of the call.
     public let elapsed: Duration
-    /// How the attempt's last request was transferred, in ``NetworkObserver/attemptDidReceive(_:response:)``,
+    /// The metrics of the attempt's last request, in ``NetworkObserver/attemptDidReceive(_:response:)``,
     /// ``NetworkObserver/attemptDidFail(_:error:)`` and ``NetworkObserver/attemptWillRedirect(_:to:)``; `nil` in other
     /// hooks, and if nothing was sent.
     public let metrics: TransferMetrics?

@@ -45,7 +45,7 @@ public final class AnyTokenStore: TokenStore {
     /// Whether reading the session may prompt the user.
     public var readingPromptsUser: Bool { base.readingPromptsUser }
 
-    /// Where the session is, and why. `nil` if the store had nothing to choose.
+    /// The place of the session, with the reason. `nil` if the store had nothing to choose.
     ///
     /// Stores of `.platformDefault(service:)` choose on Linux; those of `.keychain(…)` choose on macOS.
     /// - Throws: ``StorageError`` if an earlier choice was recorded and cannot be read.

@@ -11,7 +11,7 @@
 protocol LockedTokenStore: TokenStore {
     /// Held during one change of the record. `nil` if no other process can reach the record.
     var updateLock: ProcessLock? { get }
-    /// How long a process may hold ``updateLock`` before another one takes it away.
+    /// The time for which a process may hold ``updateLock`` before another one takes it away.
     var updateLease: Duration { get }
     /// The file of the mark. `nil` if no other process can reach the record.
     var markFile: PrivateFile? { get }

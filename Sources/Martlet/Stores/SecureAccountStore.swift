@@ -47,8 +47,8 @@ extension AnyAccountStore {
     /// }
     /// ```
     /// - Parameters:
-    ///   - storage: Where the sessions are. The app may keep other secrets in it, under keys that do not begin with
-    ///     `account ` and are not `current account`.
+    ///   - storage: The storage of the sessions. The app may keep other secrets in it, under keys that do not begin
+    ///     with `account ` and are not `current account`.
     ///   - folder: The folder of the lock files, the same in all processes that share the sessions. `nil` if only one
     ///     process uses them.
     public static func secure(_ storage: some SecureStorage, folder: String?) -> AnyAccountStore {

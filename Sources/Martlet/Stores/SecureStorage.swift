@@ -56,13 +56,13 @@ extension SecureStorage {
 /// A storage that the system provides. It may choose between several places for the values, and may authenticate the
 /// user.
 protocol SystemStorage: SecureStorage {
-    /// Where the values are, and why.
+    /// The place of the values, with the reason.
     func choice() async throws(StorageError) -> StorageChoice?
     /// Forgets that the user was authenticated, so that the next access prompts again.
     func forgetAuthentication()
 }
 
-/// Where an app's secrets are, and why they are there.
+/// The place of an app's secrets, and the reason for it.
 public enum StorageChoice: Sendable, Hashable {
     /// Apple's Keychain. On macOS, the data protection Keychain.
     case keychain

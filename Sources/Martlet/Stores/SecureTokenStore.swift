@@ -79,7 +79,7 @@ extension TokenStore where Self == AnyTokenStore {
     /// Several processes may share the value, for example an app and its extensions. Lock files (``ProcessLock``) let
     /// one of them at a time refresh the tokens, and report its changes to the others. These files hold no secrets.
     /// - Parameters:
-    ///   - storage: Where the session is.
+    ///   - storage: The storage of the session.
     ///   - key: The key of the session in the storage.
     ///   - folder: The folder of the lock files, the same in all processes that share the session; it is created when
     ///     needed. `nil` if only one process uses the value.

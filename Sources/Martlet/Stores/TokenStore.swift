@@ -37,7 +37,7 @@
 /// }
 /// ```
 ///
-/// What a store must guarantee:
+/// A store must guarantee the following:
 /// - ``read()`` distinguishes three outcomes. Return ``StoreReading/empty`` only if there is certainly no record: it
 ///   signs the user out. If the record cannot be read now, because the store is locked, unreachable or damaged, return
 ///   ``StoreReading/unavailable(_:)``: the session stays, and the record is read again later.
@@ -117,7 +117,7 @@ extension TokenStore {
     public var readingPromptsUser: Bool { false }
 }
 
-/// What ``TokenStore/update(_:)`` does with the record.
+/// The change that ``TokenStore/update(_:)`` makes to the record.
 public enum StoreUpdate: Sendable, Hashable {
     /// Leaves the record as it is.
     case keep

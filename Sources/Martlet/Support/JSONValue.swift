@@ -14,7 +14,8 @@ enum JSONValue: Decodable, Sendable, Hashable {
     case bool(Bool)
     case null
 
-    /// How deep a value may be. Each level takes several frames of the stack, and threads of a pool have small ones.
+    /// The largest depth of a value. Each level takes several frames of the stack, and threads of a pool have small
+    /// ones.
     static let maximumDepth = 64
 
     init(from decoder: any Decoder) throws {

@@ -12,8 +12,8 @@ internal import HTTPTypes
 /// A client that uses the system's clock calls it in the task of the caller. Every other transport runs in a task of its
 /// own, which the client can abandon. That costs two switches between tasks for each attempt.
 protocol PunctualTransport: Transport {
-    /// How many requests it takes beyond ``Transport/parallelRequests(to:)`` for each connection. A connection that becomes
-    /// free finds its next request there, without a switch to another task.
+    /// The number of requests that it takes for each connection, beyond ``Transport/parallelRequests(to:)``. A
+    /// connection that becomes free finds its next request there, without a switch to another task.
     var reservePerConnection: Int { get }
 
     /// Sends a request and returns its whole response.

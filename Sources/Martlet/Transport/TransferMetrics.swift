@@ -1,4 +1,4 @@
-/// How long the steps of one request took, and what was transferred.
+/// The durations of the steps of one request, and the amounts of data that were transferred.
 ///
 /// A value is `nil` if the transport does not know it, or if the step did not happen. <doc:WatchingYourCalls> lists what
 /// each transport knows. Times are measured only for calls that an observer watches.

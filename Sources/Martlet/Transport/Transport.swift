@@ -40,7 +40,8 @@ public protocol Transport: Sendable {
     /// The default is the transport itself, which is right if it does not limit its connections.
     func makeIsolatedTransport() -> any Transport
 
-    /// How many requests to an origin can be under way at once, as far as is known; `nil` if there is no limit.
+    /// The number of requests to an origin that can be under way at once, as far as is known; `nil` if there is no
+    /// limit.
     ///
     /// The client holds further requests back. They would otherwise wait for a connection within the transport, and be
     /// sent with a token that has expired during that wait.
@@ -62,7 +63,7 @@ extension Transport {
     public var waitsForContinue: Bool { false }
 }
 
-/// Why a request got no response.
+/// The reason why a request got no response.
 public enum TransportError: Error, Sendable {
     /// The device has no network, and nothing was sent.
     case offline

@@ -45,7 +45,7 @@ struct ImageDescription: Sendable, Equatable {
     var hasAlpha = false
     /// Whether the file has further pictures, which are not decoded.
     var isAnimated = false
-    /// What the first frame of an animation covers, if not the whole picture. The rest is transparent.
+    /// The area that the first frame of an animation covers, if it is not the whole picture. The rest is transparent.
     var firstFrame: FrameArea?
     /// Whether it contains data other than EXIF that is not needed to show the picture: XMP, IPTC, comments, previews,
     /// further pictures, bytes after the end, or anything else that decoders skip. Also `true` for variants that few

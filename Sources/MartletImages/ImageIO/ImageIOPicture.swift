@@ -49,8 +49,8 @@ struct ImageIOPicture {
         if [.unexpectedEnd, .invalidData].contains(status), let error = error(status, kind) { throw error }
     }
 
-    /// Why a picture cannot be read; `nil` if the status does not say. The source has the whole file, so an incomplete one
-    /// is truncated.
+    /// The reason why a picture cannot be read; `nil` if the status does not say. The source has the whole file, so an
+    /// incomplete one is truncated.
     private static func error(_ status: ImageIOStatus, _ kind: ImageKind) -> ImageError? {
         switch status {
         case .complete: nil

@@ -10,7 +10,7 @@
         /// A picture in memory.
         /// - Parameters:
         ///   - image: The picture.
-        ///   - orientation: How the picture must be turned to be upright.
+        ///   - orientation: The orientation, which says how to turn the picture upright.
         public init(_ image: CGImage, orientation: CGImagePropertyOrientation = .up) {
             self.init(image, Orientation(rawValue: Int(orientation.rawValue)) ?? .up)
         }

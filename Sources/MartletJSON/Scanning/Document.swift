@@ -141,7 +141,7 @@ final class Document {
     }
 }
 
-/// What the decoder's user has set.
+/// The strategies that the decoder's user has set.
 struct Strategies {
     var date = MartletJSONDecoder.DateDecodingStrategy.deferredToDate
     var data = MartletJSONDecoder.DataDecodingStrategy.base64

@@ -1,4 +1,4 @@
-/// What the exact conversion needs to know about a binary floating-point type.
+/// The properties of a binary floating-point type that the exact conversion needs.
 protocol DecimalConvertible: BinaryFloatingPoint & LosslessStringConvertible & Sendable {
     /// The value of an integer of `significandBitCount + 1` bits and a power of two. Infinite if it is too large.
     static func scaled(_ significand: UInt64, _ exponent: Int, isNegative: Bool) -> Self

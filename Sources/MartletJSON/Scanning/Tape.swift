@@ -27,7 +27,7 @@ enum Tape {
     }
 }
 
-/// What it takes to turn the bytes between two quotes into a string.
+/// The kind of bytes between two quotes. It decides how they become a string.
 enum TextKind {
     static let plain: UInt32 = 0
     /// Valid UTF-8 with bytes outside ASCII.

@@ -123,7 +123,7 @@ extension MockAPIClient {
 
         /// Reports upload progress to the call's `TransferMonitor` before the response that is added next.
         /// - Parameters:
-        ///   - sent: How many bytes have been sent.
+        ///   - sent: The number of bytes that have been sent.
         ///   - total: The size of the body in bytes. When the response arrives, all of them are reported as sent.
         public func report(sent: Int64, of total: Int64) -> Route {
             route.responses.pause { report in report(sent, total) }

@@ -1,6 +1,6 @@
 /// The pending jobs of one run. Only the thread of the run uses it.
 final class JobQueue {
-    /// What can run next: a job, a job of the main actor, or a task in ``SeededScheduler/pause()``.
+    /// An entry that can run next: a job, a job of the main actor, or a task in ``SeededScheduler/pause()``.
     private enum Entry {
         case job(UnownedJob)
         case mainJob(UnownedJob)

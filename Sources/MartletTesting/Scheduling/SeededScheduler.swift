@@ -46,11 +46,11 @@ public struct SeededScheduler: Sendable {
 
     /// The result of a run and its statistics.
     public struct Run<Value: Sendable>: Sendable {
-        /// How it ended.
+        /// The outcome of the run.
         public let outcome: Outcome<Value>
         /// The number of jobs that the run executed.
         public let jobs: Int
-        /// How often the clock advanced.
+        /// The number of times the clock advanced.
         public let clockAdvances: Int
         /// The number of jobs from other threads. If it is not zero, the run may not be reproducible.
         public let foreignJobs: Int
@@ -58,7 +58,7 @@ public struct SeededScheduler: Sendable {
         public let digest: UInt64
     }
 
-    /// How a run ended.
+    /// The outcome of a run.
     public enum Outcome<Value: Sendable>: Sendable {
         /// The body returned, and all jobs that it had started are finished.
         case returned(Value)

@@ -49,7 +49,7 @@ public final class FailingTokenStore: TokenStore {
     /// Makes the next operations of a kind fail.
     /// - Parameters:
     ///   - operation: The kind of operation.
-    ///   - times: How many operations fail. If `nil`, all of them until ``recover()``.
+    ///   - times: The number of operations that fail. If `nil`, all of them fail until ``recover()``.
     ///   - failure: The error.
     public func fail(
         _ operation: Operation, times: Int? = 1,

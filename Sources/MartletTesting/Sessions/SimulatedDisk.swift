@@ -26,9 +26,9 @@ public final class SimulatedDisk: Sendable {
 
     /// The delays and the failure of one operation.
     public struct Behavior: Sendable, Hashable {
-        /// How long the disk waits before it performs the operation.
+        /// The time that the disk waits before it performs the operation.
         public var before: Duration
-        /// How long the disk waits after that before the process gets the result.
+        /// The time that the disk waits after that, before the process gets the result.
         public var after: Duration
         /// The failure; `nil` for an operation that succeeds.
         public var fault: Fault?
@@ -83,7 +83,7 @@ public final class SimulatedDisk: Sendable {
     /// The record, and the processes that observe its changes.
     struct State {
         var record: StoredSession?
-        /// How far the sessions have ended, for processes that share the record.
+        /// The mark up to which the sessions have ended, for processes that share the record.
         var mark: EndMark?
         var listeners: [(process: String, id: Int, stream: AsyncStream<Void>.Continuation)] = []
         var lastID = 0
@@ -135,7 +135,7 @@ public final class SimulatedDisk: Sendable {
     /// The stored record.
     public var record: StoredSession? { state.withLock { $0.record } }
 
-    /// What a process that shares the record reads now.
+    /// The result of reading the record now. Only a process that shares the record sees the mark.
     func reading(isShared: Bool) -> StoreReading {
         state.withLock { $0.reading(isShared: isShared) }
     }

@@ -21,7 +21,7 @@ public import Martlet
 public struct TokenStoreContract: Sendable {
     /// A promise that the store did not keep.
     public struct Violation: Error, Sendable, Hashable, CustomStringConvertible {
-        /// What the store did, and what it should have done.
+        /// A text that says what the store did, and what it should have done.
         public let description: String
     }
 

@@ -13,7 +13,7 @@ public struct GuestLoginState: Sendable, Hashable {
     public private(set) var guest: Guest?
     /// The progress of the running registration; `nil` if none is running.
     public private(set) var progress: UploadProgress?
-    /// What went wrong, in the user's language.
+    /// A text that says what went wrong, in the user's language.
     public private(set) var errorText: String?
     /// Counts failures, so that VoiceOver also announces a failure whose text equals the previous one.
     private(set) var failures = 0

@@ -4,13 +4,13 @@ public import Martlet
 public struct UploadProgress: Sendable, Hashable {
     /// The number of the current attempt, from 1; 0 while a picture is still being prepared.
     public private(set) var attempt: Int
-    /// How much of the body this attempt has sent.
+    /// The part of the body that this attempt has sent.
     public private(set) var sent: TransferCount
 
     /// Creates the progress of an upload.
     /// - Parameters:
     ///   - attempt: The number of the current attempt, from 1; 0 before anything is sent.
-    ///   - sent: How much of the body this attempt has sent.
+    ///   - sent: The part of the body that this attempt has sent.
     public init(attempt: Int = 0, sent: TransferCount = TransferCount()) {
         self.attempt = attempt
         self.sent = sent

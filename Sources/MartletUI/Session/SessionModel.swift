@@ -15,7 +15,7 @@ public import Observation
 /// macOS 14, use ``SessionViewModel``.
 @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
 @MainActor @Observable public final class SessionModel: SessionRouting {
-    /// What is known about the session.
+    /// The status of the session.
     public private(set) var status = SessionStatus()
     /// Does the work that the members of ``SessionRouting`` start.
     public let core: SessionCore

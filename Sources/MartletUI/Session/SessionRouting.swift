@@ -5,7 +5,7 @@ public import Martlet
 /// ``SessionModel`` and ``SessionViewModel`` conform to it, and every member below works the same in both. They differ
 /// only in how a view observes ``status``: with the Observation framework or with Combine.
 @MainActor public protocol SessionRouting: AnyObject, Sendable {
-    /// What is known about the session.
+    /// The status of the session.
     var status: SessionStatus { get }
 
     /// Does the work that the members of this protocol start.
@@ -19,8 +19,8 @@ extension SessionRouting {
     /// Creates a model that follows a session.
     /// - Parameters:
     ///   - source: Provides the session's state.
-    ///   - patience: How long ``SessionRoute/loading`` may stay at launch while the stored tokens are checked. After
-    ///     that, the model shows the stored session.
+    ///   - patience: The time that ``SessionRoute/loading`` may stay at launch while the stored tokens are checked.
+    ///     After that, the model shows the stored session.
     ///   - time: The clock; the system's if `nil`.
     public init(_ source: SessionSource, patience: Duration = .seconds(3), time: (any TimeSource)? = nil) {
         self.init(core: SessionCore(source, patience: patience, time: time ?? .system))

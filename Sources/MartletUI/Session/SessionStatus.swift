@@ -1,6 +1,6 @@
 public import Martlet
 
-/// What a model knows about its session, and the screen to show for it.
+/// The state of a session as far as its model knows it, and the screen to show for it.
 public struct SessionStatus: Sendable, Hashable {
     /// The last known state of the session.
     public private(set) var state = SessionState.loading
@@ -36,7 +36,7 @@ public struct SessionStatus: Sendable, Hashable {
         }
     }
 
-    /// Why the session ended; `nil` once the user has signed in again or signed out.
+    /// The reason why the session ended; `nil` once the user has signed in again or signed out.
     var endReason: ExpiryReason? {
         if case .signInAgain(let reason) = route { reason } else { nil }
     }

@@ -19,7 +19,7 @@
     /// and macOS 14 on, you can use ``SessionModel`` instead. On platforms without Combine, this class needs the
     /// package trait `OpenCombine`.
     @MainActor public final class SessionViewModel: ObservableObject, SessionRouting {
-        /// What is known about the session, also as a publisher.
+        /// The status of the session, also as a publisher.
         @Published public private(set) var status = SessionStatus()
         /// Does the work that the members of ``SessionRouting`` start.
         public let core: SessionCore

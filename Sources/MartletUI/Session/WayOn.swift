@@ -1,6 +1,6 @@
 public import Martlet
 
-/// What leads a user on from a screen that cannot show the content.
+/// A way to continue from a screen that cannot show the content.
 public enum WayOn: Sendable, Hashable {
     /// Unlocking the device or the keyring, as the message says. The session is then read again by itself.
     case unlock
@@ -16,7 +16,8 @@ extension WayOn: Identifiable {
 }
 
 extension SessionRoute {
-    /// What leads on from this screen, the best first. Empty for ``loading``, which ends by itself, and for the content.
+    /// The ways to continue from this screen, the best first. Empty for ``loading``, which ends by itself, and for the
+    /// content.
     public var waysOn: [WayOn] {
         switch self {
         case .loading, .content: []
@@ -27,7 +28,7 @@ extension SessionRoute {
 }
 
 extension StorageError {
-    /// What leads on if the stored session cannot be read for this reason, the best first.
+    /// The ways to continue if the stored session cannot be read for this reason, the best first.
     public var waysOn: [WayOn] {
         switch kind {
         // A keyring whose password is lost must not lock the user out.

@@ -6,9 +6,10 @@ struct CacheStore {
     private var responses: [String: [CachedResponse]] = [:]
     private var bytes = 0
     private var uses = 0
-    /// How often responses were removed because they may be wrong. A response that was requested before is not stored.
+    /// The number of times responses were removed because they may be wrong. A response that was requested before is
+    /// not stored.
     private(set) var removals = 0
-    /// How often the app has emptied the cache. The response to a call that was made before is not stored.
+    /// The number of times the app has emptied the cache. The response to a call that was made before is not stored.
     private(set) var generation = 0
     /// The sign-in state of each manager whose responses are stored.
     private var owners: [Int?: CallOwner] = [:]

@@ -6,8 +6,8 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// What one attempt does with the cache: it may ask the server about a stored response, store the new one, or remove
-/// what it has made wrong.
+/// One attempt's use of the cache: the attempt may ask the server about a stored response, store the new one, or remove
+/// responses that it has invalidated.
 final class CacheTicket: Sendable {
     let url: String
     /// The stale response that the server is asked about.
@@ -21,7 +21,7 @@ final class CacheTicket: Sendable {
     private let removals: Int
     private let time: any TimeSource
     private let requestedAt: Duration
-    /// What the response does to the cache once it has been validated.
+    /// The effect of the response on the cache once it has been validated.
     private let effect = Locked(Effect.none)
 
     private enum Effect {

@@ -29,7 +29,7 @@ struct CachedResponse: Sendable {
     /// Rises with each use, so that the least recently used response goes first.
     var lastUse = 0
 
-    /// When a request was made and answered.
+    /// The times at which a request was made and answered.
     struct Timing {
         let requestedAt: Duration
         let receivedAt: Duration
@@ -106,7 +106,7 @@ struct CachedResponse: Sendable {
         return selecting
     }
 
-    /// How long the response is fresh. Without a statement of the server it never is: nothing is guessed.
+    /// The time for which the response is fresh: zero if the server does not state it, because no freshness is guessed.
     private static func lifetime(of fields: HTTPFields, _ control: CacheControl, from date: Date) -> Duration {
         if let age = control.duration("max-age") { return age }
         guard let expires = fields[.expires].flatMap(HTTPDate.parse) else { return .zero }

@@ -31,7 +31,7 @@ public final class HTTPCache: Sendable {
         self.store = Locked(CacheStore(maximumBytes: max(0, maximumBytes)))
     }
 
-    /// How often the cache was emptied.
+    /// The number of times the cache was emptied.
     var generation: Int { store.withLock { $0.generation } }
 
     /// Removes all responses. Those of calls that were made before are not stored.

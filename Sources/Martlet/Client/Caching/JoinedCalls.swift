@@ -2,7 +2,7 @@ internal import HTTPTypes
 
 /// The GET and HEAD calls under way that identical calls may join.
 final class JoinedCalls: Sendable {
-    /// What identical calls have in common.
+    /// The properties that identical calls share.
     struct Key: Hashable {
         let owner: ResponseOwner
         let authentication: AuthenticationRequirement

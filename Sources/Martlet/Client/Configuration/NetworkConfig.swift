@@ -21,7 +21,7 @@ public struct NetworkConfig: Sendable {
     /// Large transfers are not cut off: the limit starts anew with each chunk of an upload or a download that makes
     /// progress. A body in memory of up to 1 MiB is one chunk, unless the call has a ``TransferMonitor``.
     public var timeout: Duration = .seconds(30)
-    /// How long a call without a network waits for one, from its start. Default `nil`: it fails at once with
+    /// The time that a call without a network waits for one, from its start. Default `nil`: it fails at once with
     /// ``NetworkError/offline(_:)``.
     ///
     /// Only calls that have sent nothing wait, and only if their body can be sent again: a call with a single-use body
@@ -82,8 +82,8 @@ public struct NetworkConfig: Sendable {
     /// One-shot bodies are sent without asking: the transport has read them by then, and the client could not send them
     /// again to a server that does not support the expectation (417).
     public var expectContinueThreshold: Int64? = 1 << 20
-    /// How many redirects one attempt follows (RFC 9110, section 15.4). Default 10. With 0, the redirect itself is the
-    /// response.
+    /// The number of redirects that one attempt follows (RFC 9110, section 15.4). Default 10. With 0, the redirect
+    /// itself is the response.
     ///
     /// The client follows redirects itself, the same on every platform. 301 and 302 turn a POST into a GET, as browsers
     /// do; 303 turns everything but HEAD into a GET; 307 and 308 repeat the request with its body. A redirect to

@@ -8,9 +8,9 @@ struct ResponseOwner: Hashable, Sendable {
     let manager: Int?
     /// The sign-in state; unbound without a manager.
     var state: CallOwner
-    /// How often the jar had been emptied.
+    /// The number of times the jar had been emptied.
     let jarGeneration: Int
-    /// How often the cache had been emptied.
+    /// The number of times the cache had been emptied.
     let cacheGeneration: Int
 }
 

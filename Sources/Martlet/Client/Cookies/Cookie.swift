@@ -13,7 +13,7 @@ struct Cookie: Sendable {
     let isHostOnly: Bool
     let path: String
     let isSecure: Bool
-    /// When the cookie expires; `nil` for one that lasts as long as its session.
+    /// The uptime at which the cookie expires; `nil` for one that lasts as long as its session.
     let expiresAt: Duration?
     /// Rises with each new cookie.
     var number = 0
@@ -57,7 +57,7 @@ extension Cookie {
     /// Reads a `Set-Cookie` field (sections 5.2 and 5.3).
     /// - Parameters:
     ///   - text: The field, with one cookie.
-    ///   - origin: Who has set it.
+    ///   - origin: The origin that has set it.
     ///   - target: The path of the request.
     ///   - moment: The present on both clocks.
     /// - Returns: `nil` if the cookie must be ignored.
@@ -100,7 +100,8 @@ extension Cookie {
         return attributes
     }
 
-    /// Who gets the cookie. There is no list of public suffixes; only a domain without a dot is known to be one.
+    /// The domain whose hosts get the cookie; `nil` if it must be ignored. There is no list of public suffixes; only a
+    /// domain without a dot is known to be one.
     private static func domain(_ stated: String, of host: String) -> (String, isHostOnly: Bool)? {
         var domain = stated.lowercased()
         if domain.hasPrefix(".") { domain.removeFirst() }

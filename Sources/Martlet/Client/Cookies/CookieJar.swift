@@ -26,7 +26,7 @@ public final class CookieJar: Sendable {
     /// Creates an empty jar.
     public init() {}
 
-    /// How often the jar was emptied.
+    /// The number of times the jar was emptied.
     var generation: Int { store.withLock { $0.generation } }
 
     /// Removes all cookies, for a client without a ``TokenManager`` whose user signs out. Calls under way neither send nor
@@ -64,7 +64,7 @@ final class SignInCookies: Sendable {
     }
 }
 
-/// What one call does with a jar.
+/// One call's access to a jar.
 final class CallCookies: Sendable {
     private let jar: CookieJar
     private let tokens: TokenManager?
@@ -176,7 +176,7 @@ extension CallPipeline {
         _ = CallCookies(jar, tokens, owner, signIn: nil, carriesToken: true, time: time)
     }
 
-    /// What a call does with the client's jar.
+    /// A call's access to the client's jar; `nil` without a jar.
     func cookies(of call: CallState, signIn: SignInCookies? = nil) -> CallCookies? {
         guard let jar = config.cookies, let owner = call.responseOwner else { return nil }
         return CallCookies(

@@ -27,7 +27,7 @@ struct CookieStore {
     private var followers: [SessionID: [Following]] = [:]
     private var created = 0
     private var signIns = 0
-    /// How often the jar was emptied. A call that was made before neither gets nor sets cookies.
+    /// The number of times the jar was emptied. A call that was made before neither gets nor sets cookies.
     private(set) var generation = 0
 
     var isEmpty: Bool { cookies.values.allSatisfy(\.isEmpty) }

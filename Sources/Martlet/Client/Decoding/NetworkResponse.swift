@@ -6,7 +6,7 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
     public let value: Value
     /// Status and header fields.
     public let head: HTTPResponse
-    /// How many times the request was sent.
+    /// The number of times the request was sent.
     public let attempts: Int
     /// The time from the call to its result, with all waits and attempts.
     public let duration: Duration

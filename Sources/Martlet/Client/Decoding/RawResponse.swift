@@ -4,7 +4,7 @@ struct RawResponse: Sendable {
     let context: RequestContext
     /// The uptime at which the response had arrived.
     let receivedAt: Duration
-    /// What the call belonged to.
+    /// The owner of the call.
     let owner: CallOwner
 
     /// Computed on demand, because redacting the path costs more than most calls need.

@@ -234,7 +234,7 @@ private struct Arrival {
 private struct Deadline {
     let transport: any PunctualTransport
     let limit: Duration
-    /// When the limit expires.
+    /// The uptime at which the limit expires.
     let uptime: Duration
 }
 

@@ -7,15 +7,16 @@ struct Authorization: Sendable {
     var owner = CallOwner.unbound
     /// The fresh token that was found when the call was made, if nothing can have happened since.
     var firstCredential: Credential?
-    /// Why there was no token when the call has waited for one before it was built.
+    /// The reason why there was no token, if the call waited for one before it was built.
     var firstFailure: SessionError?
     /// The token for the next attempt.
     var credential: Credential?
     /// The token that the current attempt carries.
     var attached: Credential?
-    /// Why the session had expired, if the call goes out without a token for that reason.
+    /// The reason why the session had expired, if the call goes out without a token because of it.
     var expiryReason: ExpiryReason?
-    /// Why the manager needs to know that the server accepted the token of this attempt; `nil` if it does not.
+    /// The reason why the manager needs to know that the server accepted the token of this attempt; `nil` if it does
+    /// not.
     var reports: SessionStateMachine.Acceptance?
     /// The estimated time to send the body, for which the token must last; `nil` if the token need not last that long.
     var transferTime: Duration?
@@ -23,7 +24,8 @@ struct Authorization: Sendable {
     var isTokenRejected = false
     /// The token that was rejected, if that was before the refresh that replaces it was sent.
     var refreshedStamp: SessionStamp?
-    /// How often the call has been sent again because of a rejected token: once, and again only with a newer token.
+    /// The number of times the call has been sent again because of a rejected token: once, and again only with a newer
+    /// token.
     var replays = 0
 
     /// The session that the call belongs to; `nil` if it belongs to none, or if the store had not been read.

@@ -102,7 +102,7 @@ struct Authorizer: Sendable {
         call.authorization.reports = report(on: credential, for: call)
     }
 
-    /// Why the manager needs to know that the server accepts a token.
+    /// The reason why the manager needs to know that the server accepts a token.
     private func report(on credential: Credential, for call: CallState) -> SessionStateMachine.Acceptance? {
         if let prober = credential.probe { return .probe(prober) }
         if let stamp = call.authorization.refreshedStamp { return .replay(after: stamp) }

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// What an attempt needs before it is sent: a token, a request slot and an origin.
+/// The preconditions of an attempt: a token, a request slot and an origin.
 extension CallPipeline {
     /// Waits for a token and then for a request slot, and returns when the request may be sent. With a fresh token and
     /// a free slot it checks the token once and does not suspend.

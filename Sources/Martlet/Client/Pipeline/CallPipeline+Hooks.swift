@@ -13,7 +13,8 @@ extension CallPipeline {
     /// If the token expires while they work, the request gets another one and is adapted again, because an interceptor may
     /// have signed its header fields. If that takes too long again, only the token is replaced.
     /// - Parameter unsigned: The request without its token.
-    /// - Returns: Where the request goes, and the answer of an interceptor; `nil` if the request must be sent.
+    /// - Returns: The origin that the request goes to, and an interceptor's response; `nil` if the request must be
+    ///   sent.
     /// - Throws: An error if the session has ended while an interceptor waited, or if the token has expired and could not be
     ///   refreshed.
     func intercept(
@@ -64,7 +65,7 @@ extension CallPipeline {
         }
     }
 
-    /// How long to wait before the next attempt.
+    /// The delay before the next attempt.
     /// - Throws: The failure if there is no further attempt.
     func delayBeforeRetry(
         of call: inout CallState, after failure: NetworkError, _ observation: CallObservation?

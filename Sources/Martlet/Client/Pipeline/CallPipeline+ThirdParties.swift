@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// Who gets a request.
+/// The recipient of a request.
 enum Recipient: Sendable {
     /// The base URL's origin, or one that the token manager trusts.
     case trusted
@@ -78,7 +78,7 @@ extension CallPipeline {
     }
 
     /// - Parameter unsigned: The request of the attempt, without a token.
-    /// - Returns: Who gets the adapted request.
+    /// - Returns: The recipient of the adapted request.
     func adapt(
         _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
     ) async throws -> Recipient {

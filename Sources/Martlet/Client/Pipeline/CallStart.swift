@@ -9,9 +9,9 @@ struct CallStart: Sendable {
     let responseOwner: ResponseOwner?
     /// The token, if one was fresh when the call was made, or if the call has waited and probes it.
     var credential: Credential?
-    /// When the call was made.
+    /// The uptime at which the call was made.
     let uptime: Duration
-    /// Why there is no token, if the call has waited for one.
+    /// The reason why there is no token, if the call has waited for one.
     var failure: SessionError?
 }
 

@@ -8,13 +8,13 @@ struct CallState: Sendable {
     var recipient: Recipient
     var context: RequestContext
     var authorization: Authorization
-    /// What only the hooks of interceptors need; `nil` without interceptors.
+    /// The state that only the hooks of interceptors need; `nil` without interceptors.
     var hooks: HookState?
     /// The response to the last attempt that got one.
     var lastResponse: ServerResponse?
     var monitor: TransferMonitor?
     var receiver: (any ResponseReceiver)?
-    /// How often the call has waited for a network.
+    /// The number of times the call has waited for a network.
     var connectivityWaits = 0
     /// The owner of what the response leaves behind; `nil` if the client keeps nothing.
     var responseOwner: ResponseOwner?
@@ -37,7 +37,7 @@ struct CallState: Sendable {
     }
 }
 
-/// Where the parts of a prepared request come from, so that a third party does not get what is not for it.
+/// The sources of a prepared request's parts, so that a third party gets only the parts that are meant for it.
 struct HookState: Sendable {
     /// The header fields of the request as it was built.
     let builtFields: HTTPFields

@@ -9,7 +9,7 @@ struct Redirect {
     /// Whether the redirect leads to another origin, where the token must not go.
     var leavesOrigin: Bool
 
-    /// Why a redirect is not followed.
+    /// The reason why a redirect is not followed.
     enum Refusal: Error {
         case insecure(url: String)
         case unusable(String)

@@ -39,6 +39,6 @@ struct IncomingResponse: Sendable {
     let finish: @Sendable () -> Void
     /// Held while the connection is in use.
     let slot: RequestSlot?
-    /// What the call belongs to.
+    /// The owner of the call.
     let owner: CallOwner
 }

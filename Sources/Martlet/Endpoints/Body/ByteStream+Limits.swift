@@ -29,7 +29,7 @@ extension ByteStream {
     /// and would wait for missing ones.
     /// - Parameters:
     ///   - length: The declared number of bytes; `nil` checks nothing.
-    ///   - subject: What error texts call the stream.
+    ///   - subject: The name of the stream in error texts.
     func exactly(_ length: Int64?, of subject: String) throws(InvalidRequestError) -> ByteStream {
         guard let length else { return self }
         guard length >= 0 else { throw InvalidRequestError("\(subject) cannot have a length of \(length) bytes.") }

@@ -17,7 +17,7 @@ public struct OutgoingBody: Sendable {
     public let length: Int64?
     /// Whether the stream can be read again if the transport needs to.
     let isRepeatable: Bool
-    /// How to report the progress of the body; `nil` if it is not observed.
+    /// Reports the progress of the body; `nil` if it is not observed.
     let counting: Counting?
 
     /// Creates a body from bytes in memory.

@@ -24,7 +24,7 @@ public struct RequestBody: Sendable {
     /// Whether measuring the body and opening its stream inspect files.
     let inspectsFiles: Bool
 
-    /// Where the bytes of the body come from.
+    /// The source of the body's bytes.
     enum Source: Sendable {
         case bytes(Data)
         /// A value, encoded by the client's encoder.

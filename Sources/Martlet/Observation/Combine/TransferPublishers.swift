@@ -85,7 +85,7 @@
         /// - Parameters:
         ///   - endpoint: The endpoint to download.
         ///   - path: The path of the new file. Its folder must exist.
-        ///   - options: How the file is stored and checked.
+        ///   - options: The options for storing and checking the file.
         ///   - interval: The shortest time between two counts; not below zero. The first and the last count are
         ///     reported at once.
         /// - Returns: Any number of ``TransferUpdate/progress(_:)`` and one ``TransferUpdate/finished(_:)``, or a

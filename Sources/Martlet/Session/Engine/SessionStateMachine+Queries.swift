@@ -119,14 +119,14 @@ extension SessionStateMachine {
         isSending(job) ? callOwner : nil
     }
 
-    /// Why a call may not use the current session; `nil` if it may, or if the store had not been read.
+    /// The reason why a call may not use the current session; `nil` if it may, or if the store had not been read.
     func mismatch(with owner: CallOwner) -> SessionError? {
         guard owner.epoch != epoch else { return nil }
         // A call that was made while no user was signed in continues without a session.
         return owner.situation == .signedOut ? .signedOut : .sessionChanged
     }
 
-    /// Why nothing more may be sent or received for a call; `nil` if its session continues.
+    /// The reason why nothing more may be sent or received for a call; `nil` if its session continues.
     func end(of owner: CallOwner) -> SessionError? {
         guard owner.isBound else { return nil }
         if session == nil, case .expired(let reason, _) = absence, owner.session != nil, owner.epoch == epoch {

@@ -25,7 +25,7 @@ extension SessionStateMachine {
     }
 
     /// Starts a refresh, unless one is in progress.
-    /// - Returns: Why none can start now.
+    /// - Returns: The error if no refresh can start now.
     mutating func startRefresh(because reason: SessionEvent.RefreshReason, at now: Duration) -> RefreshError? {
         guard var session, !session.isBusy else { return nil }
         defer { self.session = session }
@@ -50,8 +50,9 @@ extension SessionStateMachine {
         return nil
     }
 
-    /// How a refresh counts against the budget; `nil` if it does not. It counts if it would replace a token that has
-    /// hardly been of use. A backend whose tokens live for seconds needs many refreshes, and none of them counts.
+    /// The charge of a refresh against the budget; `nil` if it does not count. It counts if it would replace a token
+    /// that has hardly been of use. A backend whose tokens live for seconds needs many refreshes, and none of them
+    /// counts.
     private func waste(
         _ session: ActiveSession, _ reason: SessionEvent.RefreshReason, at now: Duration
     ) -> WastefulRefresh? {
@@ -70,7 +71,7 @@ extension SessionStateMachine {
 // MARK: - Probes
 
 extension SessionStateMachine {
-    /// How long callers wait because another caller's request was rejected, before one of them probes the token.
+    /// The time that callers wait because another caller's request was rejected, before one of them probes the token.
     static let probeInterval = Duration.seconds(1)
 
     /// A caller waits only because another caller's request was rejected.
@@ -151,7 +152,7 @@ extension SessionStateMachine {
         }
     }
 
-    /// How a refresh continues after a step of its preparation.
+    /// The next step of a refresh, after a step of its preparation.
     func preparation(of job: RefreshJob) -> Preparation {
         if isSending(job) { .send } else if isPreparing(job) { .startOver } else { .stop }
     }

@@ -2,9 +2,9 @@
 extension SessionStateMachine {
     /// The store has answered a task.
     /// - Parameters:
-    ///   - snapshot: What the store contained before.
-    ///   - decision: What was decided about it.
-    ///   - failure: Why the task failed.
+    ///   - snapshot: The content of the store before the task.
+    ///   - decision: The decision about that content.
+    ///   - failure: The reason why the task failed.
     mutating func storeAnswered(
         _ task: StoreTask, _ decision: StoreDecision, over snapshot: StoreSnapshot, failure: StorageError?,
         at moment: Moment
@@ -63,7 +63,7 @@ extension SessionStateMachine {
     }
 
     /// A task that had been reported as failed has ended after all.
-    /// - Parameter snapshot: What the store contains now.
+    /// - Parameter snapshot: The content of the store now.
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
         guard snapshot.reading.wasReadable else { return }
         learn(snapshot.reading)

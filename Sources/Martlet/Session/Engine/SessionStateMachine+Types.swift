@@ -10,7 +10,7 @@ extension SessionStateMachine {
     /// Identifies a refresh.
     typealias JobID = Int
 
-    /// Why there is no session, as far as this process knows.
+    /// The reason why there is no session, as far as this process knows.
     enum Absence: Hashable, Sendable {
         /// The store has not been read, or could not be.
         case unknown(StorageError?)
@@ -30,19 +30,19 @@ extension SessionStateMachine {
         var base = Base.stored
         /// The owner of calls that are made before callers see this session: that of the session which they still see.
         var shownOwner: CallOwner?
-        /// Why the current tokens, which a refresh has got, must not be used until the store contains them.
+        /// The reason why the current tokens, which a refresh has got, must not be used until the store contains them.
         var withheld: RefreshError?
         /// The verdict of the server's responses on the current access token.
         var standing = Standing.good
         /// Whether the server has accepted the current token. Only tracked if its lifetime is unknown.
         var wasAccepted = false
-        /// Why the last refresh failed.
+        /// The error of the last refresh that failed.
         var lastFailure: RefreshError?
         /// The number of consecutive failed refreshes that reached the server.
         var failures = 0
         /// The last wasteful refreshes, for ``SessionPolicy/refreshBudget``.
         var wastefulRefreshes: [WastefulRefresh] = []
-        /// Why the record that the sign-in replaced could not be read.
+        /// The reason why the record that the sign-in replaced could not be read.
         var replacedRecord: StorageError?
     }
 
@@ -62,7 +62,7 @@ extension SessionStateMachine {
         var provisional: SessionStamp?
     }
 
-    /// Why the server's acceptance of a token is reported.
+    /// The reason why the server's acceptance of a token is reported.
     enum Acceptance: Hashable, Sendable {
         /// The lifetime of the token is unknown.
         case first
@@ -121,9 +121,9 @@ extension SessionStateMachine {
     struct RefreshJob: Hashable, Sendable {
         let id: JobID
         let record: StoredSession
-        /// When the refresh token was first sent.
+        /// The uptime at which the refresh token was first sent.
         var firstSentAt: Duration?
-        /// How often it was sent again after a lost response.
+        /// The number of times it was sent again after a lost response.
         var replays = 0
 
         var stamp: SessionStamp { record.stamp }
@@ -144,7 +144,7 @@ extension SessionStateMachine {
         var hasFailed = false
     }
 
-    /// What a sign-out ends although this process has not read it.
+    /// The sessions that a sign-out ends although this process has not read them.
     enum SignOut: Hashable, Sendable {
         /// Sign-ins before it, by the clock.
         case before(SessionOrder)
@@ -165,7 +165,7 @@ extension SessionStateMachine {
         }
     }
 
-    /// What the store is asked to do.
+    /// A task for the store.
     enum StoreTask: Hashable, Sendable {
         /// Read the record, for the first time or because another process may have changed it.
         case read
@@ -189,14 +189,14 @@ extension SessionStateMachine {
         }
     }
 
-    /// What the machine decided when the store offered its record, to interpret the answer.
+    /// The machine's decision when the store offered its record. It is kept to interpret the store's answer.
     struct StoreDecision: Hashable, Sendable {
         var update: StoreUpdate
         /// The record to be written; of a preparation only if it gets its first journal.
         var subject: StoredSession?
         /// The record to be overwritten or deleted.
         var former: StoredSession?
-        /// What was to end.
+        /// The ending that the task performs; `nil` for another task.
         let ending: Ending?
         /// The epoch of the decision. The answer to an earlier one is outdated.
         let epoch: Int
@@ -204,7 +204,7 @@ extension SessionStateMachine {
         var hasLostLock = false
     }
 
-    /// What the clocks and the dice say when an event happens.
+    /// The readings of the clocks and the random number at an event.
     struct Moment: Hashable, Sendable {
         var uptime: Duration
         var wallClock: Date
@@ -238,7 +238,7 @@ extension SessionStateMachine {
         case terminal(ExpiryReason)
     }
 
-    /// How a refresh continues after its preparation.
+    /// The next step of a refresh after its preparation.
     enum Preparation: Hashable, Sendable {
         /// Send the refresh token now.
         case send
@@ -248,7 +248,7 @@ extension SessionStateMachine {
         case startOver
     }
 
-    /// What ``TokenManager`` must do after an event.
+    /// An action that ``TokenManager`` must perform after an event.
     enum Action: Hashable, Sendable {
         /// Ask the store, and report its answer.
         case store(StoreTask)
@@ -272,7 +272,7 @@ extension SessionStateMachine.ActiveSession {
     /// Whether callers can see the session.
     var isVisible: Bool { persistence != .unwritten }
 
-    /// Why the store does not contain the newest tokens; `nil` if it does.
+    /// The reason why the store does not contain the newest tokens; `nil` if it does.
     var saveFailure: StorageError? {
         if case .behind(let failure) = persistence { failure } else { nil }
     }
@@ -306,7 +306,7 @@ extension SessionStateMachine.ActiveSession {
         if case .storing = refresh { true } else { false }
     }
 
-    /// Why the server has rejected the refresh token, while the store is asked to confirm it.
+    /// The reason why the server has rejected the refresh token, while the store is asked to confirm it.
     var refusal: ExpiryReason? {
         if case .confirmingExpiry(let reason) = refresh { reason } else { nil }
     }

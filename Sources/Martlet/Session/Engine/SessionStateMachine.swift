@@ -16,15 +16,15 @@ struct SessionStateMachine: Hashable, Sendable {
     let readsByItself: Bool
     /// The session of the user who is signed in.
     var session: ActiveSession?
-    /// Why there is no session. It means nothing while there is one.
+    /// The reason why there is no session. It means nothing while there is one.
     var absence = Absence.unknown(nil)
     /// The callers that wait for the store to be read, or for the refresh or sign-in in progress.
     var waiters: Set<WaiterID> = []
     /// The callers that wait until sessions have been ended in the store.
     var endingWaiters: Set<WaiterID> = []
-    /// Those waiters that wait only because another caller's request was rejected.
+    /// The waiters that wait only because another caller's request was rejected.
     var bystanders: Set<WaiterID> = []
-    /// Those bystanders that may go out with the rejected token.
+    /// The bystanders that may go out with the rejected token.
     var probers: Set<WaiterID> = []
     /// Whether the delay before the next probe is running. There is at most one.
     var awaitsProbe = false
@@ -33,7 +33,8 @@ struct SessionStateMachine: Hashable, Sendable {
     var epoch = 0
     /// The highest place of a record or an ending that this process has read or written; `nil` if it has read nothing.
     var known: SessionOrder?
-    /// How far the sessions have ended, as far as this process knows. A record at or below the mark does not count.
+    /// The mark up to which sessions have ended, as far as this process knows. A record at or below the mark does not
+    /// count.
     var mark: EndMark?
     /// An ending that the store has not confirmed yet.
     var ending: Ending?
@@ -105,7 +106,7 @@ struct SessionStateMachine: Hashable, Sendable {
 extension SessionStateMachine {
     /// A caller asks for a token.
     /// - Parameters:
-    ///   - need: How long the token must last, for a long request such as a large upload.
+    ///   - need: The time that the token must last, for a long request such as a large upload.
     ///   - owner: The session that the caller's call belongs to.
     ///   - patience: Whether the caller may probe a token that the server has rejected at another endpoint.
     ///   - waiter: Identifies the caller.

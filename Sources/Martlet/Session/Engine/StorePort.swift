@@ -5,7 +5,7 @@
 /// operation without an answer in time is reported as failed. It still keeps its turn until it ends, because an old
 /// record could otherwise overwrite a newer one, and what it did is reported later.
 final class StorePort: Sendable {
-    /// What an operation does.
+    /// The kind of an operation.
     enum Access: Sendable {
         case read
         case update(@Sendable (StoreReading) -> StoreUpdate)
@@ -13,11 +13,11 @@ final class StorePort: Sendable {
 
     /// The answer to an operation.
     struct Answer: Hashable, Sendable {
-        /// What the store contained before the operation.
+        /// The content of the store before the operation.
         var reading: StoreReading
-        /// Why an update failed, or why there was no answer in time.
+        /// The reason why an update failed, or why there was no answer in time.
         var failure: StorageError?
-        /// What the store contains now, as far as it is known.
+        /// The content of the store now, as far as it is known.
         var content: StoreReading
 
         init(_ failure: StorageError, reading: StoreReading? = nil) {

@@ -1,4 +1,4 @@
-/// What the content of the store means for a session.
+/// The meaning of the store's content for a session.
 enum StoreVerdict: Hashable, Sendable {
     /// The session counts. Its newest record is there, or is to be written over what was found.
     case ours(found: StoredSession?)

@@ -42,7 +42,8 @@ extension TokenManager {
     }
 
     /// Starts an action without waiting for it. The lock is held, so that actions start in the order of the events.
-    /// - Returns: What must be done without the lock, because it reads the clock, which may be the app's own code.
+    /// - Returns: The work that must be done without the lock, because it reads the clock, which may be the app's own
+    ///   code.
     private func start(
         _ action: SessionStateMachine.Action, _ machine: borrowing SessionStateMachine
     ) -> (@Sendable () -> Void)? {

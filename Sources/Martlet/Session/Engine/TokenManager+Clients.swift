@@ -58,7 +58,8 @@ extension TokenManager {
 
     /// A valid token. Suspends while the store is read or the token is refreshed.
     /// - Parameters:
-    ///   - need: How long the token must last, for a long request. It is refreshed first if it would expire before.
+    ///   - need: The time that the token must last, for a long request. The token is refreshed first if it would expire
+    ///     before.
     ///   - owner: The session that the call belongs to.
     ///   - patience: Whether the caller may probe a token that the server has rejected at another endpoint.
     func credential(
@@ -129,7 +130,7 @@ extension TokenManager {
         return core.withLock { $0.machine.isOutdated(stamp, at: now) }
     }
 
-    /// Why nothing more may be sent or received for a call; `nil` if its session continues.
+    /// The reason why nothing more may be sent or received for a call; `nil` if its session continues.
     func end(of owner: CallOwner) -> SessionError? {
         core.withLock { $0.machine.end(of: owner) }
     }

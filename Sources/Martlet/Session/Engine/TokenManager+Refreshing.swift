@@ -52,7 +52,7 @@ extension TokenManager {
         }
     }
 
-    /// How often one refresh acquires the lock: for itself, its replay, and after it has lost the lock.
+    /// The number of times one refresh acquires the lock: for itself, for its replay, and after it has lost the lock.
     private static let maximumRounds = 4
 
     /// Prepares and sends a refresh.
@@ -152,15 +152,16 @@ extension TokenManager {
         return transition { machine in machine.refreshFinished(job, outcome, at: moment) }
     }
 
-    /// How long after the device has woken a response may still arrive if the time limit passed in its sleep.
+    /// The time after the device has woken in which a response may still arrive, if the time limit passed while the
+    /// device slept.
     private static let wakeGrace = Duration.seconds(2)
 
     /// Runs a step of a refresh whose result must not be lost, even if it arrives at or after the time limit. It runs at
     /// the priority of the most urgent waiter.
     /// - Parameters:
-    ///   - limit: How long to wait for the result.
+    ///   - limit: The time to wait for the result.
     ///   - limits: Enforces the limit.
-    ///   - grace: How much longer to wait if the device slept when the limit expired.
+    ///   - grace: The additional time to wait if the device slept when the limit expired.
     ///   - late: Called with a result that arrives after the limit.
     private func deliver<Value: Sendable>(
         within limit: Duration, by limits: TimeLimits, graceAfterSleep grace: Duration = .zero,

@@ -10,8 +10,8 @@ extension TokenManager {
 
     /// Asks the store and reports its answer to the machine. It never blocks, so it may be called with the lock held.
     /// - Parameters:
-    ///   - asked: What the task is about now: when its time limit expires before its turn, there may be another session.
-    ///     `nil` if it is about whatever is there then.
+    ///   - asked: The subject of the task now: when its time limit expires before its turn, there may be another
+    ///     session. `nil` if the session at that time is its subject.
     ///   - done: Called after that with what the store contained, unless the task was not needed any more.
     func submit(
         _ task: StoreTask, asked: StoreDecision? = nil, done: @escaping @Sendable (StoreReading) -> Void = { _ in }
@@ -62,7 +62,7 @@ extension TokenManager {
         }
     }
 
-    /// What the clocks and the dice say now.
+    /// The present moment: the clocks and a random number.
     var moment: SessionStateMachine.Moment {
         SessionStateMachine.Moment(uptime: time.uptime, wallClock: time.wallClock, jitter: random(in: 0...1))
     }

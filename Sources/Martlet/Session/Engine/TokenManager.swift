@@ -68,7 +68,8 @@ public final class TokenManager: Sendable {
         var cached: (credential: Credential, until: Duration?)?
         /// The owner of a call that is made now, copied for the same reason.
         var owner: CallOwner
-        /// What the store contained when it was first read, for calls that were made before that.
+        /// The owner according to the content of the store when it was first read, for calls that were made before
+        /// that.
         var storedOwner: CallOwner?
         /// The tokens that were given to other clients.
         var signed = SignedTokens()
@@ -118,9 +119,9 @@ public final class TokenManager: Sendable {
     ///   - store: Keeps the session across restarts.
     ///   - refresher: Refreshes tokens in the server's dialect.
     ///   - revoker: Revokes the tokens at the server when a user signs out. If `nil`, the server is not told.
-    ///   - scheme: How requests carry the access token.
-    ///   - rejection: Which responses reject the access token.
-    ///   - policy: When tokens are refreshed, how often, and how long to wait after a failure.
+    ///   - scheme: The scheme by which requests carry the access token.
+    ///   - rejection: The rule for responses that reject the access token.
+    ///   - policy: The rules for refreshes: when, how often, and how long to wait after a failure.
     ///   - trustedOrigins: Further origins that may receive tokens.
     ///   - allowsInsecureHTTP: Whether tokens may be sent over plain `http` to other machines than this one.
     ///   - headers: Header fields for the token endpoint, such as an API key.
@@ -306,7 +307,7 @@ extension TokenManager {
     ///
     /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
     /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``); a failed deletion is retried.
-    /// - Parameter limit: How long to wait for the server as well, for a command that exits after the sign-out. The
+    /// - Parameter limit: The time to wait for the server as well, for a command that exits after the sign-out. The
     ///   revocation continues after that while the process runs (``SessionEvent/revoked``). By default the method does
     ///   not wait for the server.
     public func signOut(waitingForServer limit: Duration = .zero) async {

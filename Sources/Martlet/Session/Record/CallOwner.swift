@@ -1,7 +1,7 @@
 /// The sign-in state when a call was made. It is taken once, before the first suspension, and travels with the call: no
 /// attempt of the call, and no stream that comes from it, may use another session than the one that was current then.
 struct CallOwner: Hashable, Sendable {
-    /// What was current when the call was made.
+    /// The sign-in state that was current when the call was made.
     enum Situation: Hashable, Sendable {
         /// The call needs no session, or its client has no manager.
         case unbound

@@ -35,7 +35,7 @@ package struct SessionOrder: Sendable, Hashable, Comparable {
 public struct EndMark: Sendable, Hashable {
     /// Records up to this place have ended.
     package let order: SessionOrder
-    /// Why the session expired; `nil` if a user signed out or another user signed in.
+    /// The reason why the session expired; `nil` if a user signed out or another user signed in.
     public let expiry: ExpiryReason?
     /// Whether the clock has chosen the place, because the process that ended the session could not read the store.
     package let isEstimate: Bool

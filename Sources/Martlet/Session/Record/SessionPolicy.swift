@@ -1,12 +1,13 @@
-/// When tokens are refreshed, how often, and how long to wait after a failure.
+/// The rules for refreshes: when, how often, and how long to wait after a failure.
 public struct SessionPolicy: Sendable, Hashable {
     /// The fraction of a token's lifetime, from 0 to 1, in which it counts as about to expire. Default 0.1.
     public var leewayFraction: Double = 0.1
     /// The longest time for which a token counts as about to expire, without jitter, which adds up to a quarter. Default
     /// 60 s.
     public var maximumLeeway: Duration = .seconds(60)
-    /// How many wasteful refreshes one session may start within ``refreshWindow``. A refresh is wasteful if the server
-    /// rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's lifetime.
+    /// The number of wasteful refreshes that one session may start within ``refreshWindow``. A refresh is wasteful if
+    /// the server rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's
+    /// lifetime.
     ///
     /// If the lifetime is unknown, a refresh is wasteful before the server has accepted the token. After that, a refresh
     /// that a rejection causes counts as wasteful until a call whose token was rejected before the refresh succeeds with
@@ -21,17 +22,17 @@ public struct SessionPolicy: Sendable, Hashable {
     public var maximumBackoff: Duration = .seconds(60)
     /// The longest wait that a server's `Retry-After` can cause. A longer one is shortened to this. Default 15 minutes.
     public var maximumRetryAfter: Duration = .seconds(900)
-    /// How long one attempt of a refresh or a revocation may take at the token endpoint. A refresh gets less time if
-    /// ``lockLease`` or ``rotationGrace`` is short. Default 30 s.
+    /// The time that one attempt of a refresh or a revocation may take at the token endpoint. A refresh gets less time
+    /// if ``lockLease`` or ``rotationGrace`` is short. Default 30 s.
     public var refreshTimeout: Duration = .seconds(30)
-    /// How long the server accepts a refresh token that it has already replaced (RFC 9700, section 4.14.2). Set it if
-    /// your server has such a grace period: within this time a lost response is recovered by sending the same refresh
-    /// token again. Default zero: after a lost response the token is sent again only when the backoff is over.
+    /// The time for which the server accepts a refresh token that it has already replaced (RFC 9700, section 4.14.2).
+    /// Set it if your server has such a grace period: within this time a lost response is recovered by sending the same
+    /// refresh token again. Default zero: after a lost response the token is sent again only when the backoff is over.
     public var rotationGrace: Duration = .zero
-    /// How long another process may hold the refresh lock before it counts as dead. Default 45 s. Use the same value in
-    /// all processes, and one below ``rotationGrace`` if that is not zero.
+    /// The time for which another process may hold the refresh lock before it counts as dead. Default 45 s. Use the
+    /// same value in all processes, and one below ``rotationGrace`` if that is not zero.
     public var lockLease: Duration = .seconds(45)
-    /// How long an operation on the store may take, including the wait for earlier operations, before it counts as
+    /// The time that an operation on the store may take, including the wait for earlier operations, before it counts as
     /// failed. Default 10 s.
     public var storeTimeout: Duration = .seconds(10)
     /// The delay before a failed write or deletion in the store is retried. It doubles up to ``maximumBackoff``.
@@ -49,11 +50,11 @@ public struct SessionPolicy: Sendable, Hashable {
     /// The default policy.
     public init() {}
 
-    /// How often one refresh sends its token again after a lost response.
+    /// The number of times one refresh sends its token again after a lost response.
     var lostResponseReplays: Int { 1 }
 
-    /// How long one attempt of a refresh may take. A second attempt must still fit into the grace period, and both into
-    /// the lease.
+    /// The time that one attempt of a refresh may take. A second attempt must still fit into the grace period, and both
+    /// into the lease.
     var attemptTimeout: Duration {
         let isGraceful = rotationGrace > .zero
         return min(
@@ -65,7 +66,7 @@ public struct SessionPolicy: Sendable, Hashable {
         min(firstSaveRetry * (1 << min(max(count - 1, 0), 20)), maximumBackoff)
     }
 
-    /// How long before its expiry a token of this lifetime is refreshed, without jitter.
+    /// The time before its expiry at which a token of this lifetime is refreshed, without jitter.
     func leeway(forLifetime lifetime: Duration) -> Duration {
         min(maximumLeeway, lifetime * min(max(leewayFraction, 0), 1))
     }

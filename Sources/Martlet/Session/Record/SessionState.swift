@@ -42,10 +42,10 @@ public struct SignedInSession: Sendable, Hashable {
     public let account: SessionAccount
     /// Whether the access token has expired and the last refresh failed with a transient error, such as no network.
     public let isStale: Bool
-    /// Why the store does not contain the newest tokens; `nil` if it does. A failed write is retried.
+    /// The reason why the store does not contain the newest tokens; `nil` if it does. A failed write is retried.
     public let saveFailure: StorageError?
-    /// Why the record that this sign-in replaced could not be read, for example because a newer version wrote it; `nil`
-    /// if there was none, or if it was readable.
+    /// The reason why the record that this sign-in replaced could not be read, for example because a newer version
+    /// wrote it; `nil` if there was none, or if it was readable.
     public let replacedRecord: StorageError?
     /// Whether the store contains the newest tokens.
     public var isSaved: Bool { saveFailure == nil }

@@ -17,8 +17,8 @@ public struct StoredSession: Sendable, Hashable, Codable {
     package var rotation: Int
     /// The tokens of this rotation.
     public package(set) var bundle: TokenBundle
-    /// When the access token expires by this device's wall clock. An estimate, used only when the record is read from
-    /// the store.
+    /// The time at which the access token expires, by this device's wall clock. An estimate, used only when the record
+    /// is read from the store.
     package var estimatedExpiry: Date?
     /// The whole lifetime of the access token when it was issued; `nil` if unknown.
     package var lifetime: Duration?
@@ -102,7 +102,7 @@ public struct SessionAccount: Sendable, Hashable, Codable {
 /// A marker in the record, written before the refresh token is sent. If the process crashes before the response arrives,
 /// the next start finds it.
 package struct RefreshJournal: Sendable, Hashable, Codable {
-    /// When the refresh token was sent, by this device's wall clock.
+    /// The time at which the refresh token was sent, by this device's wall clock.
     package var startedAt: Date
     /// A short fingerprint of the refresh token that the journal belongs to.
     package var fingerprint: String

@@ -21,8 +21,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     public var refreshToken: Secret?
     /// The lifetime of the access token when it was issued (RFC 6749, `expires_in`).
     public var lifetime: Duration?
-    /// When the access token expires: by the server's clock if the server issued the bundle, by this device's clock if a
-    /// ``TokenManager`` returned it.
+    /// The time at which the access token expires: by the server's clock if the server issued the bundle, by this
+    /// device's clock if a ``TokenManager`` returned it.
     public var expiresAt: Date?
     /// The type of the token: `Bearer` in nearly every system (RFC 6749, section 7.1).
     public var tokenType: String?

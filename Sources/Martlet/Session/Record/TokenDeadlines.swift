@@ -1,4 +1,5 @@
-/// When an access token must be refreshed and when it expires, on the monotonic clock of ``TimeSource/uptime``.
+/// The times at which an access token must be refreshed and at which it expires, on the monotonic clock of
+/// ``TimeSource/uptime``.
 struct TokenDeadlines: Sendable, Hashable {
     /// From this time on, a request for the token starts a refresh, if there is a refresh token.
     let refreshAt: Duration

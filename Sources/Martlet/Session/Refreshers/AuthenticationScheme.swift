@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// How a request carries the access token.
+/// The scheme by which a request carries the access token.
 ///
 /// ```swift
 /// AuthenticationScheme.bearer                                  // Authorization: Bearer <token>

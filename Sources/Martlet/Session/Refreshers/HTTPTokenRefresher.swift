@@ -43,12 +43,12 @@ public struct HTTPTokenRefresher: TokenRefresher {
     ///   - path: The token endpoint: a path below the manager's base URL, or an absolute URL.
     ///   - query: The query items of the request.
     ///   - method: The method of the request.
-    ///   - placement: Where the request carries the refresh token.
-    ///   - fields: Where the response carries the new tokens.
-    ///   - accessTokenScheme: How the request also carries the old access token; `nil` to leave it out. Where both
-    ///     tokens would use the same header field, the refresh token has it.
+    ///   - placement: The place of the refresh token in the request.
+    ///   - fields: The names of the new tokens in the response.
+    ///   - accessTokenScheme: The scheme by which the request also carries the old access token; `nil` to leave it out.
+    ///     If both tokens would use the same header field, the refresh token has it.
     ///   - headers: Further header fields of the request, such as an API key.
-    ///   - terminal: Which responses end the session.
+    ///   - terminal: The rule for responses that end the session.
     public init(
         path: String,
         query: Query = [:],
@@ -128,7 +128,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - header: The field for the refresh token; `nil` means `refresh-token`. `Authorization` carries it as a bearer
     ///     token, in place of the access token.
-    ///   - accessTokenScheme: How the request carries the old access token; `nil` to leave it out.
+    ///   - accessTokenScheme: The scheme by which the request carries the old access token; `nil` to leave it out.
     public static func header(
         path: String, header: HTTPField.Name? = nil, accessTokenScheme: AuthenticationScheme? = .bearer
     ) -> HTTPTokenRefresher {
@@ -170,7 +170,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
 
     /// A dialect written as a closure; ``HTTPTokenRefresher`` shows one.
     /// - Parameters:
-    ///   - fields: Where the response to a sign-in carries the tokens.
+    ///   - fields: The names of the tokens in the response to a sign-in.
     ///   - exchange: Exchanges the refresh token for new tokens; see ``TokenRefresher/refresh(_:over:)``.
     public static func custom(
         fields: TokenFields = .automatic,

@@ -7,7 +7,7 @@ internal import MartletJSON
     internal import Foundation
 #endif
 
-/// Where a response carries its tokens.
+/// The places of the tokens in a response.
 ///
 /// ``automatic`` finds them in nearly every response: at the top level, or within `data`, `result`, `tokens`, `token`
 /// or `AuthenticationResult`, in camel case or snake case. If the body has no access token, it looks for a bearer token

@@ -6,7 +6,7 @@ public import HTTPTypes
     internal import Foundation
 #endif
 
-/// Where a request to the token endpoint carries the refresh token.
+/// The place of the refresh token in a request to the token endpoint.
 public enum TokenPlacement: Sendable, Hashable {
     /// In a JSON object, under this name, beside further members. Those may be secret, such as a client secret.
     case json(field: String, parameters: [String: Secret] = [:])

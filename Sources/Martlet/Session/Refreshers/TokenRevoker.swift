@@ -17,10 +17,10 @@ public struct TokenRevoker: Sendable {
     /// Describes the revocation endpoint of a server. A 404 counts as success, because it leaves nothing to revoke.
     /// - Parameters:
     ///   - path: The endpoint: a path below the manager's base URL, or an absolute URL.
-    ///   - placement: Where the request carries the refresh token. ``TokenPlacement/oauth2(_:sendsJSON:)`` sends the
+    ///   - placement: The place of the refresh token in the request. ``TokenPlacement/oauth2(_:sendsJSON:)`` sends the
     ///     access token instead if there is no refresh token.
-    ///   - accessTokenScheme: How the request carries the access token, unless it has expired; not used with
-    ///     ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
+    ///   - accessTokenScheme: The scheme by which the request carries the access token, unless it has expired; not used
+    ///     with ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
     public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
         self.init { bundle, sendsAccessToken, client in
             var headers = HTTPFields()

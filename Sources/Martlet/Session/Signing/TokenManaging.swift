@@ -1,4 +1,5 @@
-/// What a screen or an adapter needs of a session: a ``TokenManager`` in the app, a mock in tests and previews.
+/// The part of a session that a screen or an adapter needs: a ``TokenManager`` in the app, a mock in tests and
+/// previews.
 ///
 /// ```swift
 /// struct ChatConnection {
@@ -36,7 +37,7 @@ public protocol TokenManaging: Sendable {
     func refresh() async throws(SessionError)
 
     /// Ends the session on this device, then at the server.
-    /// - Parameter limit: How long to wait for the server as well.
+    /// - Parameter limit: The time to wait for the server as well.
     func signOut(waitingForServer limit: Duration) async
 }
 

@@ -12,7 +12,7 @@ struct FileChanges: Sendable {
     typealias Watcher =
         @Sendable (_ folder: String, _ name: String, @escaping @Sendable () -> Void) throws(StorageError) -> FolderWatch
 
-    /// What to do when a watch has failed, and whether that was done since the last one that began.
+    /// The report of failed watches, and the last failure, unless a watch has begun since.
     private struct Failures {
         var report: (@Sendable (StorageError) -> Void)?
         var last: StorageError?

@@ -28,7 +28,8 @@ struct PrivateFile: Sendable {
         /// Anything. Only to tell whether another program has written the file.
         case none
 
-        /// What is wrong with other files, and the command that mends it unless the user may not change them.
+        /// The fault of a file that is not trusted, and the command that fixes it unless the user may not change the
+        /// file.
         fileprivate func fault(of path: String) -> String {
             switch self {
             case .user: "others can read it, so it is not trusted. Run: chmod 600 \(path)"

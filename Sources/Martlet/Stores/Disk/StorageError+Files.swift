@@ -3,7 +3,7 @@ internal import MartletLibc
 extension StorageError {
     /// An error for a failed call about a file, from `errno`.
     /// - Parameters:
-    ///   - what: What was attempted, as in "lock" or "read".
+    ///   - what: The action that failed, as in "lock" or "read".
     ///   - protection: `nil` on systems whose files can always be opened. On the others `EPERM` says that the device is
     ///     locked.
     init(couldNot what: String, _ path: String, _ protection: DataProtection?) {

@@ -40,7 +40,8 @@
         /// A file with a key or a passphrase. It must belong to the user and have the mode 0600
         /// (``StorageError/Kind/unsafePermissions``).
         /// - Parameters:
-        ///   - path: Where the file is. Keep it on another disk than the files that it opens, or out of their backups.
+        ///   - path: The path of the file. Keep it on another disk than the files that it opens, or out of their
+        ///     backups.
         ///   - holdsPassphrase: Whether it holds a passphrase and not a key.
         ///   - createIfMissing: Whether to create the file with random contents when the first file is sealed. It is
         ///     not created if a sealed file exists already. Processes that create it at the same time agree on one. If
@@ -70,7 +71,7 @@
         /// A rotated secret counts for the next value, so usually after the next start. It does not open what the earlier
         /// one has sealed.
         /// - Parameters:
-        ///   - path: Where the secret is mounted, such as `/run/secrets/example.key`.
+        ///   - path: The path at which the secret is mounted, such as `/run/secrets/example.key`.
         ///   - holdsPassphrase: Whether it holds a passphrase and not a key.
         public static func mountedSecret(at path: String, holdsPassphrase: Bool = false) -> EncryptionKey {
             EncryptionKey(.mountedSecret(path: path, KeyContent(holdsPassphrase)))

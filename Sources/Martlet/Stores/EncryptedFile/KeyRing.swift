@@ -8,14 +8,14 @@
         internal import Foundation
     #endif
 
-    /// What stretching a passphrase costs (RFC 7914).
+    /// The cost of stretching a passphrase (RFC 7914).
     struct ScryptCost: Sendable, Hashable {
         /// The binary logarithm of N.
         var logN: UInt8
         var r: UInt8
         var p: UInt8
 
-        /// What OWASP's cheat sheet on password storage recommends: 128 megabytes.
+        /// The cost that OWASP's cheat sheet on password storage recommends: 128 megabytes.
         static let standard = ScryptCost(logN: 17, r: 8, p: 1)
 
         /// Whether a file may ask for this cost: 16 to 256 megabytes. A file that asks for more was crafted to exhaust
@@ -23,7 +23,7 @@
         var isAcceptable: Bool { (14...18).contains(logN) && r == 8 && (1...4).contains(p) }
     }
 
-    /// How the key of a file is derived from the app's key or passphrase.
+    /// The derivation of a file's key from the app's key or passphrase.
     struct KeyDerivation: Sendable, Hashable {
         /// `nil` if the app has a key instead of a passphrase.
         var cost: ScryptCost?
@@ -64,7 +64,7 @@
         private let queue = BlockingQueue("martlet.encryption-key")
         private let known = Locked(Known())
 
-        /// What the key ring has looked up and derived so far.
+        /// The keys that the key ring has looked up and derived so far.
         private struct Known: Sendable {
             var material: KeySource.Material?
             var keys: [KeyDerivation: FileKey] = [:]

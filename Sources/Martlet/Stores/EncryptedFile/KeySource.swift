@@ -15,7 +15,7 @@
         }
     }
 
-    /// Where the key or the passphrase comes from.
+    /// The source of the key or the passphrase.
     enum KeySource: Sendable {
         case passphrase(Secret)
         case file(path: String, KeyContent, createIfMissing: Bool)

@@ -14,9 +14,9 @@
     struct MountedSecret {
         let path: String
 
-        /// How often to begin again because the secret was rotated while it was read.
+        /// The number of attempts to read the secret. One fails if the secret is rotated while it is read.
         private static let attempts = 16
-        /// As Linux allows on the way to one file (path_resolution(7)).
+        /// The number of links that Linux allows on the way to one file (path_resolution(7)).
         private static let maximumLinks = 40
         /// In bytes. A longer target does not work on any of our systems.
         private static let longestPath = 4096

@@ -9,7 +9,7 @@ protocol FileCoding: Sendable {
     /// Whether opening an existing file first makes sealing cheaper: it may reveal a key that is derived already.
     var lacksSealingKey: Bool { get }
     /// The bytes of the file.
-    /// - Parameter name: What the contents are. They cannot be opened under another name.
+    /// - Parameter name: The name of the contents. They cannot be opened under another name.
     func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data
     /// The contents of the file.
     /// - Parameters:

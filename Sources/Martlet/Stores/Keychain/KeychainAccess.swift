@@ -16,7 +16,7 @@ struct KeychainAccess {
     /// Whether this is the login keychain of macOS.
     let isLogin: Bool
 
-    /// How often to alternate between update and add, while another process adds and deletes the same item.
+    /// The number of times to alternate between update and add, while another process adds and deletes the same item.
     private static let maximumAttempts = 8
 
     /// The item with these attributes; `nil` if there is certainly none.

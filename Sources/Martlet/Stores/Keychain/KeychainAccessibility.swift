@@ -1,4 +1,4 @@
-/// When a Keychain item may be read.
+/// The condition under which a Keychain item may be read.
 ///
 /// https://developer.apple.com/documentation/security/restricting-keychain-item-accessibility
 public enum KeychainAccessibility: String, Sendable, Hashable, CaseIterable {
@@ -36,7 +36,7 @@ public enum KeychainAuthentication: Sendable, Hashable {
 }
 
 extension KeychainAuthentication {
-    /// How the user must authenticate.
+    /// The way in which the user must authenticate.
     enum Requirement: Hashable, Sendable {
         case userPresence, currentBiometry
     }

@@ -62,7 +62,7 @@ enum KeychainValue: Hashable, Sendable {
     case authenticationContext(KeychainAuthenticationContext)
 }
 
-/// How many items a query returns (`kSecMatchLimit`).
+/// The number of items that a query returns (`kSecMatchLimit`).
 enum KeychainLimit: Hashable, Sendable {
     case one, all
 }
@@ -108,7 +108,7 @@ struct KeychainStatus: RawRepresentable, Hashable, Error {
 
 extension KeychainStatus {
     /// The error for callers.
-    /// - Parameter action: What failed, as in "read the session".
+    /// - Parameter action: The action that failed, as in "read the session".
     func failure(_ action: String) -> StorageError {
         let (kind, reason): (StorageError.Kind, String) =
             switch self {

@@ -13,7 +13,7 @@
 /// Items with another accessibility, for example from an older version of the app, are found. They get the configured
 /// accessibility when they are read or, with ``KeychainAuthentication``, when they are next written.
 final class KeychainStorage: SystemStorage {
-    /// Which items the storage uses, and how they are protected. The factory `.keychain(…)` describes each setting.
+    /// The items that the storage uses, and their protection. The factory `.keychain(…)` describes each setting.
     struct Settings: Sendable {
         var service: String
         var accessGroup: String?

@@ -11,7 +11,7 @@ struct ExpiringActivities: Sendable {
 
     /// Begins an activity. While the system grants none, the app is about to be suspended: waits until it resumes.
     /// - Parameters:
-    ///   - reason: Why, for the system's log.
+    ///   - reason: The reason, for the system's log.
     ///   - expire: Called when the activity expires, on a thread of the system that may block. The system may suspend
     ///     the process when it returns.
     /// - Throws: `CancellationError` if the task is cancelled.

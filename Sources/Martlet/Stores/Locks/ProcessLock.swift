@@ -42,7 +42,7 @@ public final class ProcessLock: StoreLock {
     }
 
     /// Waits for the lock without blocking a thread.
-    /// - Parameter lease: How long to wait for one holder before taking the lock away from it.
+    /// - Parameter lease: The time to wait for one holder before taking the lock away from it.
     /// - Throws: `CancellationError` if the task is cancelled; ``StorageError`` if the file cannot be created or
     ///   locked.
     public func acquire(lease: Duration) async throws -> any HeldStoreLock {

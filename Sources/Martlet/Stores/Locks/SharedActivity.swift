@@ -12,7 +12,7 @@ final class SharedActivity: Sendable {
         func leave() { members.remove(id) }
     }
 
-    /// That of all downloads; `nil` on systems that need none.
+    /// The activity of all downloads; `nil` on systems that need none.
     static let downloads = ExpiringActivities.platform.map { SharedActivity($0, reason: "A file is downloaded") }
 
     private let activities: ExpiringActivities

@@ -6,7 +6,7 @@
 public protocol StoreLock: Sendable {
     /// Waits for the lock. If another process holds it for longer than the lease, takes the lock away from it: a
     /// suspended process would hold its lock forever.
-    /// - Parameter lease: How long one holder may keep the lock. Must be longer than a refresh can take.
+    /// - Parameter lease: The time for which one holder may keep the lock. It must be longer than a refresh can take.
     /// - Throws: `CancellationError` if the task is cancelled; ``StorageError`` if no lock can be created, for example
     ///   in a folder without write permission.
     func acquire(lease: Duration) async throws -> any HeldStoreLock

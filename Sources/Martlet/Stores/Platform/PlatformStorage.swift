@@ -20,7 +20,7 @@ final class PlatformStorage: SystemStorage {
     struct Candidate: Sendable {
         let kind: Kind
         let storage: any SecureStorage
-        /// Why it cannot be used on this system; `nil` if it can.
+        /// The reason why it cannot be used on this system; `nil` if it can.
         let obstacle: @Sendable () async -> StorageError?
     }
 

@@ -4,7 +4,7 @@ package enum BlockingCalls {
     #if DEBUG
         /// Receives the name of each such call, on the thread that makes it. Tests set it.
         package static let observer = Locked<(@Sendable (_ call: String, _ isUnderLock: Bool) -> Void)?>(nil)
-        /// How many locks the current thread holds.
+        /// The number of locks that the current thread holds.
         static let heldLocks = ThreadNumber()
     #endif
 

@@ -41,7 +41,7 @@ struct Broadcast<Value: Sendable> {
     /// Adds a subscriber that receives the newest values if it does not keep up.
     /// - Parameters:
     ///   - first: The values that the subscriber receives first.
-    ///   - count: How many values are buffered at most; at least 1.
+    ///   - count: The number of values that are buffered at most; at least 1.
     mutating func subscribe(first: [Value] = [], keeping count: Int) -> AsyncStream<Value> {
         subscribe(first: first) { pending, newest in
             if pending.count >= count { pending.removeFirst() }

@@ -12,12 +12,12 @@ final class TimeLimits: Sendable {
     private struct State {
         var entries: [Int: Entry] = [:]
         var lastID = 0
-        /// When the sleeping task wakes; `nil` if there is none.
+        /// The uptime at which the sleeping task wakes; `nil` if there is none.
         var wakesAt: Duration?
         var sleeper: Task<Void, Never>?
     }
 
-    /// How late a limit expires if the device slept at its time.
+    /// A limit that expires at least this late shows that the device slept.
     private static let leastSleep = Duration.milliseconds(100)
 
     private let time: any TimeSource
@@ -41,8 +41,8 @@ final class TimeLimits: Sendable {
     /// cancelled first. In both cases the operation is cancelled, and not waited for.
     /// - Parameters:
     ///   - limit: The time limit; `nil` for none.
-    ///   - grace: How much longer the operation may take if the device slept when the limit expired. Its result may have
-    ///     arrived in the sleep.
+    ///   - grace: The additional time that the operation may take if the device slept when the limit expired. Its
+    ///     result may have arrived in the sleep.
     func run<Value: Sendable>(
         within limit: Duration?, graceAfterSleep grace: Duration = .zero,
         _ operation: @escaping @Sendable () async throws -> Value

@@ -2,7 +2,7 @@
     internal import Foundation
 
     extension DataProtection {
-        /// That of the operating system.
+        /// The data protection of the operating system.
         static let platform: DataProtection? = DataProtection { path, newClass in
             let type: FileProtectionType =
                 switch newClass {

@@ -3,7 +3,7 @@
 /// An app can make a class the default in which no file can be opened while the device is locked. Martlet therefore
 /// sets the class of its own files.
 struct DataProtection: Sendable {
-    /// When a file can be opened.
+    /// The condition under which a file can be opened.
     enum Class: Sendable, Hashable {
         /// Class C: from the first unlock after the start of the device on. For records and markers.
         case afterFirstUnlock

@@ -134,7 +134,7 @@ extension Disk {
     /// Whether a path is in the folder of a user without a home folder.
     static func isNowhere(_ path: String) -> Bool { path.hasPrefix(noHome) }
 
-    /// Why the last call about a path failed, from `errno`.
+    /// The reason why the last call about a path failed, from `errno`.
     static func reason(at path: String) -> String {
         let number = errno
         if isNowhere(path) { return "this user has no home folder. Set HOME, or name the path yourself" }

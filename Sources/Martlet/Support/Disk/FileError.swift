@@ -1,6 +1,6 @@
 /// An error while reading or writing a file.
 package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kind of failure.
     package enum Kind: Sendable, Hashable {
         /// The file to read, or the folder to write to, does not exist.
         case missing
@@ -25,7 +25,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case unwritable(errno: Int32)
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     package let kind: Kind
     /// The path, as passed by the caller.
     package let path: String
@@ -35,7 +35,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         self.path = path
     }
 
-    /// What went wrong, with the path, and what to do next.
+    /// A text that says what went wrong, with the path, and what to do next.
     package var description: String {
         switch kind {
         case .missing:

@@ -2,7 +2,7 @@ internal import MartletLibc
 
 /// A file whose lock is given up while the process is suspended.
 extension IncomingFile {
-    /// What the file was when its lock was given up.
+    /// The state of the file when its lock was given up.
     struct Mark: Sendable, Hashable {
         /// The hidden path; `nil` if no other process can find the file.
         fileprivate let name: String?

@@ -249,7 +249,7 @@ final class IncomingFile: Sendable {
         if let path { System.unlink(path) }
     }
 
-    /// How often to open the incomplete file, because another download may move it away each time.
+    /// The number of attempts to open the incomplete file, because another download may move it away each time.
     private static let attempts = 16
 
     private static let privateMode: mode_t = 0o600

@@ -14,7 +14,7 @@ enum StaleFiles {
         case impossible
     }
 
-    /// How often to create a file, because another process may remove each one before it is locked.
+    /// The number of attempts to create a file, because another process may remove each one before it is locked.
     private static let attempts = 16
 
     /// Locks an open file. It stays locked until its last descriptor is closed.

@@ -12,7 +12,7 @@ final class WriteBehind: Sendable {
     /// The size of a portion, in bytes and in pieces. The writer starts when one of the two is reached. A portion is
     /// large enough that switching threads costs little, and small enough for the processor's cache.
     private static let (gatheredSize, gatheredCount) = (256 * 1024, 256)
-    /// How many portions may wait while another is written.
+    /// The number of portions that may wait while another is written.
     private static let maximumPortions = 4
 
     /// The pieces that wait to be written, and the tasks that wait for the writer.
@@ -41,7 +41,7 @@ final class WriteBehind: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - queue: Where the pieces are written.
+    ///   - queue: The queue in which the pieces are written.
     ///   - write: Appends pieces, and returns the total number of bytes. Blocks.
     init(on queue: BlockingQueue, _ write: @escaping @Sendable ([Data]) throws -> Int64) {
         self.queue = queue

@@ -38,7 +38,7 @@ struct BackgroundTask: Sendable {
         var description: String { "\(id.uuidString)/\(attempt)" }
     }
 
-    /// What a task needs.
+    /// The plan by which the system makes a task.
     struct Plan: Sendable {
         enum Work: Sendable {
             case upload(path: String)
@@ -52,7 +52,7 @@ struct BackgroundTask: Sendable {
         let work: Work
     }
 
-    /// How a task ended.
+    /// The end of a task.
     struct End: Sendable {
         enum Result: Sendable {
             /// The server's response, after all redirects, which the system follows by itself.

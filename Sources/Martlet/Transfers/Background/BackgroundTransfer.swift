@@ -6,7 +6,7 @@
 
 /// An upload or a download of ``BackgroundTransfers``, as it was when it was read.
 public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
-    /// How far a transfer is.
+    /// The stage of a transfer.
     public enum Stage: Sendable, Hashable {
         /// The system has the transfer, or it waits for the network to renew its token.
         case underWay
@@ -25,7 +25,7 @@ public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
     public let call: CallDescription
     /// The path of the downloaded file, or of the uploaded one; `nil` for an upload whose body is not a file of the app.
     public let path: String?
-    /// How far the transfer is.
+    /// The stage of the transfer.
     public let stage: Stage
     /// The body of the response to an upload, or to a download that the server refused, up to 1 MiB; `nil` if there is
     /// none yet, or if it is larger.

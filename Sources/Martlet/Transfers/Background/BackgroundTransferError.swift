@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// Why a transfer in the background failed, or why there can be none.
+/// The reason why a transfer in the background failed, or why there can be none.
 public enum BackgroundTransferError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
     /// The process already has ``BackgroundTransfers`` with this identifier.
     case identifierInUse(String)
@@ -20,7 +20,7 @@ public enum BackgroundTransferError: Error, Sendable, Hashable, Codable, CustomS
     /// The user has signed out, or another user has signed in.
     case sessionEnded
 
-    /// What failed, and what to do next.
+    /// A text that says what failed, and what to do next.
     public var description: String {
         switch self {
         case .identifierInUse(let identifier):

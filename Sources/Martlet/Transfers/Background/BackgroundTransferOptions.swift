@@ -1,7 +1,7 @@
-/// How the system performs the transfers of ``BackgroundTransfers``.
+/// The options by which the system performs the transfers of ``BackgroundTransfers``.
 public struct BackgroundTransferOptions: Sendable, Hashable {
-    /// How long a token must at least be valid when a transfer starts. It is refreshed first if it would expire before,
-    /// because the app may not be running when the server rejects it. Default 15 minutes.
+    /// The shortest time for which a token must still be valid when a transfer starts. It is refreshed first if it
+    /// would expire before, because the app may not be running when the server rejects it. Default 15 minutes.
     public var minimumTokenLifetime: Duration = .seconds(15 * 60)
     /// Whether the system chooses the time of the transfers, for example when the device has power and Wi-Fi. Default no.
     public var isDiscretionary = false

@@ -11,7 +11,7 @@
         ///   - identifier: Identifies the session, the same at each launch. Use another one in each extension: only one
         ///     process may use a session at a time.
         ///   - client: Its base URL, headers and tokens make the requests.
-        ///   - options: How the system performs the transfers.
+        ///   - options: The options by which the system performs the transfers.
         /// - Throws: ``BackgroundTransferError/identifierInUse(_:)``.
         public convenience init(
             identifier: String, client: NetworkClient,

@@ -6,7 +6,8 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// What the system reports, on a thread of its own. Each method returns when the list on the disk says it.
+/// The events that the system reports, on a thread of its own. Each method returns when the list on the disk has the
+/// change.
 extension BackgroundTransfers {
     /// The system has downloaded a response, and deletes the file when the method returns.
     func systemDidDownload(_ end: BackgroundTask.End, to file: String) {

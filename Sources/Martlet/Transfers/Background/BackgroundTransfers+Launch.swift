@@ -4,11 +4,11 @@
     internal import Foundation
 #endif
 
-/// What happens when the app is launched: the list is read, then the session is created, which delivers the events of the
+/// The steps when the app is launched: the list is read, then the session is created, which delivers the events of the
 /// tasks that ended while the app was not running.
 extension BackgroundTransfers {
-    /// How long the end of a task without a trace may still arrive if the system does not say that it has delivered all
-    /// events. It says so only if it has launched or woken the app.
+    /// The time in which the end of a task without a trace may still arrive, if the system does not say that it has
+    /// delivered all events. It says so only if it has launched or woken the app.
     private static let patience = Duration.seconds(60)
 
     /// The session, or `nil` if the list cannot be read now.

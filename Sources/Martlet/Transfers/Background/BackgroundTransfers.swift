@@ -33,13 +33,13 @@
 /// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
 /// <doc:TransfersInTheBackground> has the details.
 public final class BackgroundTransfers: Sendable {
-    /// What this process knows about the transfers.
+    /// The state of the transfers, as far as this process knows it.
     struct State {
         /// The launch that is under way or has succeeded.
         var launch: Task<BackgroundSession, any Error>?
         /// The transfers whose first attempt is being started.
         var starting: Set<UUID> = []
-        /// What the app has been told, or will be when it subscribes.
+        /// The announcements that the app has received, or will receive when it subscribes.
         var announced: [UUID: TransferAnnouncement] = [:]
         var events = Broadcast<TransferAnnouncement>()
         /// The transfers that belonged to the current user at some time in this process.
@@ -52,7 +52,7 @@ public final class BackgroundTransfers: Sendable {
         var stopFollowing: (@Sendable () -> Void)?
         /// The attempts without a task at the launch. Their ends may still arrive.
         var missing: Set<BackgroundTask.Name> = []
-        /// What the system gave for the rest of downloads. It contains tokens, so it is never stored.
+        /// The resume data that the system gave for interrupted downloads. It contains tokens, so it is never stored.
         var resumeData: [UUID: Data] = [:]
         /// The settlement that runs, and the one after it.
         var settling: Task<Void, Never>?

@@ -22,7 +22,7 @@ final class TransferList: Sendable {
         try await run { () throws(StorageError) in Array(try self.loaded().values) }
     }
 
-    /// What is known without reading the disk.
+    /// The record that is known without reading the disk.
     func record(_ id: UUID) -> TransferRecord? {
         records.withLock { $0?[id] }
     }

@@ -12,7 +12,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
         case upload, download
     }
 
-    /// How far the transfer is. Each phase is on the disk before the step after it is taken.
+    /// The phase of the transfer. Each phase is on the disk before the next step is taken.
     enum Phase: Sendable, Hashable, Codable {
         /// No task of this attempt or a later one has been resumed.
         case planned
@@ -47,7 +47,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
     var attempt = 0
     /// The rotation of the token that signed the attempt.
     var rotation: Int?
-    /// How many attempts a rejected token has caused.
+    /// The number of attempts that a rejected token has caused.
     var replays = 0
     var phase = Phase.planned
 

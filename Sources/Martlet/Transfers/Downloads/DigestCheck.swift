@@ -18,7 +18,7 @@
     /// options.check = .sha256("2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae")
     /// ```
     public struct DigestCheck: Sendable, Hashable {
-        /// What the digest of the download is compared with.
+        /// The expected digest of the download.
         fileprivate enum Expectation: Hashable {
             /// A SHA-256 digest from the app.
             case digest(Data)

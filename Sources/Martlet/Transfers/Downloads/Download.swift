@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// How a download is stored and checked.
+/// The options for storing and checking a download.
 ///
 /// ```swift
 /// var options = DownloadOptions()
@@ -48,7 +48,7 @@ public struct DownloadedFile: Sendable, Hashable {
     public let path: String
     /// The size of the file in bytes.
     public let size: Int64
-    /// How many bytes of the file an earlier call received; 0 if this call received the whole file.
+    /// The number of bytes of the file that an earlier call received; 0 if this call received the whole file.
     public let resumedBytes: Int64
 
     package init(path: String, size: Int64, resumedBytes: Int64 = 0) {
@@ -83,7 +83,7 @@ extension NetworkClient {
     /// - Parameters:
     ///   - endpoint: The endpoint to download.
     ///   - path: The path of the new file. Its folder must exist.
-    ///   - options: How the file is stored and checked.
+    ///   - options: The options for storing and checking the file.
     ///   - monitor: Reports the progress of the download.
     /// - Throws: ``NetworkError``; ``NetworkError/downloadFailed(_:_:)`` if the file cannot be written or fails its
     ///   check.

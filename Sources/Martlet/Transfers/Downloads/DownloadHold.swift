@@ -12,7 +12,7 @@ final class DownloadHold: Sendable {
         var activity: SharedActivity.Membership?
         /// The file of the download, which is locked, or whose lock was given up.
         var file: IncomingFile?
-        /// What the file was when its lock was given up.
+        /// The state of the file when its lock was given up.
         var mark: IncomingFile.Mark?
         var isGivenUp = false
     }

@@ -1,12 +1,12 @@
 extension DownloadReceiver {
-    /// How much of the file is written, and how the current attempt requested it.
+    /// The state of a download: the part of the file that is written, and the range that the current attempt requested.
     struct State {
         /// The number of the current attempt.
         var attempt = 0
         var file: IncomingFile?
         /// The number of bytes in the file.
         var written: Int64 = 0
-        /// What a request for the rest needs; `nil` if the next attempt must start from the beginning.
+        /// The data for a request for the rest; `nil` if the next attempt must start from the beginning.
         var resumption: PartialDownload.ResumeData?
         /// The position from which the current attempt asked for the rest; `nil` if it asked for the whole file.
         var requestedOffset: Int64?

@@ -18,7 +18,7 @@ struct PartialDownload: Sendable {
     /// The user that all files must belong to. Those of other users are not read, changed or removed.
     private let user: uid_t
 
-    /// What identifies the complete file on the server.
+    /// The data that identifies the complete file on the server.
     struct ResumeData: Codable, Hashable {
         /// Identifies the endpoint, its header fields and the account.
         let resumeFingerprint: String

@@ -53,7 +53,7 @@ final class SessionBoundBody: Sendable {
 extension TokenManager {
     /// Waits for a result, but no longer than the session of a call lasts.
     /// - Parameters:
-    ///   - owner: What the call belongs to.
+    ///   - owner: The owner of the call.
     ///   - race: Gets the result.
     ///   - start: Starts the work that finishes the race.
     ///   - onEnd: Stops the work, because the session has ended or the task is cancelled.

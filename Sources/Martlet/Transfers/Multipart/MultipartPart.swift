@@ -8,7 +8,7 @@ internal import HTTPTypes
 
 /// One part of a form: its header fields, and the source of its content.
 struct MultipartPart: Sendable {
-    /// Where the bytes of the part come from.
+    /// The source of the part's bytes.
     enum Content: Sendable {
         case bytes(Data)
         case file(String)

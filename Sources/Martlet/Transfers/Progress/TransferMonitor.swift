@@ -55,10 +55,10 @@ public final class TransferMonitor: Sendable {
     /// The number of the current attempt, from 1; 0 before the first.
     public var attempt: Int { state.withLock { $0.attempt } }
 
-    /// How much of the body has been handed to the network in this attempt.
+    /// The part of the body that has been handed to the network in this attempt.
     public var sent: TransferCount { state.withLock { $0.sent } }
 
-    /// How much of the response body has been received in this attempt.
+    /// The part of the response body that has been received in this attempt.
     public var received: TransferCount { state.withLock { $0.received } }
 
     var subscriberCount: Int { state.withLock { $0.subscribers.count } }

@@ -87,7 +87,7 @@
     private final class MemoryExchange: HTTPClientResponseDelegate {
         typealias Response = Void
 
-        /// What has arrived.
+        /// The part of the response that has arrived.
         struct Received: Sendable {
             var head: HTTPResponseHead
             var body = ByteBuffer()

@@ -3,7 +3,8 @@
     internal import NIOCore
     internal import NIOHTTP1
 
-    /// How many connections a client has opened. async-http-client does not say which of them carries a request.
+    /// The number of connections that a client has opened. async-http-client does not say which of them carries a
+    /// request.
     final class OpenedConnections: Sendable {
         private let opened = Locked(0)
 
@@ -23,7 +24,7 @@
     }
 
     extension AsyncHTTPClientTransport {
-        /// What async-http-client reveals about a request, for its recorder.
+        /// Passes what async-http-client reveals about a request to its recorder.
         struct Transfer: Sendable {
             private let recorder: TransferRecorder
             private let connections: Connections

@@ -43,8 +43,8 @@
         ///   - maximumConnectionsPerHost: The limit of HTTP/1.1 connections to one host; at least 1. Further requests
         ///     wait.
         ///   - connectTimeout: The time limit for connecting, and for waiting for a free connection.
-        ///   - maximumInflation: How many times its compressed size a response may have. A larger one is treated as a
-        ///     decompression bomb and fails with ``TransportError/invalidResponse(_:)``.
+        ///   - maximumInflation: The largest size of a response, as a multiple of its compressed size. A larger
+        ///     response is treated as a decompression bomb and fails with ``TransportError/invalidResponse(_:)``.
         public convenience init(
             allowsHTTP2: Bool = true,
             maximumConnectionsPerHost: Int = 8,
@@ -61,12 +61,12 @@
 
         /// Creates a transport with its own certificates, pins or proxy.
         /// - Parameters:
-        ///   - tls: Which servers to trust, and how to identify the client.
+        ///   - tls: The servers to trust, and the identity of the client.
         ///   - proxy: The proxy; `nil` for none.
         ///   - allowsHTTP2: Whether to use HTTP/2 if the server offers it; otherwise only HTTP/1.1.
         ///   - maximumConnectionsPerHost: The limit of HTTP/1.1 connections to one host; at least 1.
         ///   - connectTimeout: The time limit for connecting, and for waiting for a free connection.
-        ///   - maximumInflation: How many times its compressed size a response may have.
+        ///   - maximumInflation: The largest size of a response, as a multiple of its compressed size.
         /// - Throws: ``TransportSettingsError`` if a certificate, key, pin or address cannot be used.
         public convenience init(
             tls: TLSSettings,

@@ -1,4 +1,4 @@
-/// Which proxy carries which request.
+/// The rules that choose the proxy of a request.
 struct ProxyRules: Sendable {
     var https: ProxyServer?
     var http: ProxyServer?

@@ -4,9 +4,9 @@
     internal import Foundation
 #endif
 
-/// What a transport does with the certificate of a server, for a system that asks.
+/// A transport's judgement of a server's certificate, for a system that asks the transport.
 struct ServerTrust: Sendable {
-    /// How the certificate of one host is judged.
+    /// The way in which the certificate of one host is judged.
     enum Judgement: Sendable, Equatable {
         /// The system judges it alone.
         case system
@@ -32,7 +32,7 @@ struct ServerTrust: Sendable {
         }
     }
 
-    /// Why the connection is refused after the evaluation; `nil` if it is accepted.
+    /// The error with which the connection is refused after the evaluation; `nil` if it is accepted.
     /// - Parameters:
     ///   - isTrusted: Whether the system accepts the chain of certificates.
     ///   - leaf: The server's own certificate in DER.

@@ -1,4 +1,4 @@
-/// Which servers a transport trusts, and how it identifies itself.
+/// The servers that a transport trusts, and the identity that it shows them.
 ///
 /// ```swift
 /// var tls = TLSSettings.system
@@ -16,9 +16,9 @@ public struct TLSSettings: Sendable {
 
     /// The authorities whose certificates are trusted.
     public enum Authorities: Sendable, Hashable {
-        /// Those of the system.
+        /// The authorities of the system.
         case system
-        /// Those of the system and these.
+        /// The authorities of the system and these.
         case systemAnd([TLSCertificate])
         /// Only these, such as the authority of a company, or of your own servers.
         case only([TLSCertificate])

@@ -1,4 +1,5 @@
-/// Why the settings of a transport cannot be used. It is thrown before anything is sent, and contains no secret.
+/// The reason why the settings of a transport cannot be used. It is thrown before anything is sent, and contains no
+/// secret.
 public enum TransportSettingsError: Error, Sendable, Hashable {
     /// A certificate cannot be read, or a list of certificates is empty.
     case invalidCertificate(String)
@@ -13,7 +14,7 @@ public enum TransportSettingsError: Error, Sendable, Hashable {
 }
 
 extension TransportSettingsError: CustomStringConvertible {
-    /// What is wrong, and what to do instead.
+    /// A text that says what is wrong, and what to do instead.
     public var description: String {
         switch self {
         case .invalidCertificate(let reason), .invalidIdentity(let reason), .invalidPins(let reason),

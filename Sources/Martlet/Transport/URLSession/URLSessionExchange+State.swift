@@ -26,7 +26,7 @@
             var pieces: [Data] = []
             var buffered = 0
             var isPaused = false
-            /// How the body ends for the caller, after the buffered chunks; `nil` while more may arrive.
+            /// The end of the body for the caller, after the buffered chunks; `nil` while more may arrive.
             var end: Result<Void, any Error>?
             /// The session has finished the task, which must not be cancelled any more.
             var isOver = false

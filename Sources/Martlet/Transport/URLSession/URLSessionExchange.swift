@@ -84,7 +84,7 @@
             return true
         }
 
-        /// Why the exchange ended before it began.
+        /// The error that ended the exchange before it began.
         private var failure: any Error {
             if case .failure(let error) = state.withLock({ $0.end }) { return error }
             return CancellationError()

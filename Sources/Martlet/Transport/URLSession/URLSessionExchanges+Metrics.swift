@@ -14,7 +14,7 @@
     }
 
     extension TransferMetrics {
-        /// - Parameter measured: What the client has measured, for what the session does not know.
+        /// - Parameter measured: The client's own measurements, for values that the session does not know.
         fileprivate init(_ metrics: URLSessionTaskTransactionMetrics, after measured: TransferMetrics) {
             func time(_ start: Date?, _ end: Date?) -> Duration? {
                 guard let start, let end else { return nil }

@@ -12,7 +12,7 @@
         ///   - host: The host of the request.
         ///   - hasHead: Whether the head of the response has arrived.
         ///   - hasSent: Whether a part of the request may have reached the server.
-        ///   - codings: What the response announces.
+        ///   - codings: The content codings that the response announces.
         init(_ error: any Error, host: String, hasHead: Bool, hasSent: Bool, codings: ContentCodings? = nil) {
             guard let error = error as? URLError else {
                 self = .connectionLost("\(type(of: error))")

@@ -41,7 +41,7 @@
         public static let shared = URLSessionTransport()
 
         private let connections: Connections
-        /// Why nothing can be sent; `nil` if the configuration is usable.
+        /// The reason why nothing can be sent; `nil` if the configuration is usable.
         private let refusal: TransportError?
         private let isolated = Locked<URLSessionTransport?>(nil)
         /// The time limits of exchanges in memory.
@@ -68,7 +68,7 @@
         /// - App Transport Security still applies.
         /// - Parameters:
         ///   - configuration: The configuration of the session.
-        ///   - tls: Which servers to trust, and how to identify the client.
+        ///   - tls: The servers to trust, and the identity of the client.
         ///   - proxy: The proxy; `nil` for that of the configuration.
         /// - Throws: ``TransportSettingsError`` if a certificate, key, pin or address cannot be used, or if the platform
         ///   does not support a setting.

@@ -1,6 +1,6 @@
 /// Limits how many requests are under way to one origin. Further requests wait in a queue for a slot.
 final class ConcurrencyLimiter: Sendable {
-    /// What a request asks for.
+    /// A request's claim to a slot.
     struct Claim: Sendable {
         let origin: Origin
         /// Whether the request may last, such as a stream.
@@ -18,7 +18,7 @@ final class ConcurrencyLimiter: Sendable {
     private struct Queue {
         let reservePerConnection: Int
         var running = 0
-        /// How many of those that run may last, so that no request should wait behind them in reserve.
+        /// The number of running requests that may take long. No request waits in reserve behind them.
         var lasting = 0
         /// Whether further requests may wait in reserve: the last short request that ended was quick and successful.
         var isReserveOpen = false
@@ -88,8 +88,9 @@ final class ConcurrencyLimiter: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - reservePerConnection: How many short requests may be under way beyond the limit, for each connection that is
-    ///     left to short requests. There is no reserve at first, nor after a request that did not open it.
+    ///   - reservePerConnection: The number of short requests that may be under way beyond the limit, for each
+    ///     connection that is left to short requests. There is no reserve at first, nor after a request that did not
+    ///     open it.
     ///   - limit: The current limit for an origin; `nil` for none. Values below 1 count as 1.
     init(reservePerConnection: Int = 0, limit: @escaping @Sendable (Origin) -> Int?) {
         self.reservePerConnection = reservePerConnection
@@ -125,7 +126,7 @@ final class ConcurrencyLimiter: Sendable {
     }
 
     /// Takes a slot if one is free and no other request waits for it.
-    /// - Parameter claim: What the request asks for; `nil` if it needs no slot.
+    /// - Parameter claim: The request's claim; `nil` if it needs no slot.
     /// - Returns: `false` if the request must wait.
     func take(_ claim: Claim?) -> Bool {
         guard let claim else { return true }
