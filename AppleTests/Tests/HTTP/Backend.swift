@@ -26,7 +26,7 @@ enum Backend {
     }
 }
 
-/// What the backend has received.
+/// The backend's description of a request that it received.
 struct Echo: Decodable {
     var bodyLength: Int
 }

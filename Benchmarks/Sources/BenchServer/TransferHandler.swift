@@ -14,7 +14,7 @@ final class TransferHandler: ChannelDuplexHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a sluggish upload is not read at all, and the pause before each later read.
+    /// The time for which a sluggish upload is not read at all, and the pause before each later read.
     private static let stall = TimeAmount.seconds(1)
     private static let pause = TimeAmount.milliseconds(5)
     private static let piece = ByteBuffer(repeating: UInt8(ascii: "m"), count: 256 * 1024)

@@ -1,4 +1,4 @@
-/// How much is measured.
+/// The extent of the measurements.
 enum Effort: Sendable {
     /// One iteration of everything, to see that it works. The figures mean nothing.
     case once

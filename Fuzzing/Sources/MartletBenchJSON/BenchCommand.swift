@@ -82,7 +82,8 @@ struct BenchCommand: ParsableCommand {
 
     private func microseconds(_ seconds: Double) -> String { String(format: "%.2f µs", seconds * 1e6).leading(14) }
 
-    /// What the process has at most while it decodes, and afterwards with the decoded value. Linux only.
+    /// Prints the most memory that the process uses while it decodes, and its memory afterwards with the decoded value.
+    /// Linux only.
     private func memory(_ name: String) throws {
         let data = Documents.accounts(bytes: 10_000_000)
         let before = status("VmRSS")

@@ -1,4 +1,4 @@
-/// What a probe asks its decoder for.
+/// The steps that a probe performs with its decoder.
 indirect enum Plan {
     case keyed([KeyedStep])
     case unkeyed([UnkeyedStep])

@@ -9,7 +9,7 @@ struct Name: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// What a probe has seen, and the plan of the next one. A document is decoded on one thread.
+/// The results of a probe, and the plan of the next one. A document is decoded on one thread.
 final class Recorder: @unchecked Sendable {
     static let key = CodingUserInfoKey(rawValue: "recorder").unsafelyUnwrapped
     var events: [String] = []

@@ -1,6 +1,6 @@
 /// A deliberate fault: other code in the place of some code of a function.
 struct Fault {
-    /// What the fault does.
+    /// The change that the fault makes.
     enum Kind: String {
         case comparison, boundary, logic, negation, constant
         case guardDropped = "guard dropped"

@@ -2,7 +2,7 @@ import Foundation
 
 /// One run of the tests with one fault, in a process of its own that is killed with all that it started.
 struct TestRun {
-    /// How a run ended.
+    /// The outcome of a run.
     enum Outcome {
         case passed
         case noticed(String)

@@ -96,7 +96,7 @@ struct Workshop {
     }
 }
 
-/// What ends a run of the command.
+/// An error that ends a run of the command.
 struct RunError: Error, CustomStringConvertible {
     let description: String
 

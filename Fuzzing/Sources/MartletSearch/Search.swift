@@ -35,7 +35,7 @@ final class Search {
     /// The greatest number of disturbances in a sequence.
     let disturbances: Int
     let bounds: Bounds
-    /// When to stop, at the latest; `nil` to search everything. A search with a time limit stops at the first violation.
+    /// The latest time to stop; `nil` to search everything. A search with a time limit stops at the first violation.
     let end: ContinuousClock.Instant?
     let scheduler: StepScheduler
     private let starts: [Start]

@@ -1,6 +1,6 @@
 @testable import Martlet
 
-/// What does not change during a search: the policy and the kind of server and store.
+/// The conditions that stay the same during a search: the policy and the kind of server and store.
 struct Setting: Hashable {
     var isShared = false
     var hasGrace = false
@@ -30,7 +30,7 @@ struct Setting: Hashable {
     }
 }
 
-/// Where a search starts: a record in the store, and the choices that follow.
+/// The starting point of a search: a record in the store, and the choices that follow.
 struct Start {
     enum Stored: Hashable { case nothing, fresh, expired, journaled, spent, damaged }
 

@@ -61,7 +61,7 @@ struct Workers {
     }
 }
 
-/// What a search has counted.
+/// The counts of a search.
 struct Total: CustomStringConvertible {
     var worlds = 0
     var transitions = 0

@@ -5,7 +5,7 @@ import Foundation
 
 /// A fake Image I/O that follows Apple's documentation, with single-color pictures and results set by the test.
 final class FakeImageIO: Sendable {
-    /// What the fake returns, and which calls it has received.
+    /// The results of the fake, and the calls that it has received.
     struct State: Sendable {
         var opens = true
         var status = ImageIOStatus.complete

@@ -93,7 +93,7 @@ import Testing
         var person = "no account"
         /// Without a manager, the owners of the other keys since the jar and the cache were emptied.
         var formerOwners: [String: Int] = [:]
-        /// Who each request for the film was made for.
+        /// The person that each request for the film was made for.
         var viewers: [UInt8: String] = [:]
         let folder: String
         var resumed = 0

@@ -12,7 +12,7 @@ struct BackgroundOwnerConformanceTests {
         .put, "/notes/7", body: .text("the wing"), authentication: AuthenticationRequirement.none)
     private let publicFilm = Call<NoContent>(.get, "/films/7", authentication: AuthenticationRequirement.none)
 
-    /// How the user of a transfer goes.
+    /// The way in which the user of a transfer goes.
     enum Ending: CaseIterable, Sendable {
         case signOut, otherUser
 
@@ -295,7 +295,7 @@ struct BackgroundOwnerConformanceTests {
     // MARK: - Records
 
     #if DEBUG
-        /// Which files the disk keeps, and how.
+        /// A disk that keeps files: it cannot delete them, or can neither delete nor open them.
         enum Stubbornness: CaseIterable, Sendable {
             case cannotDelete, cannotDeleteNorOpen
 

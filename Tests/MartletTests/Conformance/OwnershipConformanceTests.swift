@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 
 @Suite("Conformance: a call belongs to one session", .timeLimit(.minutes(10))) struct OwnershipConformanceTests {
-    /// How the session of a stream ends.
+    /// The way in which the session of a stream ends.
     enum End: CaseIterable, Sendable {
         case otherUser, signOut, expiry
 

@@ -18,7 +18,7 @@ final class FakeKeychain: Sendable {
         case notYetUnlocked, locked, unlocked
     }
 
-    /// How the user responds to an authentication prompt.
+    /// The user's response to an authentication prompt.
     enum User {
         case confirms, declines, isNotRecognized
     }

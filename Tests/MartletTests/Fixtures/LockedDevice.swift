@@ -31,7 +31,7 @@
 
         /// Locks the device while the closure runs.
         /// - Parameters:
-        ///   - folder: Where files cannot be opened.
+        ///   - folder: The folder in which files cannot be opened.
         ///   - ending: The end of their paths.
         static func whileLocked(
             _ folder: TemporaryFolder, ending: String = "", _ body: () async throws -> Void
@@ -44,7 +44,7 @@
         /// Fails calls while the closure runs.
         /// - Parameters:
         ///   - errors: The error of each function.
-        ///   - folder: Where the calls fail.
+        ///   - folder: The folder in which the calls fail.
         ///   - ending: The end of the paths for which they fail.
         static func inject(
             _ errors: [String: Int32], in folder: TemporaryFolder, ending: String = "", _ body: () async throws -> Void

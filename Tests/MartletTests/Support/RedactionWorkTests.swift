@@ -22,7 +22,7 @@ struct RedactionWorkTests {
         "x-session-", "password:(\n",
     ]
 
-    /// Those that were quadratic before, or cost the most, for texts of 1 MB.
+    /// The pieces that were quadratic before, or cost the most, for texts of 1 MB.
     private static let worstPieces = [
         "token:{", "password:[\"", "password=a,", "Password: a\n ", "\"password\",\"value\",", "<a ",
         "a<token>b</x>", "<password a=\"", "'cookie=\"", "://", "eyJ", "\\\"",

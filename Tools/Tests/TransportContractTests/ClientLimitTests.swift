@@ -6,7 +6,7 @@ extension TransportContract {
     /// Time limits and cancellation of a client's calls, whether the transport or the client ends them.
     @Suite("Limits of calls", .timeLimit(.minutes(10)))
     struct ClientLimits {
-        /// When the server falls silent, until the client closes the connection.
+        /// The moment at which the server falls silent, until the client closes the connection.
         enum Silence: String, CaseIterable, Sendable, CustomTestStringConvertible {
             case beforeHead, inBody
 

@@ -19,7 +19,7 @@ extension TransportContract {
 
         private static func bytes(_ base64: String) -> Data { Data(base64Encoded: base64) ?? Data() }
 
-        /// What a transport makes of a response.
+        /// The outcome of a response.
         enum Outcome: Sendable {
             /// The decoded text, without a coding.
             case text
@@ -118,7 +118,7 @@ extension TransportContract {
 }
 
 extension TransportKind {
-    /// What the transport makes of a response; `nil` if it is not known.
+    /// The transport's outcome of a response; `nil` if it is not known.
     fileprivate func outcome(of response: TransportContract.ContentCodings.Case) -> TransportContract.ContentCodings
         .Outcome?
     {

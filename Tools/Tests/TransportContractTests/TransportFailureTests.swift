@@ -56,7 +56,7 @@ extension TransportContract {
             }
         }
 
-        /// How a server breaks off or garbles its response.
+        /// The way in which a server breaks off or garbles its response.
         enum Breakage: String, CaseIterable, Sendable, CustomTestStringConvertible {
             case resetBeforeHead, closedBeforeHead, closedInHead, closedInBody, closedInChunk, resetInBody, garbage,
                 wrongChunk

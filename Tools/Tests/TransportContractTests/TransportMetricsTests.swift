@@ -4,7 +4,7 @@ import Martlet
 import Testing
 
 extension TransportContract {
-    /// What an observer learns about the transfer of each request.
+    /// The metrics that an observer gets for each request.
     @Suite("Metrics", .timeLimit(.minutes(10)))
     struct Metrics {
         private final class Watch: NetworkObserver {

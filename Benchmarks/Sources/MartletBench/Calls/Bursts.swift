@@ -15,7 +15,7 @@ struct Bursts {
     }
 
     static let connections = 8
-    /// How many requests more than calls and connections are few.
+    /// The number of requests beyond the calls and connections that the target tolerates.
     private static let few = 8
 
     let calls: Int

@@ -35,7 +35,7 @@ final class Entrant {
 
 /// Clients that take turns in short slices, so that other load slows down all of them.
 struct Contest {
-    /// What distinguishes the contest from the others of its table.
+    /// A label that tells the contest from the others of its table.
     let label: String
     let entrants: [Entrant]
 

@@ -22,8 +22,8 @@ struct URLSessionCaller: Caller {
     }
 }
 
-/// What an app writes without a library: an actor that has the tokens, lets one task refresh them after a 401, and sends
-/// the request again.
+/// The client that an app writes without a library: an actor that holds the tokens, lets one task refresh them after a
+/// 401, and sends the request again.
 actor HandWrittenCaller: Caller {
     private let session: BenchSession
     private let decoder = JSONDecoder()

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The memory of many calls that wait for the same refresh.
 struct Waiters {
-    /// What one process has measured.
+    /// The measurements of one process.
     struct Measurement: Codable {
         /// The resident memory that all tasks added until they waited.
         var bytes: Int

@@ -7,7 +7,7 @@ internal import NIOHTTP1
 
 /// The server's process, and its controls, which no client's measurement includes. Its executable is next to this one.
 final class Server {
-    /// How long a refresh takes, in seconds.
+    /// The duration of a refresh, in seconds.
     static let refreshSeconds = 0.05
 
     let port: Int

@@ -30,7 +30,7 @@ public struct GRPCSession: Sendable {
     /// All RPCs share one refresh, and none is repeated under another user: that throws `SessionError.sessionChanged`.
     /// - Parameter rpc: Makes the RPC with the metadata, and throws its `RPCError`, as the methods of generated clients do.
     ///   Whatever it does before that is done twice.
-    /// - Returns: What `rpc` returns.
+    /// - Returns: The result of `rpc`.
     public func call<Result>(_ rpc: (Metadata) async throws -> Result) async throws -> Result {
         var head = head
         try await tokens.sign(&head)

@@ -10,12 +10,12 @@ struct Facts {
         let life: Life
         let token: TokenName
         let position: Int
-        /// When the engine handed the token to the refresher.
+        /// The position at which the engine handed the token to the refresher.
         let decidedAt: Int
         /// The state of the lock for the process when it sent the token.
         let lock: StoreHistory.Lock
-        /// When the process asked for its last update of the record before that, which wrote the journal; 0 if it has asked
-        /// for none, because its store was busy.
+        /// The position at which the process asked for its last update of the record before that, which wrote the
+        /// journal; 0 if it has asked for none, because its store was busy.
         let prepared: Int
         var committed: Int?
         var delivered: Int?
@@ -49,7 +49,7 @@ struct Facts {
         var response: (position: Int, reply: Reply)?
         /// The session that a sign-in starts.
         var family: Int?
-        /// When the tokens of a sign-in arrived.
+        /// The position at which the tokens of a sign-in arrived.
         var arrived: Int?
         var hasArrived: Bool { arrived != nil }
 
@@ -68,10 +68,11 @@ struct Facts {
     private(set) var store = StoreHistory()
     private(set) var jumps: [(position: Int, duration: Duration)] = []
     private(set) var wallClockChanges: [Int] = []
-    /// When the network came back.
+    /// The positions at which the network came back.
     private(set) var reconnections: [Int] = []
     private(set) var plainRequests: [(position: Int, life: Life, cookie: Int?)] = []
-    /// When the app emptied what its client without a manager keeps, and how often it had done so by then.
+    /// The positions at which the app emptied its client without a manager, and the number of times it had done so by
+    /// then.
     private(set) var emptyings: [(position: Int, life: Life, generation: Int)] = []
     private(set) var accountRequests: [(life: Life, call: Int, account: Int?, token: TokenName?)] = []
     private(set) var rejectedFamilies: Set<Int> = []
@@ -155,8 +156,7 @@ struct Facts {
 
     func time(_ position: Int) -> Duration { history.entries[position].at }
 
-    /// How long a position is after another one, without the jumps of the clock: they happen while tasks are ready to
-    /// run.
+    /// The time from one position to another, without the jumps of the clock: they happen while tasks are ready to run.
     func elapsed(from first: Int, to last: Int) -> Duration {
         guard first < last else { return .zero }
         let jumped = jumps.reduce(Duration.zero) { sum, jump in

@@ -85,7 +85,8 @@ extension Invariant {
 }
 
 extension Facts {
-    /// How long a call may take; `nil` if what it waits for has no limit, such as the pieces of a stream.
+    /// The time that a call may take; `nil` if it waits for something that has no limit, such as the pieces of a
+    /// stream.
     fileprivate func limit(of call: Call) -> Duration? {
         let policy = SessionPolicy()
         // The lock of a stopped process and of one queued behind it, the exchange, and the store before and after it.
@@ -123,7 +124,7 @@ extension Facts {
 }
 
 extension Facts {
-    /// When a process let calls probe a token that is being replaced.
+    /// The times at which a process let calls probe a token that was being replaced.
     fileprivate func probes(of stamp: SessionStamp, since start: Int, in life: Life) -> [Duration] {
         let end = endOfRefresh(after: start, in: life)
         return events.filter {
@@ -166,7 +167,7 @@ extension Facts {
         return token
     }
 
-    /// When the server issued a token, as far as processes can know.
+    /// The time at which the server issued a token, as far as processes can know.
     func issuedAt(_ token: TokenName) -> Duration? {
         if token.number > 0 {
             return sends.filter { $0.token.next == token }.compactMap(\.committed).min().map(time)

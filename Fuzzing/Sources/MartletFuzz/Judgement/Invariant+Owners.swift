@@ -162,7 +162,7 @@ extension Facts {
 
     func isSignIn(_ number: Int) -> Bool { call(number)?.kind == .login }
 
-    /// When a process that sends a token could have got it at the latest.
+    /// The latest time at which a process that sends a token can have received it.
     fileprivate func obtainedAt(_ token: TokenName, before last: Int) -> Duration? {
         if token.number > 0 {
             return sends.filter { $0.token.next == token }.compactMap(\.delivered).filter { $0 < last }.max()
@@ -173,21 +173,23 @@ extension Facts {
         return start.arrived.map(timeOfNotice)
     }
 
-    /// When a process may have noticed what happened at a position: after the jumps of the clock that followed at once.
+    /// The time at which a process may have noticed the event at a position: after the jumps of the clock that followed
+    /// at once.
     private func timeOfNotice(_ position: Int) -> Duration {
         jumps.reduce(time(position)) { noticed, jump in
             jump.position > position && time(jump.position) == noticed ? noticed + jump.duration : noticed
         }
     }
 
-    /// How far the clock jumped to the time of a position. Jumps may follow each other before a task that is ready runs.
+    /// The time that the clock jumped to reach the time of a position. Jumps may follow each other before a task that
+    /// is ready runs.
     fileprivate func jump(before position: Int) -> Duration {
         jumps.reversed().reduce(.zero) { sum, jump in
             time(jump.position) + jump.duration == time(position) - sum ? sum + jump.duration : sum
         }
     }
 
-    /// How often the app had emptied a client before the time of a position.
+    /// The number of times the app had emptied a client before the time of a position.
     fileprivate func emptied(_ life: Life, before position: Int) -> Int {
         emptyings.last { $0.life == life && elapsed(from: $0.position, to: position) > .zero }?.generation ?? 0
     }

@@ -167,7 +167,7 @@ extension Invariant {
 }
 
 extension Facts {
-    /// How long the process had to wait after a failed refresh, by the server's wish or by its own announcement.
+    /// The time that the process had to wait after a failed refresh, as the server or the process itself had announced.
     fileprivate func backoff(after failed: Send) -> Duration? {
         // Zero is no wish.
         if let retryAfter = failed.retryAfter, retryAfter > .zero { return retryAfter }
@@ -204,7 +204,7 @@ extension Facts {
         }
     }
 
-    /// When a process last took a session to have ended.
+    /// The time at which a process last took a session to have ended.
     fileprivate func lastEnd(of family: Int, in life: Life, before last: Int) -> Duration {
         let end = events.last { position, other, event in
             guard position < last, other == life else { return false }
@@ -216,8 +216,8 @@ extension Facts {
         return end.map { time($0.position) } ?? .seconds(-1)
     }
 
-    /// When the process started this refresh, and when a call that it was for has been accepted, if the token had not
-    /// lived for half of its life, or served no other request.
+    /// The time at which the process started this refresh, and the time at which a call that it was for was accepted,
+    /// if the token had not lived for half of its life, or served no other request.
     fileprivate func waste(_ send: Send) -> (start: Duration, redeemedAt: Duration)? {
         let never = Duration.seconds(Int64.max)
         let starts = events.compactMap { position, life, event -> (at: Duration, SessionEvent.RefreshReason)? in
@@ -244,7 +244,7 @@ extension Facts {
         return start - issued < .seconds(lifetime) / 2 ? (start, never) : nil
     }
 
-    /// When a call whose token was rejected has been accepted with a newer one.
+    /// The time at which a call whose token had been rejected was accepted with a newer one.
     private func acceptance(insteadOf send: Send) -> Duration? {
         let rejected = Set(
             requests.filter {
@@ -258,7 +258,7 @@ extension Facts {
         }.min()
     }
 
-    /// When a refresh that a process reported at a position had ended.
+    /// The time at which a refresh that a process reported at a position had ended.
     func endOfRefresh(after start: Int, in life: Life) -> Duration {
         let end = events.first { position, other, event in
             guard position > start, other == life else { return false }

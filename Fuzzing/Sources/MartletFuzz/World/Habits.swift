@@ -26,7 +26,7 @@ struct Habits: Sendable {
     var hangs: Bool
     /// Whether the network comes and goes.
     var hasOutages: Bool
-    /// How long calls wait for a network.
+    /// The time that calls wait for a network.
     var connectivityTimeout: Duration?
     /// Whether an interceptor adds the credentials of the client without a manager, and not the endpoint.
     var interceptorAuthorizes: Bool
@@ -55,7 +55,7 @@ extension Habits.Kind {
         }
     }
 
-    /// How many of the schedules with habits have this one.
+    /// The percentage of the schedules with habits that have this one.
     fileprivate var percentage: Int {
         switch self {
         case .keeping: 26
@@ -88,7 +88,7 @@ extension Habits.Kind {
 
 /// A resource that all callers read. How it may be kept depends on its number.
 struct Resource: Sendable, Hashable {
-    /// How long a response may be used without asking, and after that.
+    /// The conditions under which a stored response may be used.
     enum Freshness: Sendable, CaseIterable { case aMinute, afterAsking, afterFailures, never }
 
     var freshness: Freshness

@@ -136,7 +136,7 @@ struct Exchange: Sendable {
     var answeredAt: Duration?
 }
 
-/// Why the server rejects a refresh token permanently.
+/// The reason why the server rejects a refresh token permanently.
 enum Rejection: Hashable, Sendable {
     /// The token was replaced before, so another party may have it.
     case spent

@@ -39,7 +39,7 @@ struct CredentialInterceptor: RequestInterceptor {
 ///
 /// `@unchecked Sendable`: a schedule runs on one thread.
 final class PlainClient: @unchecked Sendable {
-    /// How often the app has emptied the jar and the cache.
+    /// The number of times the app has emptied the jar and the cache.
     private(set) var generation = 0
     private let jar = CookieJar()
     private let cache = HTTPCache()

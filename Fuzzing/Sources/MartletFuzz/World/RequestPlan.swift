@@ -8,7 +8,7 @@ import Martlet
 
 /// A request of a caller, and what the server does with it.
 struct RequestPlan: Sendable, Hashable {
-    /// How the caller reads the response.
+    /// The kind of call, which decides how the caller reads the response.
     enum Kind: Sendable { case plain, stream, events, login, guest, inner, refresher, signed, shared, film }
     /// The body of a POST.
     enum Payload: Sendable { case none, short, ofUnknownLength }
@@ -22,7 +22,7 @@ struct RequestPlan: Sendable, Hashable {
     var redirect: Redirect?
     /// Whether the endpoint rejects every token, although the others accept it.
     var isPicky = false
-    /// How a response may be kept.
+    /// The resource, which decides how the response may be kept.
     var resource: Resource?
 
     var isSignIn: Bool { kind == .login || kind == .guest }

@@ -66,9 +66,9 @@ struct Script: Sendable {
     var isShared: Bool
     /// The lifetime of access tokens in seconds; `nil` if the server does not state it.
     var lifetime: Int?
-    /// How long the server accepts a refresh token that it has replaced.
+    /// The time for which the server accepts a refresh token that it has replaced.
     var grace: Duration
-    /// How long a process may hold the lock before another one takes it away.
+    /// The time for which a process may hold the lock before another one takes it away.
     var lease: Duration
     /// How long the processes do not learn of each other's changes, unless they read the record; `nil` if they learn at
     /// once.
@@ -83,7 +83,7 @@ struct Script: Sendable {
     var diskFailurePercent: Int
     /// Whether the disk and the server sometimes take longer than a process waits.
     var isSlow: Bool
-    /// How many requests of one process may be under way; `nil` for no limit.
+    /// The number of requests that one process may have under way; `nil` for no limit.
     var slots: Int?
     var interceptor: Interceptor
     var habits: Habits
@@ -119,8 +119,8 @@ struct Script: Sendable {
 }
 
 extension Script {
-    /// How long a process waits for the response to a refresh, so that it neither loses the lock nor sends its token again
-    /// after the grace period.
+    /// The time that a process waits for the response to a refresh, so that it neither loses the lock nor sends its
+    /// token again after the grace period.
     var requestLimit: Duration { min(.seconds(30), lease * (grace > .zero ? 0.4 : 0.8)) }
 }
 
@@ -131,7 +131,7 @@ extension Script {
         let hasChanges: Bool
         /// Whether there are other requests than simple ones.
         let isRich: Bool
-        /// Why one refresh follows the other: callers force it, or an endpoint rejects every token.
+        /// The reason why one refresh follows the other: callers force it, or an endpoint rejects every token.
         enum Haste { case renewals, rejections }
 
         let haste: Haste?
@@ -193,7 +193,7 @@ extension Script {
             }
         }
 
-        /// When a call is cancelled: at once, when its response may arrive, or later.
+        /// The time after which a call is cancelled: at once, when its response may arrive, or later.
         private mutating func patience(for what: Step.What) -> Duration? {
             guard case .request(let plan) = what, plan.kind == .stream || plan.kind == .events else {
                 return dice.isTrue(inPercent: 15) ? dice.pick([.zero, .zero, .milliseconds(20), .seconds(2)]) : nil

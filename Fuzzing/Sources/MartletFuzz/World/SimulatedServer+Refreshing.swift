@@ -27,7 +27,7 @@ extension SimulatedServer {
         return try result.get()
     }
 
-    /// How the exchange of a refresh token fails.
+    /// A failure of the exchange of a refresh token.
     private enum Fault { case unreachable, busy, failure, commitThenFailure, lostResponse, silence, commitThenSilence }
 
     private func serve(_ token: TokenName, _ send: Int, ignoresCancellation: Bool) async -> Result<

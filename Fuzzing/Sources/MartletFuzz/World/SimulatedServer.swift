@@ -9,9 +9,9 @@ final class SimulatedServer: @unchecked Sendable {
     struct Family {
         /// The number of the current token.
         var current = 0
-        /// Why the session has ended; `nil` if it has not.
+        /// The reason why the session has ended; `nil` if it has not.
         var endReason: Rejection?
-        /// When the last refresh token was replaced.
+        /// The time at which the last refresh token was replaced.
         var replacedAt: Duration?
         /// The lowest number of an access token that is still accepted.
         var firstAccepted = 0
@@ -25,7 +25,7 @@ final class SimulatedServer: @unchecked Sendable {
     var families: [Int: Family] = [:]
     private var lastFamily = 0
     private var plans: [Int: RequestPlan] = [:]
-    /// How often each event stream has connected.
+    /// The number of times each event stream has connected.
     var connections: [Int: Int] = [:]
     private(set) var isCalm = false
     /// Whether the devices have a network.

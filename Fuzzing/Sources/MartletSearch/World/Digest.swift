@@ -113,7 +113,7 @@ struct Digest {
         add(error.kind.hashValueForDigest)
     }
 
-    /// What an operation would do with the record that is stored now.
+    /// Adds what an operation would do with the record that is stored now, with an empty store and with a damaged one.
     mutating func add(_ operation: SearchDisk.Operation, of disk: SearchDisk) {
         switch operation {
         case .read: add(1)
@@ -134,7 +134,7 @@ struct Digest {
         }
     }
 
-    /// What is known about the sessions that appear in the world.
+    /// Adds the known facts about the sessions that appear in the world.
     mutating func addFamilies(of world: World) {
         var index = 0
         while index < order.count {
@@ -242,7 +242,7 @@ extension TokenManager {
 }
 
 extension World {
-    /// What is visible of the world.
+    /// The digest of the world's visible state.
     var digest: Digest {
         let machine = life.tokens.machine
         let orders = [machine.currentRecord?.order, disk.record?.order, disk.mark?.order].compactMap(\.self)

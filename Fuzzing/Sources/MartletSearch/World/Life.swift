@@ -31,7 +31,7 @@ final class Life: @unchecked Sendable {
         let name: TokenName
     }
 
-    /// What a caller gets.
+    /// The result that a caller gets.
     enum Reply {
         case token(Token)
         case done
@@ -113,7 +113,7 @@ final class Life: @unchecked Sendable {
     }
 }
 
-/// What the process under test is connected to.
+/// The environment of the process under test: its clock, its disk and its server.
 ///
 /// `@unchecked Sendable`: a search runs on one thread.
 final class Ports: @unchecked Sendable {

@@ -1,6 +1,6 @@
 @testable import Martlet
 
-/// What must never happen.
+/// A rule that must never be broken.
 enum Rule: String, CaseIterable {
     case oneRefreshPerRotation = "There is one refresh for each rotation at a time."
     case spentTokensAreNotSent = "A refresh token that is known to be spent is sent only within the grace period."
@@ -27,9 +27,9 @@ enum Rule: String, CaseIterable {
     static let open: Set<Rule> = []
 }
 
-/// What the rules know about the past of a world.
+/// The past of a world, as far as the rules need it.
 struct Rules {
-    /// What the rules know about one session.
+    /// The past of one session, as far as the rules need it.
     struct Family: Hashable {
         /// The numbers of the tokens that have been stored.
         var stored: Set<Int> = []
@@ -49,7 +49,7 @@ struct Rules {
         /// Whether its sign-in has returned.
         var hasStarted = false
         var hasExpired = false
-        /// When refreshes of young tokens started.
+        /// The times at which refreshes of young tokens started.
         var earlyRefreshes: [Duration] = []
         /// The sessions whose sign-ins had returned when this one began.
         var startedBefore: Set<Int> = []

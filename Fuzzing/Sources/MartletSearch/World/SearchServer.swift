@@ -32,11 +32,11 @@ final class SearchServer: @unchecked Sendable {
         var current = 0
         var end: End?
         var issuedAt: [Duration]
-        /// When the newest token replaced the one before it.
+        /// The time at which the newest token replaced the one before it.
         var replacedAt: Duration?
     }
 
-    /// Why a session has ended at the server.
+    /// The reason why a session has ended at the server.
     enum End: Hashable { case withdrawn, reuse, revoked }
 
     /// A refresh token on its way, or its response.
@@ -47,7 +47,7 @@ final class SearchServer: @unchecked Sendable {
         let continuation: UnsafeContinuation<Result<TokenBundle, any Error>, Never>
     }
 
-    /// How the server or the network responds to a refresh.
+    /// The response of the server or the network to a refresh.
     enum Outcome: Hashable, CaseIterable {
         /// New tokens, or a refusal if the token is spent or the session is over.
         case answers
@@ -100,7 +100,7 @@ final class SearchServer: @unchecked Sendable {
             lifetime: expiry(of: token).map { $0 - clock.uptime })
     }
 
-    /// When an access token expires; `nil` if the process cannot know it.
+    /// The time at which an access token expires; `nil` if the process cannot know it.
     func expiry(of token: TokenName) -> Duration? {
         guard let lifetime = setting.lifetime, self[token.family].issuedAt.indices.contains(token.number) else {
             return nil

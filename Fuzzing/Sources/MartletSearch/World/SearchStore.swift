@@ -21,7 +21,7 @@ final class SearchDisk: @unchecked Sendable {
     }
 
     var record: StoredSession?
-    /// How far the sessions have ended; `nil` if the processes share no disk.
+    /// The mark up to which the sessions have ended; `nil` if the processes share no disk.
     var mark: EndMark?
     /// Whether the record cannot be read until it is overwritten or deleted.
     var isDamaged = false

@@ -5,8 +5,8 @@ import MartletTesting
 extension World {
     /// Lets everything that is pending work, until nothing is pending, and checks that memory and store agree. Nothing
     /// can be done with the world after that.
-    /// - Returns: What happened on the way. Two worlds that look the same may differ in what waits behind the oldest
-    ///   operation, and then they come to rest in different ways.
+    /// - Parameter digest: Receives the events on the way. Two worlds that look the same may differ in the operations
+    ///   that wait behind the oldest one, and then they come to rest in different ways.
     func rest(_ digest: inout Digest) {
         tell("Then everything works:")
         disk.isDamaged = false

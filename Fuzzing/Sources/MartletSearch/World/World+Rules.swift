@@ -72,7 +72,7 @@ extension World {
         }
     }
 
-    /// What the process reads proves that older tokens are spent.
+    /// Learns that the tokens before the stored one are spent, because the process reads that record.
     private func learnFromStore() {
         guard case .found(let record) = disk.reading, let token = TokenName(record.bundle.refreshToken) else { return }
         for number in 0..<max(token.number, 0) { rules[token.family].knownSpent.insert(number) }

@@ -11,7 +11,7 @@ import MartletTesting
 
 /// The real token manager with a store, a server, a clock and other processes that do what the search chooses.
 final class World {
-    /// How many jobs an event may cause.
+    /// The number of jobs that an event may cause.
     static let jobLimit = 5_000
 
     let setting: Setting
@@ -21,7 +21,7 @@ final class World {
     var rules: Rules
     /// The events so far, for the story of a violation; `nil` if it is not told.
     var story: [String]?
-    /// When the last backoff is over.
+    /// The time at which the last backoff is over.
     var backoffEnd = Duration.zero
 
     var clock: SearchClock { ports.clock }

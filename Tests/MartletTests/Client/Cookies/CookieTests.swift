@@ -8,7 +8,7 @@ import Testing
 @Suite("Cookies of a jar", .timeLimit(.minutes(10))) struct CookieTests {
     private let time = ManualTimeSource()
 
-    /// What a second request sends after the first one has set cookies.
+    /// The cookies that a second request sends after the first one has set cookies.
     private func sent(
         _ cookies: [String], by first: String = "https://api.example.com/a/b", to second: String, after seconds: Int = 0
     ) async throws -> String? {

@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// What the token endpoint answers while a call waits.
+    /// The result of a refresh at the token endpoint while a call waits.
     enum Refresh: CaseIterable, Sendable { case succeeds, fails }
 
     @Test(

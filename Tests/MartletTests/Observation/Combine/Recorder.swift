@@ -12,7 +12,7 @@
     final class Recorder<Input: Sendable, Failure: Error>: Subscriber, @unchecked Sendable {
         typealias Reaction = (Recorder, Input) -> Subscribers.Demand
 
-        /// What the subscriber has received so far.
+        /// The events that the subscriber has received so far.
         private struct State {
             var subscription: (any Subscription)?
             var values: [Input] = []

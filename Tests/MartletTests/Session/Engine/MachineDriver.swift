@@ -19,7 +19,7 @@ extension SessionStateMachine {
     }
 
     /// Answers a task as a store with this content does.
-    /// - Returns: What the machine has decided.
+    /// - Returns: The machine's decision.
     @discardableResult
     mutating func answer(
         _ task: StoreTask, _ reading: StoreReading, deadlines: TokenDeadlines? = nil, failure: StorageError? = nil

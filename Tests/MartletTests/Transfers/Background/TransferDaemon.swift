@@ -3,7 +3,7 @@ import HTTPTypes
 
 @testable import Martlet
 
-/// What the system does for background transfers (`nsurlsessiond`), as Apple documents it. It outlives the process.
+/// The system's daemon for background transfers (`nsurlsessiond`), as Apple documents it. It outlives the process.
 ///
 /// - A task sends its request only once it has been resumed, and only from a file. A missing file raises an exception.
 /// - The ends of tasks are kept until an app creates the session with its identifier, and are then delivered one after
@@ -37,7 +37,7 @@ final class TransferDaemon: Sendable {
         var events: [Event] = []
         /// The requests that reached the server, by the token that they carried.
         var requests: [(token: String, method: String, body: Data, isResumption: Bool)] = []
-        /// How often the server accepted a request.
+        /// The number of times the server accepted a request.
         var accepted = 0
         var cancelled: [BackgroundTask.Name] = []
     }

@@ -8,14 +8,14 @@ public struct BackendConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// The port to bind; 0 selects a free one.
     public var port = 0
-    /// Where users, sessions and articles are stored.
+    /// The place where users, sessions and articles are stored.
     public var database = DatabaseLocation.inMemory
-    /// How long an access token is valid.
+    /// The lifetime of an access token.
     public var accessTokenLifetime = Duration.seconds(15 * 60)
-    /// How long a refresh token is valid.
+    /// The lifetime of a refresh token.
     public var refreshTokenLifetime = Duration.seconds(14 * 24 * 60 * 60)
-    /// How long a refresh with a used refresh token returns the same pair again. With zero, every reuse counts as
-    /// theft.
+    /// The time for which a refresh with a used refresh token returns the same pair again. With zero, every reuse
+    /// counts as theft.
     public var rotationGrace = Duration.zero
     /// Whether ``BackendControls`` are served under `/_control/`. Starting fails if this is set and `host` is not a
     /// loopback address.
@@ -32,7 +32,7 @@ public struct BackendConfiguration: Sendable {
     public var oauthClient: OAuthClient?
     /// The header field of the access token.
     public var accessTokenHeader = AccessTokenHeader.authorizationBearer
-    /// How long ``ReferenceBackend/stop()`` waits for requests in progress before it closes their connections.
+    /// The time that ``ReferenceBackend/stop()`` waits for requests in progress before it closes their connections.
     public var shutdownGrace = Duration.seconds(2)
     /// Called at each stage of each request. The request waits until it returns, so it must be fast.
     public var onRequest: (@Sendable (RequestMoment) -> Void)?
@@ -57,7 +57,7 @@ public struct BackendConfiguration: Sendable {
     }
 }
 
-/// Where a backend stores its data.
+/// The place where a backend stores its data.
 public enum DatabaseLocation: Sendable, Hashable {
     /// In memory. The data is lost when the backend stops.
     case inMemory

@@ -1,10 +1,10 @@
 /// The settings that can be changed while a backend runs.
 public struct BackendSettings: Sendable, Hashable {
-    /// How long access tokens issued from now on are valid.
+    /// The lifetime of access tokens issued from now on.
     public var accessTokenLifetime: Duration
-    /// How long refresh tokens issued from now on are valid.
+    /// The lifetime of refresh tokens issued from now on.
     public var refreshTokenLifetime: Duration
-    /// How long a refresh with a used refresh token returns the same pair again.
+    /// The time for which a refresh with a used refresh token returns the same pair again.
     public var rotationGrace: Duration
     /// Rejects every access token with 401, even a new one.
     public var rejectAllAccessTokens = false
@@ -18,7 +18,7 @@ public struct BackendSettings: Sendable, Hashable {
     public var opaqueAccessTokens = false
     /// Writes the JWT claims `iat` and `exp` in milliseconds.
     public var jwtExpiryInMilliseconds = false
-    /// How far the backend's clock is ahead. Affects the `Date` field, tokens and timestamps.
+    /// The time by which the backend's clock is ahead. Affects the `Date` field, tokens and timestamps.
     public var dateOffset = Duration.zero
     /// Makes `POST /uploads` read the whole body before it checks the access token.
     public var authenticatesAfterBody = false

@@ -2,18 +2,18 @@
 public struct FaultRule: Sendable, Hashable {
     /// The requests that the rule applies to.
     public var pattern: RequestPattern
-    /// How many requests the rule applies to; `nil` means all.
+    /// The number of requests that the rule applies to; `nil` means all.
     public var times: Int?
-    /// How many matching requests pass before the rule applies.
+    /// The number of matching requests that pass before the rule applies.
     public var after: Int
-    /// How long each request waits before the action.
+    /// The time that each request waits before the action.
     public var delay: Duration
     /// Whether the request body is read completely before the action.
     public var readsBody: Bool
-    /// What the backend does with the requests.
+    /// The action that the backend takes on the requests.
     public var action: Action
 
-    /// What the backend does with a request.
+    /// An action of the backend on a request.
     public enum Action: Sendable, Hashable {
         /// Handles the request normally, after the delay.
         case proceed

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 
 /// Counts requests by method and path, and lets tasks wait for a count.
 final class RequestLog: Sendable {
-    /// What requests are counted by.
+    /// The method and path that requests are counted by.
     private struct Address: Hashable {
         var method: String
         var path: String

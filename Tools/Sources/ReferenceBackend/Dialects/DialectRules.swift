@@ -25,7 +25,7 @@ protocol DialectRules: Sendable {
     func signedOut(scope: RequestScope) -> Reply
 }
 
-/// Why a session is returned.
+/// The reason why a session is returned.
 enum SessionEvent: Sendable {
     case registered
     case signedIn

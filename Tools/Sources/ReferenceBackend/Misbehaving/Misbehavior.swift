@@ -1,4 +1,4 @@
-/// What a ``MisbehavingServer`` does on every connection.
+/// The behavior of a ``MisbehavingServer`` on every connection.
 public enum Misbehavior: Sendable, Hashable {
     /// Reads the request and sends nothing.
     case acceptsAndNeverResponds

@@ -2,7 +2,7 @@ import NIOCore
 
 /// The bytes that a misbehavior sends once the request head has arrived, and how it ends the connection.
 struct MisbehaviorScript: Sendable {
-    /// What the server does after the opening bytes.
+    /// The server's action after the opening bytes.
     enum Ending: Sendable {
         /// Closes the connection.
         case close

@@ -12,7 +12,7 @@ struct MultipartParser {
         case partEnded
     }
 
-    /// Why a body is rejected.
+    /// The reason why a body is rejected.
     enum ParsingError: Error, Equatable {
         case headersTooLong
         case malformedHeaders

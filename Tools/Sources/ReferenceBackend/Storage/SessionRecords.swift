@@ -6,7 +6,7 @@ struct RefreshTokenRecord: Sendable {
     var familyID: String
     var userID: String
     var expiresAt: Timestamp
-    /// When it was used for a refresh; `nil` if it can still be used.
+    /// The time at which it was used for a refresh; `nil` if it can still be used.
     var spentAt: Timestamp?
     var successor: Data?
     var isFamilyRevoked: Bool

@@ -9,7 +9,7 @@ struct Sessions: Sendable {
     let accessTokens: AccessTokens
     let logger: Logger
 
-    /// What a used refresh token has led to.
+    /// The consequence of a used refresh token.
     enum UsedToken: Sendable {
         /// The same pair was returned again, within the grace period.
         case repeated

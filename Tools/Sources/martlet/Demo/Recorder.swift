@@ -17,7 +17,7 @@ final class Recorder: NetworkObserver {
     /// The time since the recorder was created.
     var elapsed: Duration { start.duration(to: .now) }
 
-    /// How many responses had the status 401.
+    /// The number of responses with the status 401.
     var refusals: Int { records.withLockedValue { $0.refusals.count } }
 
     func callWillStart(_ call: ObservedCall) {

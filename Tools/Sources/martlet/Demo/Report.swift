@@ -27,8 +27,8 @@ struct Report {
     /// Prints a check and counts it.
     /// - Parameters:
     ///   - passed: Whether the expectation was met.
-    ///   - claim: What happened, with its figures.
-    ///   - expectation: What should have happened, printed if the check failed.
+    ///   - claim: A sentence that says what happened, with its figures.
+    ///   - expectation: A sentence that says what should have happened, printed if the check failed.
     mutating func check(_ passed: Bool, _ claim: String, else expectation: String) {
         checks += 1
         if passed {

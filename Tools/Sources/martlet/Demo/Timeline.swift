@@ -23,7 +23,7 @@ struct Timeline: Sendable {
     struct Row: Sendable, Hashable {
         let name: String
         let plot: String
-        /// How many moments or periods the row shows.
+        /// The number of moments or periods that the row shows.
         let count: Int
     }
 

@@ -11,7 +11,7 @@ struct Interop: Sendable {
     let hidesLock: Bool
     let console: Console
 
-    /// What a server has counted: responses by status, and when it was asked for a refresh.
+    /// The counts of a server: responses by status, and the times at which it was asked for a refresh.
     private struct Counts: Decodable, Sendable {
         var calls: [String: Int]
         var refreshes: [String: Int]

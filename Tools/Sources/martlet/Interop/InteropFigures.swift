@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// What the processes and a server have counted.
+/// The counts of the processes and of a server.
 struct InteropFigures: Sendable {
     let server: InteropServer
     let lifetime: Int
-    /// What the processes have seen, all together.
+    /// The counts of all processes together.
     var seen = InteropTally()
     /// Calls that the server accepted, and those whose token it rejected.
     var served = 0

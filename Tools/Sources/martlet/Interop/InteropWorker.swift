@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Martlet
 
-/// What one process has seen.
+/// The counts of one process.
 struct InteropTally: Sendable, Codable {
     var calls = 0
     var refreshes = 0
     var adoptions = 0
-    /// How often calls failed, by reason.
+    /// The number of failed calls, by reason.
     var failures: [String: Int] = [:]
 
     mutating func add(_ other: InteropTally) {

@@ -105,7 +105,7 @@ struct KillRunner {
     }
 }
 
-/// When to kill a writer: after a number of reports (0: after its start) and a short delay.
+/// The moment at which a writer is killed: after a number of reports (0: after its start) and a short delay.
 struct KillMoment: Sendable, Equatable {
     let reports: Int
     let delay: Duration

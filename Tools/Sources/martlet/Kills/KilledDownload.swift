@@ -18,7 +18,7 @@ enum KilledDownload {
         var isTorn = false
         /// Files that should not exist.
         var leftovers: [String] = []
-        /// How many hidden files the next download to the same path removed.
+        /// The number of hidden files that the next download to the same path removed.
         var removed = 0
     }
 

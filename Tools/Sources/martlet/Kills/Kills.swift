@@ -79,9 +79,9 @@ struct KillTally: Sendable {
     var kills = 0
     var torn = 0
     var lost = 0
-    /// How many records were reported as stored.
+    /// The number of records that were reported as stored.
     var stored = 0
-    /// How many kills left a temporary file behind, which shows that they hit a write.
+    /// The number of kills that left a temporary file behind, which shows that they hit a write.
     var interruptedWrites = 0
     var problems: [String] = []
 

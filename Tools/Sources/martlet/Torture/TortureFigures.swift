@@ -38,9 +38,9 @@ struct TortureFigures: Sendable {
     var lateNotices = 0
     /// Violations of any other kind.
     var otherViolations = 0
-    /// What would be a violation if the machine had not been late.
+    /// The findings that would be violations if the machine had not been late.
     var inconclusive = 0
-    /// How late the processes got to run, at most.
+    /// The greatest lateness of the processes.
     var latest = Duration.zero
     /// Calls that the cache responded to, that shared a response, or that carried a cookie.
     var cachedCalls = 0
@@ -48,7 +48,7 @@ struct TortureFigures: Sendable {
     var callsWithCookie = 0
     var brokenDownloads = 0
     var resumedDownloads = 0
-    /// How often calls and stores failed, by reason.
+    /// The number of failures of calls and stores, by reason.
     var reasons: [String: Int] = [:]
     var violations: [String] = []
 

@@ -1,4 +1,4 @@
-/// What is done to the processes, and whether they may lose the session because of it.
+/// A mode of the test: the faults that hit the processes, and whether they may lose the session because of them.
 enum TortureMode: String, CaseIterable, Sendable {
     /// No process is killed or stopped.
     case calm
@@ -30,12 +30,12 @@ enum TortureMode: String, CaseIterable, Sendable {
 struct TortureSettings: Sendable {
     var rounds: Int
     var seed: UInt64
-    /// How many workers share a record. Each round uses at least two of them.
+    /// The number of workers that share a record. Each round uses at least two of them.
     var processes: Int
     var lease: Duration
-    /// How long a worker may take to report before it counts as hung.
+    /// The time that a worker may take to report before it counts as hung.
     var timeout = Duration.seconds(60)
-    /// What is wrong with one of the processes.
+    /// The hardships of the run, each of which hits one process.
     var hardships = ConditionPlan.Hardship.allCases
     /// The transports, which the workers use in turn.
     var transports = WorkerTransport.allCases

@@ -12,7 +12,7 @@ final class TortureProgress: Sendable {
     /// The number of violations after which the mode ends early.
     private static let limit = 20
 
-    /// - Parameter limit: How long the mode may take.
+    /// - Parameter limit: The time that the mode may take.
     init(_ mode: TortureMode, rounds: Int, limit: Duration?, console: Console) {
         self.mode = mode
         self.rounds = rounds

@@ -10,13 +10,13 @@ internal import ReferenceBackend
 final class WorkerFaultInjector: Sendable {
     /// One planned fault: what to do to which worker, and when.
     struct Plan: Sendable, Hashable {
-        /// What happens to the worker: SIGKILL, or SIGSTOP for a while.
+        /// The effect on the worker: SIGKILL, or SIGSTOP for a while.
         enum Effect: Sendable, Hashable {
             case kill
             case stop(Duration)
         }
 
-        /// When the fault happens, and thereby to which worker.
+        /// The moment of the fault, which also decides which worker it hits.
         enum Moment: Sendable, Hashable {
             /// A refresh of the round has arrived. The first one has number 0.
             case arrival(refresh: Int)

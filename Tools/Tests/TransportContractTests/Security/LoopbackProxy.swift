@@ -13,7 +13,7 @@ final class LoopbackProxy: Sendable {
     }
 
     let port: Int
-    /// What clients have sent, inside and outside of the tunnels.
+    /// The text that clients have sent, inside and outside of the tunnels.
     let seen = Locker("")
     private let listener: any Channel
     private let channels: Locker<[any Channel]>

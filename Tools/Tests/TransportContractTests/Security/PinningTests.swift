@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 extension TransportContract {
-    /// Which certificates of a trusted authority a transport accepts.
+    /// The certificates of a trusted authority that a transport accepts.
     @Suite("Pinning", .timeLimit(.minutes(10)))
     struct PinningTests {
         private let authority: TestAuthority

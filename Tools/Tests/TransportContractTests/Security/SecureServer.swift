@@ -5,7 +5,7 @@ import NIOSSL
 /// An HTTPS server on a free loopback port, which answers each request with its own bytes and closes the connection.
 final class SecureServer: Sendable {
     let port: Int
-    /// What has arrived inside TLS, of all connections.
+    /// The text that has arrived inside TLS, over all connections.
     let received = Locker("")
     private let listener: any Channel
     private let open: Locker<[ObjectIdentifier: any Channel]>

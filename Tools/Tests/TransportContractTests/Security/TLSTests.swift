@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 extension TransportContract {
-    /// Which servers a transport with its own settings trusts.
+    /// The servers that a transport with its own settings trusts.
     @Suite("TLS", .timeLimit(.minutes(10)))
     struct TLSTests {
         private let authority: TestAuthority

@@ -11,7 +11,7 @@ struct RefreshHistory: Sendable {
         let storedRotation: Int
         /// The status of the response; `nil` until the server has handled the request.
         var status: Int?
-        /// When the server had handled the request, after it had received all of it.
+        /// The time at which the server had handled the request, after it had received all of it.
         var handledAt: Duration?
     }
 
@@ -25,7 +25,7 @@ struct RefreshHistory: Sendable {
         let worker: WorkerName
         let kind: Kind
         let at: Duration
-        /// When a stopped worker was resumed.
+        /// The time at which a stopped worker was resumed.
         var until: Duration?
         /// Whether the worker had sent a refresh whose tokens were not on the disk yet.
         let isDuringRefresh: Bool
@@ -54,7 +54,7 @@ struct RefreshHistory: Sendable {
     private var reuses: [Refusal] = []
     /// The ids of refreshes that got tokens which the server had granted before.
     private var repeats: Set<String> = []
-    /// How many refreshes, faults and reuses of this session belong to earlier rounds.
+    /// The number of refreshes, faults and reuses of this session that belong to earlier rounds.
     private var earlier = (refreshes: 0, faults: 0, reuses: 0)
     /// The worker that has signed in.
     private(set) var signIn: WorkerName?

@@ -1,9 +1,10 @@
-/// What is known about a round after its workers have reported. ``violations()`` lists the rules that it breaks.
+/// The facts about a round that are known after its workers have reported. ``violations()`` lists the rules that it
+/// breaks.
 struct RoundEvidence: Sendable {
     var mode: TortureMode
     /// The session under test.
     var session: String
-    /// What one worker did besides its calls.
+    /// The action of one worker besides its calls.
     var action: WorkerInstruction.Action?
     /// The session in the record after the round; `nil` if there is none.
     var stored: String?
@@ -22,7 +23,7 @@ struct RoundEvidence: Sendable {
     /// that ended before it.
     var currentNames: Set<String> = []
     var formerNames: Set<String> = []
-    /// How late the process with the server got to run, at most.
+    /// The greatest lateness of the process with the server.
     var parentLateness = Duration.zero
 
     /// A rule that the round breaks.
@@ -63,7 +64,7 @@ struct RoundEvidence: Sendable {
     private var short: String { "\(session.prefix(8))" }
     private var faults: [RefreshHistory.Fault] { earlierFaults + history.faultsOfRound }
 
-    /// How late the machine was in this round, at most. A worker that was stopped says nothing about the machine.
+    /// The greatest lateness of the machine in this round. A worker that was stopped says nothing about the machine.
     var lateness: Duration {
         let suspects = Set(faults.map(\.worker))
         let late = tallies.map { ($0.worker, $0.tally.lateness) } + ends.map { ($0.worker, $0.report.lateness) }
@@ -149,7 +150,7 @@ struct RoundEvidence: Sendable {
         }
     }
 
-    /// Why a call may fail in this way; `nil` if it may not.
+    /// The reason why a call may fail in this way; `nil` if it may not.
     func excuse(for failure: String, of worker: WorkerName) -> String? {
         switch failure {
         case CallFailure.signInRequired, CallFailure.sessionChanged:

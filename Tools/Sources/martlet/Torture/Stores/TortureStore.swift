@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Martlet
 
-/// Where the processes keep the session that they share.
+/// The store in which the processes keep the session that they share.
 enum TortureStore: String, CaseIterable, Sendable, Codable {
     case file
     case encrypted
@@ -47,7 +47,7 @@ enum TortureStore: String, CaseIterable, Sendable, Codable {
         }
     }
 
-    /// What must not be there after a sign-out: the record, and temporary files of killed writers.
+    /// The files that must not be there after a sign-out: the record, and temporary files of killed writers.
     func leftovers(in folder: String) async throws -> [String] {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.recordFolder(in: folder))
         var leftovers = files.filter {

@@ -22,7 +22,7 @@ private struct SessionFile: APIEndpoint {
     let authentication = AuthenticationRequirement.required
 }
 
-/// What a worker has received that names its session.
+/// The content that a worker has received and that names its session.
 struct ContentTally: Sendable, Codable {
     /// The number of responses and files by the session that they name, as the server calls it. A file of parts names
     /// several, joined with "+".
@@ -43,7 +43,7 @@ struct ContentTally: Sendable, Codable {
 /// Makes the calls of a worker whose responses name their session.
 struct SessionContentReader: Sendable {
     let client: NetworkClient
-    /// Where the file is downloaded to.
+    /// The path that the file is downloaded to.
     let path: String
     let fault: PlantedFault?
     private let state = NIOLockedValueBox(State())
@@ -53,7 +53,7 @@ struct SessionContentReader: Sendable {
         /// The ids of the requests that responses were made for.
         var requests: Set<String> = []
         var downloads = 0
-        /// What a planted fault has kept of the first session.
+        /// The content of the first session that a planted fault has kept.
         var planted: (content: SessionContent.Response?, lines: [Substring]) = (nil, [])
     }
 

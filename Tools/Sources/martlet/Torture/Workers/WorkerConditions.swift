@@ -2,9 +2,9 @@ internal import Martlet
 
 /// The part of the world of a worker that may differ from the other workers' worlds.
 struct WorkerConditions: Sendable, Hashable, Codable {
-    /// How the worker sends its requests.
+    /// The transport that sends the worker's requests.
     var transport = WorkerTransport.asyncHTTPClient
-    /// How far the worker's wall clock is ahead of the right time; negative if it is behind.
+    /// The time by which the worker's wall clock is ahead of the right time; negative if it is behind.
     var clockOffset = Duration.zero
     /// The limit of inotify that the worker has reached; `nil` if it can watch files.
     var watchLimit: InotifyLimit?
@@ -25,7 +25,7 @@ enum WorkerTransport: String, CaseIterable, Sendable, Codable {
 
 /// Decides which conditions a worker has, by its name only.
 struct ConditionPlan: Sendable, Hashable {
-    /// What may be wrong with one process.
+    /// A problem that one process may have.
     enum Hardship: String, CaseIterable, Sendable {
         /// The wall clock of one process is hours or a day off.
         case clock

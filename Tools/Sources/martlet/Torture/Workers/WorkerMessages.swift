@@ -71,11 +71,11 @@ enum WorkerReport: Sendable, Codable {
     case failed(String)
 }
 
-/// How a worker noticed the end of a session.
+/// A worker's report on the end of a session.
 struct EndReport: Sendable, Codable {
     /// The worker's state when it had noticed the end or given up waiting for it.
     var state: WorkerState
-    /// How long it waited.
+    /// The time that it waited.
     var wait = Duration.zero
     var content = ContentTally()
     var lateness = Duration.zero
@@ -96,10 +96,10 @@ struct CallTally: Sendable, Codable {
     var storeFailures: [String: Int] = [:]
     /// The rotation in the store before the calls, if the worker had other tokens than the store.
     var missedRotation: Int?
-    /// How often the store could not be watched since the worker started.
+    /// The number of times the store could not be watched since the worker started.
     var watchFailures = 0
     var content = ContentTally()
-    /// How late the worker got to run since the last report, at most.
+    /// The greatest lateness of the worker since the last report.
     var lateness = Duration.zero
     var state = WorkerState.other("unknown")
 }
@@ -128,7 +128,7 @@ enum CallFailure {
     static let sessionExpired = "session expired"
     static let signInRequired = "sign-in required"
     static let sessionChanged = "session changed"
-    /// Those that mean the end of a session.
+    /// The kinds that mean the end of a session.
     static let ends: Set<String> = [sessionExpired, signInRequired, sessionChanged]
 
     static let refreshTimedOut = refresh(.timedOut)

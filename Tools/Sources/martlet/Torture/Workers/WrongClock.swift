@@ -3,7 +3,7 @@ internal import Martlet
 
 /// The system's clocks, with a wall clock that is wrong.
 struct WrongClock: TimeSource {
-    /// How far the wall clock is ahead; negative if it is behind.
+    /// The time by which the wall clock is ahead; negative if it is behind.
     let offset: Duration
     private let start = ContinuousClock.now
 
