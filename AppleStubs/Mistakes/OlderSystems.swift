@@ -1,4 +1,4 @@
-// What the package's own systems support and older systems do not: a package with them would need a check.
+// Features that the package's own systems support and older systems lack: a package with them would need a check.
 // older systems
 
 func sizes() -> Int {

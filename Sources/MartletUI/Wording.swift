@@ -3,7 +3,7 @@ internal import Martlet
 /// A text of the screens. Errors have theirs in the library itself.
 ///
 /// The texts are code: a string catalog needs a bundle of resources beside the program, and the code that SwiftPM
-/// generates to find it ends the process where there is none.
+/// generates to find it ends the process if there is none.
 struct Wording: Sendable {
     let english: String
     let korean: String

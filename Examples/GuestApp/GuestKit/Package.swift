@@ -11,7 +11,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + strictness
 
-// What the app does, without its views, so that it can be tested anywhere.
+// The app's logic without its views, so that it can be tested anywhere.
 let package = Package(
     name: "guest-kit",
     platforms: [.iOS(.v17), .macOS(.v14)],

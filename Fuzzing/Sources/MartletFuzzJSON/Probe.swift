@@ -32,7 +32,8 @@ final class Recorder: @unchecked Sendable {
     }
 }
 
-/// The kind of an error, its type, its path and its text. A document that is not valid has no text: ours says where.
+/// The kind of an error, its type, its path and its text. For an invalid document the text is left out, because ours
+/// also names the place.
 func describe(_ error: any Error) -> String {
     func path(_ keys: [any CodingKey]) -> String {
         keys.map { "\($0.stringValue.debugDescription)/\($0.intValue.map(String.init) ?? "-")" }.joined(separator: " ")

@@ -14,8 +14,8 @@ struct Fault {
     let range: Range<Int>
     /// The code with the fault.
     let faulty: String
-    /// The code that has the fault when the switch of this number is on, and what it needs declared. All faults of a
-    /// run are compiled at once, because the tests take less time than a build.
+    /// The code that has the fault when the switch of this number is on, and the declaration that it needs. All faults
+    /// of a run are compiled at once, because the tests take less time than a build.
     let switched: (_ number: Int) -> (code: String, declaration: String)
 
     var line: Int { 1 + code.bytes[..<range.lowerBound].count { $0 == UInt8(ascii: "\n") } }
@@ -44,7 +44,7 @@ extension Fault {
         }
     }
 
-    /// A fault in an operator, for which an operator of the same precedence stands that obeys the switch.
+    /// A fault in an operator. An operator of the same precedence that obeys the switch stands in its place.
     init(_ kind: Kind, _ code: SwiftCode, _ range: Range<Int>, _ faulty: String) {
         let sound = code.text(range)
         self.init(kind: kind, code: code, range: range, faulty: faulty) { number in

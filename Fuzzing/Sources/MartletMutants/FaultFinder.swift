@@ -125,7 +125,7 @@ struct FaultFinder {
         }
     }
 
-    /// Whole statements on one line: calls, assignments, and what leaves a block.
+    /// Whole statements on one line: calls, assignments, and statements that leave a block.
     private func statements() -> [Fault] {
         let lines = code.lines.map(trimmed).filter { !$0.isEmpty }
         return lines.indices.compactMap { index in

@@ -114,8 +114,8 @@ struct SwiftCode {
             let code = code(line).trimmingCharacters(in: .whitespaces)
             if code.hasPrefix("#if ") {
                 let terms = code.dropFirst(4).components(separatedBy: " || ")
-                // What is compiled because a condition does not hold, on another platform or without a trait, is left
-                // out too, unless the condition names a platform alone.
+                // Code that is compiled because a condition does not hold, on another platform or without a trait, is
+                // left out too, unless the condition names a platform alone.
                 regions.append((terms.contains(where: known.contains), code.hasPrefix("#if os(") && terms.count == 1))
             } else if code.hasPrefix("#else"), let region = regions.popLast() {
                 let isActive = code == "#else" && region.mayHaveElse && !region.isActive

@@ -2,8 +2,8 @@
 ///
 /// Only a call that was made while no user was signed in is held: it belongs to no session yet. It gets the session that is
 /// current when the sign-in ends, and keeps it. That is the session that ``NetworkConfig/automaticSignIn`` has started, or
-/// that of a user who has signed in by another way while it ran. A call that belongs to a session, also one that the store
-/// contained before it was read, never gets another: it fails with ``NetworkError/sessionChanged(_:)``.
+/// the session of a user who signed in by other means while it ran. A call that belongs to a session, also one that the
+/// store contained before it was read, never gets another: it fails with ``NetworkError/sessionChanged(_:)``.
 struct SignInGate: Sendable {
     private let signIn: @Sendable (NetworkClient) async throws -> Void
     private let tokens: TokenManager

@@ -1,6 +1,6 @@
 /// The system's knowledge of the network: `NWPathMonitor` on Apple's platforms, the kernel's default routes on Linux.
 ///
-/// The system is watched from the first subscription on, once for all clients. Where it cannot be watched, the device
+/// The system is watched from the first subscription on, once for all clients. If it cannot be watched, the device
 /// counts as connected.
 public final class SystemConnectivityMonitor: ConnectivityMonitor {
     /// The monitor of the process.

@@ -8,8 +8,8 @@ internal import MartletJSON
 
 /// A value that a ``Query`` can carry: a ``QueryValue``, or an array of them.
 ///
-/// Nested arrays and dictionaries are none, because no convention for them is shared by servers. A ``Secret`` is none,
-/// because logs of servers and proxies contain queries. Code with such a value does not compile.
+/// Nested arrays and dictionaries are not supported, because servers share no convention for them. A ``Secret`` is not
+/// supported, because logs of servers and proxies contain queries. Code with such a value does not compile.
 public protocol QueryParameter: Sendable {
     /// Adds the value to a query.
     func add(to query: inout Query, named name: String)

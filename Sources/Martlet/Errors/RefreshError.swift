@@ -19,8 +19,8 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The stored session cannot be read. Other processes share it and may have refreshed the tokens already, so no
         /// refresh token is sent.
         case storage
-        /// The new tokens could not be written to the store, and ``SessionPolicy/requiresSavedTokens`` forbids to use
-        /// them before. The session is kept in memory, and the write is retried.
+        /// The new tokens could not be written to the store, and ``SessionPolicy/requiresSavedTokens`` keeps them from
+        /// being used until they are. The session is kept in memory, and the write is retried.
         case notSaved
     }
 

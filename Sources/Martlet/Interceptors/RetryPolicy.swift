@@ -65,7 +65,7 @@ public struct RetryPolicy: RequestInterceptor {
         guard methods.contains(request.method), context.attempt < maximumAttempts, isTransient(error) else {
             return .doNotRetry
         }
-        // What the cache does not have now it will not have after a wait.
+        // If the cache has no response now, it has none after a wait.
         guard request.headerFields[.cacheControl]?.contains("only-if-cached") != true else { return .doNotRetry }
         let retryAfter = error.response.flatMap {
             RetryAfter.wait(askedBy: $0.head, deviceClock: context.wallClock)

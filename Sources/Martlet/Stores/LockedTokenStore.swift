@@ -33,7 +33,7 @@ protocol LockedTokenStore: TokenStore {
     func reportMark() async
 }
 
-/// The content of a store: the record that counts, and what an ending has left.
+/// The content of a store: the record that counts, and the remains of an ending.
 private struct StoreContent {
     var reading: StoreReading
     var mark: EndMark?
@@ -113,8 +113,8 @@ extension LockedTokenStore {
         let reading = content.reading
         let update = await queue.run { decide(reading) }
         if case .unavailable(let failure) = reading, reading.isForeign {
-            // Never replace or delete what another program has written. An ending is noted all the same: the record may be
-            // in another place, and come back.
+            // Never replace or delete content that another program has written. An ending is noted nevertheless: the
+            // record may be in another place, and come back.
             switch update {
             case .write: throw failure
             case .end(let mark), .mark(let mark):
@@ -143,7 +143,7 @@ extension LockedTokenStore {
         _ session: StoredSession, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
         let bytes = try session.encoded()
-        // What is written counts. Only a sign-in that could not read the store may be below the mark.
+        // The record that is written counts. Only a sign-in that could not read the store may be below the mark.
         let isBelowMark = content.mark?.covers(session) ?? !content.reading.wasReadable
         if isBelowMark, let markFile {
             let isDone = try await queue.run { () throws(StorageError) in try markFile.delete(if: isHeld) }
@@ -217,7 +217,7 @@ extension LockedTokenStore {
 }
 
 extension StoreReading {
-    /// Whether another program has written what is there.
+    /// Whether another program has written the content.
     fileprivate var isForeign: Bool {
         if case .unavailable(let failure) = self { failure.kind == .foreign } else { false }
     }

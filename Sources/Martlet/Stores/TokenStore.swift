@@ -81,7 +81,7 @@ public protocol TokenStore: Sendable {
     func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading
     /// Lets one process at a time refresh the tokens. `nil`, the default, if no other process uses the record.
     var lock: (any StoreLock)? { get }
-    /// A stream that yields each time the record may have changed or become readable, also after changes of this
+    /// A stream that yields each time the record may have changed or become readable, including changes by this
     /// process. `nil`, the default, if the store cannot tell.
     ///
     /// This does not wait for the disk: the store may begin to watch later, but before its next operation reads the
@@ -121,13 +121,13 @@ extension TokenStore {
 public enum StoreUpdate: Sendable, Hashable {
     /// Leaves the record as it is.
     case keep
-    /// Replaces the record. If the store keeps a mark at or above the record, the mark goes: what is written counts.
+    /// Replaces the record. If the store keeps a mark at or above the record, the mark goes: the written record counts.
     case write(StoredSession)
     /// Deletes the record, and keeps the mark that was there.
     case delete
     /// Keeps a mark, unless the store has one that reaches further, and then deletes the record. If only one process uses
-    /// the record, the mark is not needed. If the mark cannot be kept, the record is deleted all the same, and the update
-    /// throws after that.
+    /// the record, the mark is not needed. If the mark cannot be kept, the record is still deleted, and the update then
+    /// throws.
     case end(EndMark)
     /// Keeps a mark, unless the store has one that reaches further, and leaves the record: it cannot be read now, and
     /// may belong to a later session. A record that turns out to be at or below the mark is deleted when it is read.

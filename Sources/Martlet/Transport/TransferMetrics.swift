@@ -27,6 +27,6 @@ public struct TransferMetrics: Sendable, Hashable {
     /// The protocol as its ALPN identifier (RFC 7301): `http/1.1`, `h2` or `h3`.
     public var protocolName: String?
 
-    /// Creates metrics of which nothing is known.
+    /// Creates metrics without any value.
     public init() {}
 }

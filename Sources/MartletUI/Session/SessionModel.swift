@@ -1,6 +1,6 @@
 public import Observation
 
-/// Follows a session, restores it at launch, and tells which screen to show. Views observe it with the Observation
+/// Follows a session, restores it at launch, and says which screen to show. Views observe it with the Observation
 /// framework.
 ///
 /// ```swift

@@ -1,6 +1,6 @@
 public import Martlet
 
-/// Follows a session, restores it at launch, and tells which screen an app should show.
+/// Follows a session, restores it at launch, and says which screen an app should show.
 ///
 /// ``SessionModel`` and ``SessionViewModel`` conform to it, and every member below works the same in both. They differ
 /// only in how a view observes ``status``: with the Observation framework or with Combine.

@@ -5,7 +5,7 @@
         public import OpenCombine
     #endif
 
-    /// Follows a session, restores it at launch, and tells which screen to show. Views observe it with Combine.
+    /// Follows a session, restores it at launch, and says which screen to show. Views observe it with Combine.
     ///
     /// ```swift
     /// @StateObject private var session = SessionViewModel(tokens)

@@ -33,7 +33,7 @@ extension StorageError {
         switch kind {
         // A keyring whose password is lost must not lock the user out.
         case .locked: [.unlock, .retry, .signIn]
-        // A sign-in works, but what prevents the reading may prevent the saving too.
+        // A sign-in works, but the cause that prevents the reading may prevent the saving too.
         case .unreachable, .unsafePermissions, .foreign: [.retry, .signIn]
         case .corrupt, .tooNew: [.signIn, .retry]
         }

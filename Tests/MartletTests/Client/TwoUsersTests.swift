@@ -148,7 +148,7 @@ import Testing
             }
         }
 
-        /// Another owner begins. Nothing that was before is for it.
+        /// Starts another owner. Nothing from before is for it.
         private mutating func change(takesOver former: Owner? = nil) {
             lastOwner += 1
             owner = Owner(number: lastOwner, cookies: (former?.cookies ?? []).union([lastOwner]))
@@ -217,7 +217,8 @@ import Testing
             let name = ["ada", "bob"][dice.number(below: 2)]
             guard let tokens else {
                 guard name != person else { return }
-                // The jar stays what it is. What is stored for a key is for that key only, also when it comes back.
+                // The jar stays as it is. A response that is stored for a key is for that key only, also when the key
+                // comes back.
                 formerOwners[person] = owner.number
                 person = name
                 (_, client) = Self.start(false, server, store, time, jar, cache, person)
@@ -250,7 +251,7 @@ import Testing
             change()
         }
 
-        /// The app starts again. Nothing of what was in memory is left, except what still arrives for the calls of before.
+        /// Starts the app again. Nothing in memory is left, except the responses that still arrive for earlier calls.
         private mutating func restart() async {
             (jar, cache) = (CookieJar(), HTTPCache())
             (tokens, client) = Self.start(hasManager, server, store, time, jar, cache, person)
@@ -259,7 +260,7 @@ import Testing
             change()
         }
 
-        /// Lets all responses arrive, and finds what one owner got of another.
+        /// Lets all responses arrive, and finds the leaks from one owner to another.
         mutating func finish() async -> [String] {
             for gate in server.gates.withLock({ $0.values }) { gate.open() }
             for call in calls { await call.task.value }
@@ -296,7 +297,7 @@ import Testing
                 reached.resumed += device.resumed
             }
         }
-        // The steps reach what they are meant to.
+        // The steps must reach the cases that they are meant for.
         #expect(reached.sent > 500 && reached.answered > 100, "\(reached)")
         #expect(reached.joined > 20 && reached.resumed > 20, "\(reached)")
     }

@@ -33,7 +33,7 @@ extension TransportContract {
             case failure
         }
 
-        /// A response, and what each transport makes of it.
+        /// A response, and its outcome with each transport.
         struct Case: Sendable, CustomTestStringConvertible {
             let fields: [String]
             let body: Data

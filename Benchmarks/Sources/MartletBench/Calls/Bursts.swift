@@ -10,7 +10,7 @@ struct Bursts {
         var refused: Int
         var refreshes: Int
 
-        /// The time relative to that of a refresh and the bare calls.
+        /// The time relative to the time of a refresh and of the bare calls.
         var slowness: Double { seconds / (Server.refreshSeconds + bareSeconds) }
     }
 

@@ -6,7 +6,7 @@ internal import MartletJSON
     internal import FoundationNetworking
 #endif
 
-/// Typed calls with Martlet, with default settings except for what the lane says.
+/// Typed calls with Martlet, with default settings except for those of the lane.
 struct MartletCaller: Caller {
     private struct GetPage: APIRequest {
         typealias Response = Page

@@ -29,7 +29,7 @@ public struct GRPCSession: Sendable {
     ///
     /// All RPCs share one refresh, and none is repeated under another user: that throws `SessionError.sessionChanged`.
     /// - Parameter rpc: Makes the RPC with the metadata, and throws its `RPCError`, as the methods of generated clients do.
-    ///   Whatever it does before that is done twice.
+    ///   If the RPC is repeated, the closure's work before it is repeated, too.
     /// - Returns: The result of `rpc`.
     public func call<Result>(_ rpc: (Metadata) async throws -> Result) async throws -> Result {
         var head = head
@@ -79,7 +79,7 @@ public struct GRPCSession: Sendable {
 }
 
 extension Metadata {
-    /// The header fields that the manager has put on an HTTP request: `authorization`, or that of its scheme.
+    /// The header fields that the manager has put on an HTTP request: `authorization`, or the field of its scheme.
     fileprivate init(of head: HTTPRequest) {
         self.init()
         for field in head.headerFields { addString(field.value, forKey: field.name.canonicalName) }

@@ -106,7 +106,8 @@ extension Facts {
                 found.family == send.token.family, found.number > send.token.number, completed < send.decidedAt,
                 !hasTrouble(send.life, from: operation.requested, to: completed)
             else { return false }
-            // What the process found when it wrote the journal, or earlier. What it finds while it sends comes too late.
+            // Only a record that the process found when it wrote the journal, or earlier, counts. One that it finds
+            // while it sends comes too late.
             return operation.requested == send.prepared && operation.written == nil
                 || time(completed) < time(send.decidedAt)
         }?.completed

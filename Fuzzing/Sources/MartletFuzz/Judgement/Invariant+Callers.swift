@@ -99,7 +99,8 @@ extension Facts {
         }
     }
 
-    /// Whether a call was refused because the process had newer tokens that it could not save, as the app insists.
+    /// Whether a call was refused because the app uses only saved tokens, and the process could not save its newer
+    /// ones.
     fileprivate func isWithheld(_ reply: Reply, in life: Life, at position: Int) -> Bool {
         switch reply {
         case .refused(.refreshFailed(let failure)) where failure.kind == .notSaved,

@@ -134,8 +134,8 @@ extension Facts {
         }
     }
 
-    /// The session that a process found after it had begun a call without knowing one, and 0 for none; `nil` if it has not
-    /// told, or if a user signed in or out before.
+    /// The session that a process found after it had begun a call without knowing one, and 0 for none; `nil` if it has
+    /// reported none, or if a user signed in or out before.
     private func restoredFamily(for call: Call) -> Int? {
         let restored = events.first { position, life, event in
             guard life == call.life, position > call.position else { return false }

@@ -94,7 +94,7 @@ extension Invariant {
                     $0.life == life && $0.token.family == family && $0.position < position
                 }), let refused = refusal.refused, refused.reason == .spent, let spender = facts.spender(of: refusal)
             else { continue }
-            // The reason is that of the process that has expired the session first, and has left it in the mark.
+            // The process that expired the session first has left its reason in the mark.
             let isAdopted = facts.store.changes.contains {
                 $0.position < position && $0.life != life && $0.old?.family == family && $0.new == nil
             }

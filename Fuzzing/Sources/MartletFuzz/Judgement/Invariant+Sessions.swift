@@ -172,9 +172,9 @@ extension Invariant {
 }
 
 extension Facts {
-    /// Whether another process deleted or replaced the record of a session, and was killed then, or could not read what
-    /// it replaced or deleted: a process that has read nothing deletes also what it cannot read. It alone
-    /// knew that the tokens had to be revoked.
+    /// Whether another process deleted or replaced the record of a session, and then was killed, or could not read that
+    /// record: a process that has read nothing also deletes a record that it cannot read. It alone knew that the tokens
+    /// had to be revoked.
     fileprivate func isEndedUnknowingly(_ family: Int, in life: Life) -> Bool {
         store.changes.contains { change in
             guard change.life != life, change.old?.family == family, change.new?.family != family,

@@ -111,8 +111,8 @@ extension Facts {
         return (store.durable[TokenName(family: family, number: 0)] ?? .max) > response
     }
 
-    /// Whether a process that could not write its sign-in put it, by its clock, after one that came later, and said so: the
-    /// clock had been set back between the two.
+    /// Whether a process that could not write its sign-in put it, by its clock, after one that came later, and reported
+    /// it: the clock had been set back between the two.
     fileprivate func isOrderedByWrongClock(_ call: Call, _ later: Int, _ change: StoreHistory.Change) -> Bool {
         guard let other = start(of: later) else { return false }
         let isTold = events.contains { position, life, event in
@@ -121,8 +121,8 @@ extension Facts {
         return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
     }
 
-    /// Whether an earlier ending covers a sign-in that had replaced what it could not read, and said so: only the clock
-    /// ordered the two, and it had been set back between them.
+    /// Whether an earlier ending covers a sign-in that had replaced a record that it could not read, and had reported
+    /// it: only the clock ordered the two, and it had been set back between them.
     fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
         guard let start = start(of: family) else { return false }
         let isTold = events.contains { position, life, event in
@@ -144,7 +144,7 @@ extension Facts {
             || !store.hasRead(call.life, from: other.end, to: call.position)
     }
 
-    /// Whether a sign-in was taken back, also if its process was killed before it could say so.
+    /// Whether a sign-in was taken back, even if its process was killed before it could report that.
     private func mayBeWithdrawn(_ call: Call) -> Bool {
         call.isWithdrawn || script.requiresSavedTokens && call.response == nil && store.deaths[call.life] != nil
     }

@@ -26,7 +26,7 @@ final class DownloadFolder: @unchecked Sendable {
     /// The path of the film.
     func film() throws -> String {
         if let path { return "\(path)/film" }
-        // Where files are in memory, if there is such a place.
+        // Keep the files in memory if the system has a folder for that.
         let memory = URL(fileURLWithPath: "/dev/shm")
         let parent =
             FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
@@ -43,7 +43,7 @@ final class DownloadFolder: @unchecked Sendable {
 }
 
 extension SimulatedProcess {
-    /// Downloads the film, and reads for whom the server had made its bytes.
+    /// Downloads the film, and reads which users the server made its bytes for.
     func download(_ requirement: AuthenticationRequirement, _ folder: DownloadFolder) async -> Reply {
         var options = DownloadOptions()
         options.keepsPartial = true

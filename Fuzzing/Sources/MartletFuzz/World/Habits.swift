@@ -47,7 +47,7 @@ struct Habits: Sendable {
 }
 
 extension Habits.Kind {
-    /// Whether the steps follow each other so closely that they meet what the earlier ones have left.
+    /// Whether the steps follow each other so closely that they meet what the earlier ones left behind.
     var isClose: Bool {
         switch self {
         case .keeping, .plain, .downloading, .accounts: true

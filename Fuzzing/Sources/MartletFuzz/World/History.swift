@@ -75,7 +75,8 @@ enum CallKind: Hashable, Sendable {
     case account(AccountStep)
 }
 
-/// The owner of a call without a manager: the credential that the app puts in, and how often it had emptied what it keeps.
+/// The owner of a call without a manager: the credential that the app puts in, and the number of times the app had
+/// emptied the jar and the cache.
 struct PlainOwner: Hashable, Sendable {
     var credential: Int
     var generation: Int
@@ -107,11 +108,11 @@ enum Reply: Sendable {
     case token(TokenName)
     case done
     case signedIn(family: Int)
-    /// The user for whom the server made the response; 0 without a token.
+    /// The user that the server made the response for; 0 without a token.
     case content(family: Int)
     case plainContent(PlainOwner)
-    /// A downloaded film: the users for whom the server made its bytes, its length, and how many bytes of it were kept by
-    /// an earlier call.
+    /// A downloaded film: the users that the server made its bytes for, its length, and how many bytes of it were kept
+    /// by an earlier call.
     case film(families: Set<Int>, size: Int, resumed: Int)
     /// The account for which the server made the response.
     case accountContent(Int)
@@ -184,7 +185,7 @@ enum Occurrence: Sendable {
     case withdraws(family: Int)
     /// The server ends the session.
     case forgets(family: Int)
-    /// The client without a manager sends a request. The generation is that of the moment.
+    /// The client without a manager sends a request. The generation is the current one.
     case plainRequest(Life, cookie: Int?, generation: Int)
     /// The app empties the jar and the cache of the client without a manager.
     case empties(Life, generation: Int)

@@ -129,7 +129,7 @@ extension Script {
     private struct Author {
         /// Whether users sign in and out.
         let hasChanges: Bool
-        /// Whether there are other requests than simple ones.
+        /// Whether some requests are not simple ones.
         let isRich: Bool
         /// The reason why one refresh follows the other: callers force it, or an endpoint rejects every token.
         enum Haste { case renewals, rejections }

@@ -56,7 +56,7 @@ indirect enum Choice: Hashable, Sendable {
 }
 
 extension Choice {
-    /// Whether the choice is one of those of which a sequence contains only a few.
+    /// Whether the choice is of a kind that a sequence contains only a few times.
     /// - Parameter isBusy: Whether the process waits for its store or its server.
     func isDisturbance(isBusy: Bool) -> Bool {
         switch self {

@@ -104,7 +104,8 @@ struct Digest {
         add(mark.expiry.map { "\($0)" } ?? "-")
     }
 
-    /// Only its place among those of the store and of the session makes a difference.
+    /// Adds an order by its place among those of the store and of the session. Nothing else about it makes a
+    /// difference.
     mutating func add(_ order: SessionOrder) {
         for other in orders { add(order < other ? 1 : order == other ? 2 : 3) }
     }
@@ -139,7 +140,7 @@ struct Digest {
         var index = 0
         while index < order.count {
             let family = order[index]
-            // Which sign-in was the later one.
+            // The order of the sign-ins.
             add(order.filter { $0 < family }.count)
             index += 1
             guard let base = families[family]?.base else { continue }
@@ -211,7 +212,7 @@ extension Digest {
     }
 
     private mutating func add(_ number: Int, labeled label: String?) {
-        // How far the engine has counted makes no difference.
+        // The engine's counters make no difference.
         if label == "lastID" || label == "epoch" { return }
         guard number >= Self.firstID else { return add(number) }
         let name = ids[number] ?? ids.count
@@ -267,7 +268,7 @@ extension World {
             digest.add(exchange.isAbandoned ? 1 : 2)
         }
         digest.add(-3)
-        // If nothing waits, what the sleeping tasks will do appears on the way to rest.
+        // If nothing waits, the next actions of the sleeping tasks appear on the way to rest.
         if isBusy {
             for deadline in clock.deadlines.sorted() { digest.add(instant: deadline) }
         }

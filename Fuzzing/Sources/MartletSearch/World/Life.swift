@@ -18,7 +18,7 @@ final class Life: @unchecked Sendable {
         var task: Task<Void, Never>?
     }
 
-    /// A reply, and when it arrived.
+    /// A reply, and the time at which it arrived.
     struct Returned {
         let caller: Caller
         let reply: Reply
@@ -129,7 +129,7 @@ final class Ports: @unchecked Sendable {
     }
 }
 
-/// Sends refresh tokens to the server of a world. The response arrives when the search says so, also after the process
+/// Sends refresh tokens to the server of a world. The response arrives when the search says so, even after the process
 /// has stopped waiting for it.
 struct SearchRefresher: TokenRefresher {
     let ports: Ports

@@ -14,7 +14,7 @@ final class SearchDisk: @unchecked Sendable {
 
     /// Holds the lock.
     enum Holder: Hashable {
-        /// The process under test, and how often the lock was acquired before.
+        /// The process under test, and the number of times the lock was acquired before.
         case process(Int)
         /// Another process.
         case other

@@ -3,8 +3,7 @@ import MartletTesting
 @testable import Martlet
 
 extension World {
-    /// Lets everything that is pending work, until nothing is pending, and checks that memory and store agree. Nothing
-    /// can be done with the world after that.
+    /// Completes all pending work, and checks that memory and store agree. The world cannot be used after that.
     /// - Parameter digest: Receives the events on the way. Two worlds that look the same may differ in the operations
     ///   that wait behind the oldest one, and then they come to rest in different ways.
     func rest(_ digest: inout Digest) {
@@ -53,7 +52,7 @@ extension World {
         } else if let next = clock.deadlines.min() {
             advance(to: next)
             settle()
-            // A time limit of what has ended long ago makes no difference.
+            // The time limit of an operation that ended long ago makes no difference.
             if !disk.operations.isEmpty || !server.exchanges.isEmpty || !life.replies.isEmpty {
                 digest.add(instant: clock.uptime)
             }

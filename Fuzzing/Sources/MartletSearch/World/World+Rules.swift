@@ -63,7 +63,7 @@ extension World {
             }
             // A sign-out of a process that has read nothing ends what it finds.
             if case .anything? = life.tokens.machine.ending?.signOut { return }
-            // Which session a damaged record belongs to is not known.
+            // It is not known which session a damaged record belongs to.
             if disk.isDamaged, rules.hasUserActed { return }
             if disk.isDamaged || !(rules[stored.family].isRefused || isRejectedForGood(stored.family)) {
                 let rule: Rule = rules.hasUserActed ? .laterSignInsAreKept : .recordsAreNotLost
@@ -92,7 +92,7 @@ extension World {
         return rules.learn(session)
     }
 
-    /// The session that a call belongs to that is made now.
+    /// The session of a call that is made now.
     var family: Int? {
         rules.startingFamily ?? visibleFamily
     }

@@ -27,7 +27,7 @@ final class CacheTicket: Sendable {
     private enum Effect {
         case none
         case storing(CachedResponse)
-        /// The response must not be stored, and what it replaces is outdated.
+        /// The response must not be stored, and the response that it replaces is outdated.
         case removing
     }
 
@@ -102,7 +102,7 @@ final class CacheTicket: Sendable {
         cache.withStore { [partition] store in store.remove(url) { $0.partition == partition } }
     }
 
-    /// Removes what a request that writes may have changed.
+    /// Removes the responses that a writing request may have changed.
     func invalidate(redirectedTo target: String?) {
         cache.withStore { store in
             store.invalidate(url)

@@ -64,7 +64,7 @@ struct CachedResponse: Sendable {
         response.headers.reduce(response.body.count + 512) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count }
     }
 
-    /// Whether the response was selected by the same fields as a request has.
+    /// Whether a request has the fields that selected the response.
     func matches(_ request: HTTPFields) -> Bool {
         selecting.allSatisfy { request[$0.key] == $0.value }
     }

@@ -6,11 +6,11 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// The part of an attempt that deals with the cache. It comes after the interceptors and the token, because only then it
-/// is known what is sent, and for whom.
+/// The part of an attempt that deals with the cache. It comes after the interceptors and the token, because only then
+/// the request and its owner are known.
 extension CallPipeline {
     /// Looks for a stored response.
-    /// - Returns: The answer, if there is a fresh one; otherwise what the attempt does with the cache, if anything.
+    /// - Returns: The cache's response, if it has one; otherwise the attempt's use of the cache, if any.
     func consult(
         _ cache: HTTPCache, for request: HTTPRequest, at origin: Origin, _ call: CallState
     ) -> (answer: ServerResponse?, ticket: CacheTicket?) {
@@ -43,7 +43,7 @@ extension CallPipeline {
     ) async throws -> AttemptRunner.Outcome {
         guard ticket.isStoring else {
             var target: String?
-            // Without a response the server may still have done what the request asks for.
+            // Without a response the server may still have performed the request.
             var mayHaveChanged = true
             defer { if mayHaveChanged { ticket.invalidate(redirectedTo: target) } }
             let outcome = try await attemptRunner.run(

@@ -8,10 +8,10 @@ internal import HTTPTypes
 ///
 /// - A response that the server declares fresh (`max-age`, `Expires`) is used without asking. Every other one that has
 ///   an `ETag` or a `Last-Modified` is used after the server has confirmed it with 304. No freshness is guessed.
-/// - A response belongs to the sign-in state in which its call was made, also if the call carried no token, and to the
+/// - A response belongs to the sign-in state in which its call was made, even if the call carried no token, and to the
 ///   sensitive header fields and cookies of the request. A sign-in, a sign-out and an expiry end that state, and remove
 ///   its responses.
-/// - A call that writes removes what is stored for its URL, and for the URL that it is redirected to.
+/// - A call that writes removes the stored responses for its URL, and for the URL that it is redirected to.
 /// - A request steers the cache with its own `Cache-Control` (RFC 9111, section 5.2.1): `no-cache` asks the server,
 ///   `no-store` stores nothing, and `only-if-cached` does not use the network. With `stale-if-error`, in a request or a
 ///   response, a stale response replaces a failure (RFC 5861).
@@ -34,7 +34,7 @@ public final class HTTPCache: Sendable {
     /// The number of times the cache was emptied.
     var generation: Int { store.withLock { $0.generation } }
 
-    /// Removes all responses. Those of calls that were made before are not stored.
+    /// Removes all responses. Responses to calls that were made before are not stored.
     public func removeAll() {
         store.withLock { $0.removeAll() }
     }

@@ -13,7 +13,7 @@ final class JoinedCalls: Sendable {
         let timeout: Duration?
         let connectivityTimeout: Duration?
         /// The number of calls that had written when the call was made. A call that is made after a write must not get
-        /// what was read before it.
+        /// a response from before it.
         var writes = 0
     }
 
@@ -25,7 +25,8 @@ final class JoinedCalls: Sendable {
         var joins = 0
     }
 
-    /// Whether the current task performs a call that others may have joined. What it calls must not wait for itself.
+    /// Whether the current task performs a call that others may have joined. A call that it makes joins no other,
+    /// because it could wait for itself.
     @TaskLocal static var isInside = false
 
     private let state = Locked(State())

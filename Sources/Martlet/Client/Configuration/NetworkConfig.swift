@@ -18,7 +18,7 @@ public import HTTPTypes
 public struct NetworkConfig: Sendable {
     /// The time limit of one attempt, from its start to the last byte of the response. Default 30 s.
     ///
-    /// Large transfers are not cut off: the limit starts anew with each chunk of an upload or a download that makes
+    /// Large transfers are not cut off: the limit restarts with each chunk of an upload or a download that makes
     /// progress. A body in memory of up to 1 MiB is one chunk, unless the call has a ``TransferMonitor``.
     public var timeout: Duration = .seconds(30)
     /// The time that a call without a network waits for one, from its start. Default `nil`: it fails at once with

@@ -1,7 +1,7 @@
 /// The owner of what a response leaves behind in a client: cookies, stored responses and results that calls share.
 ///
 /// It is taken once, when the call is made. A sign-in, a sign-out, an expiry, and emptying the jar or the cache start
-/// another one. What arrives later for an earlier owner is dropped.
+/// another one. Anything that arrives later for an earlier owner is dropped.
 struct ResponseOwner: Hashable, Sendable {
     /// The number of the manager; `nil` for a client without one. All such clients share what they leave in a jar or a
     /// cache.
@@ -29,8 +29,8 @@ extension CallPipeline {
     /// Whether responses leave something behind in this client.
     var keepsResponses: Bool { config.cookies != nil || config.cache != nil || joined != nil }
 
-    /// The owner of what the response to a call leaves behind that is made now; `nil` if this client keeps nothing.
-    /// - Parameter owner: The owner of the call. A call that needs no session leaves it to the one that is current.
+    /// The owner of what the response leaves behind, for a call that is made now; `nil` if this client keeps nothing.
+    /// - Parameter owner: The owner of the call. If the call needs no session, the current sign-in state counts.
     func responseOwner(for owner: CallOwner) -> ResponseOwner? {
         guard keepsResponses else { return nil }
         return ResponseOwner(

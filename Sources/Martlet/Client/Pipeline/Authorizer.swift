@@ -75,8 +75,8 @@ struct Authorizer: Sendable {
         if let error = tokens.end(of: authorization.owner) { throw error }
     }
 
-    /// Takes a token for a call that a refresher makes during a refresh: that of the session that it refreshes. Such a call
-    /// must not wait for the result of that refresh.
+    /// Takes a token for a call that a refresher makes during a refresh: the token of the session that it refreshes.
+    /// Such a call must not wait for the result of that refresh.
     func takeTokenInsideRefresh(_ call: inout CallState) async throws(SessionError) {
         if let credential = tokens.freshCredential(for: call.authorization.owner) {
             return try assign(credential, to: &call)
@@ -95,7 +95,7 @@ struct Authorizer: Sendable {
         request.headerFields.append(field(with: credential.accessToken))
     }
 
-    /// Makes a credential that of the call's current request.
+    /// Makes a credential the current one of the call.
     func adopt(_ credential: Credential, for call: inout CallState) {
         call.authorization.attached = credential
         call.context.stamp = credential.stamp
@@ -119,7 +119,7 @@ struct Authorizer: Sendable {
     }
 
     /// Whether a request needs another token, because the one that it carries has expired or was replaced while
-    /// interceptors worked. What they have put in its place is theirs.
+    /// interceptors worked. A value that they have put in its place is their own.
     /// - Parameter signed: The request as it was before the interceptors.
     func needsNewToken(_ request: HTTPRequest, signedAs signed: HTTPRequest, for call: CallState) -> Bool {
         guard let stamp = call.context.stamp, tokens.isOutdated(stamp),

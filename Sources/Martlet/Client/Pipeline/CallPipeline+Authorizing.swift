@@ -46,7 +46,8 @@ extension CallPipeline {
     /// - Returns: `false` if the call must wait.
     private func take(_ slot: inout ConcurrencyLimiter.Claim?) -> Bool {
         if slots.take(slot) { return true }
-        // A call of a hook must not wait for the slot that the hook's call holds, nor a sign-in for which a hook may wait.
+        // A hook's own call must not wait for the slot that the hook's call holds. Nor must a sign-in that a hook may
+        // be waiting for.
         guard slots.isHeldByHook || SignInGate.isSigningIn else { return false }
         slot = nil
         return true
@@ -61,7 +62,8 @@ extension CallPipeline {
         guard target != call.context.origin else { return target }
         let fields = request.headerFields
         authorizer?.removeToken(from: &request, for: &call)
-        // For a third party the token has been removed already. What the interceptor has put in its place stays.
+        // For a third party the token has been removed already. The fields that the interceptor has put in its place
+        // stay.
         if case .thirdParty = recipient { request.headerFields = fields }
         return target
     }

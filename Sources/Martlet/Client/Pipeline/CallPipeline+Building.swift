@@ -98,8 +98,8 @@ extension CallPipeline {
 
 extension CallPipeline {
     /// The header fields that the server gets with a request, with the jar's cookies and without the session's own token,
-    /// which is replaced often and always stands for the same owner. What an interceptor has put in place of the token is
-    /// among them.
+    /// which is replaced often and always stands for the same owner. A field that an interceptor has put in place of
+    /// the token is among them.
     func fieldsWithoutToken(of request: HTTPRequest, _ call: CallState) -> HTTPFields {
         var fields = call.cookies?.adding(call.cookieField, to: request).headerFields ?? request.headerFields
         if let tokens, authorizer?.carriesToken(request, for: call) == true { fields[tokens.scheme.header] = nil }

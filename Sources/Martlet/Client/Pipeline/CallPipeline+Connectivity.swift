@@ -1,9 +1,9 @@
 extension CallPipeline {
     /// Waits until the network returns, for a call that could not leave the device.
     ///
-    /// If the device seems to have a network all the same, such as one without a route to the server, the request is sent
-    /// again after a pause, which doubles each time, or when the network changes. The end of the call's session ends the
-    /// wait.
+    /// If the device seems to have a network nevertheless, such as one without a route to the server, the request is
+    /// sent again after a pause, which doubles each time, or when the network changes. The end of the call's session
+    /// ends the wait.
     /// - Returns: Whether the call may be sent again; `false` if it does not wait, or has waited long enough.
     /// - Throws: ``SessionError`` if the session of the call has ended.
     func waitForConnectivity(_ call: inout CallState, _ observation: CallObservation?) async throws -> Bool {

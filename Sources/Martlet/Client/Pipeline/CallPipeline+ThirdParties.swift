@@ -25,7 +25,7 @@ struct Draft {
     }
 }
 
-/// Runs the hooks that change requests, and keeps what interceptors add from third parties.
+/// Runs the hooks that change requests, and withholds from third parties what interceptors add.
 ///
 /// A third party gets the fields of the endpoint, of the pipeline and of a ``ResponseReceiver``. It gets the fields and
 /// the body of an interceptor only if that interceptor has sent the request there, and never the fields of the client.
@@ -46,7 +46,7 @@ extension CallPipeline {
         try follow(built, &call)
     }
 
-    /// Makes what an interceptor has changed a part of the prepared request.
+    /// Makes an interceptor's changes a part of the prepared request.
     /// - Parameter before: The prepared request before the change.
     func adopt(_ before: Draft, by index: Int, _ call: inout CallState) {
         // The retry policy changes nothing.
@@ -89,7 +89,7 @@ extension CallPipeline {
             let before = Draft(request, call.context)
             try await interceptor.adapt(&request, for: &call.context)
             confine(&request, changedFrom: before, by: index, &recipient, &author, in: &call) { field in
-                // What the prepared request lacks is from the receiver.
+                // A field that the prepared request lacks comes from the receiver.
                 hooks.builtFields.contains(field) || hooks.ownFields[index].contains(field)
                     || unsigned.headerFields.contains(field) && !prepared.contains(field)
             }
@@ -98,7 +98,7 @@ extension CallPipeline {
         return recipient
     }
 
-    /// After an interceptor has changed a request: removes what the new recipient must not get.
+    /// Removes the parts that the new recipient must not get, after an interceptor has changed a request.
     /// - Parameters:
     ///   - author: The interceptor whose body the request has; `nil` for the endpoint's body.
     ///   - mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an
@@ -109,7 +109,7 @@ extension CallPipeline {
     ) {
         let isNewBody = call.context.bodyVersion != before.bodyVersion
         let before = (request: before.request, body: before.body)
-        // Another spelling of the same origin is no other origin.
+        // Another spelling of an origin is still the same origin.
         if request.hasSameOrigin(as: before.request) || request.origin == before.request.origin {
             if case .thirdParty(let sender) = recipient, sender != interceptor {
                 let changed = request.headerFields

@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// The state of a call before its request is built. It is made once, at the door.
+/// The state of a call before its request is built. It is made once, when the call begins.
 struct CallStart: Sendable {
     /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
     let requirement: AuthenticationRequirement

@@ -21,7 +21,7 @@ struct CallState: Sendable {
     /// The cookies that the call sends and receives; `nil` without a jar.
     var cookies: CallCookies?
     /// The `Cookie` field of the current attempt, with the cookies of the jar. It is read once, so that a response is never
-    /// stored under other cookies than its request had. Requests after a redirect read the jar anew.
+    /// stored under other cookies than its request had. Requests after a redirect read the jar again.
     var cookieField: String?
     /// Whether the server is asked with `Expect: 100-continue` before the body goes out.
     var expectsContinue = false

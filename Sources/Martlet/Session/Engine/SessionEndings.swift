@@ -1,11 +1,12 @@
-/// The work to do when calls, what their responses have left behind, or sessions end, such as closing a stream.
+/// The work to do when calls, the leftovers of their responses, or sessions end, such as closing a stream.
 struct SessionEndings {
     /// The end that an entry waits for.
     enum Subject: Sendable {
         /// The end of a call: nothing more may be sent or received for it. A call without a session goes on when one
         /// starts.
         case call
-        /// The end of the sign-in state in which a response was requested. What it has left behind never outlives it.
+        /// The end of the sign-in state in which a response was requested. The leftovers of the response never outlive
+        /// it.
         case leftovers
     }
 
@@ -67,7 +68,7 @@ struct SessionEndings {
 }
 
 /// The sessions of one user that have followed each other in this process: a user who signs in again, for example after an
-/// expiry, goes on with what the earlier sessions have begun.
+/// expiry, continues the work that the earlier sessions have begun.
 struct SessionLineage: Sendable {
     private var epoch: Int
     private var sessions: Set<SessionID>
@@ -84,7 +85,7 @@ struct SessionLineage: Sendable {
 
     /// Follows the sign-in state.
     /// - Returns: The sessions that have ended for good, because the user has signed out or another one has signed in. It is
-    ///   empty if only what was begun before the store was read has ended, and `nil` if nothing has.
+    ///   empty if only work that was begun before the store was read has ended, and `nil` if nothing has ended.
     fileprivate mutating func advance(to next: SessionLineage) -> Set<SessionID>? {
         let former = self
         guard next.epoch != former.epoch else {
@@ -111,14 +112,15 @@ extension SessionStateMachine {
         owner.isBound && (owner.epoch != epoch || end(of: owner) != nil)
     }
 
-    /// The session of the current epoch, also while it is still being saved.
+    /// The session of the current epoch, even while it is still being saved.
     fileprivate var lineage: SessionLineage {
         SessionLineage(epoch: epoch, record: session?.record, isUnread: isUnread)
     }
 }
 
 extension TokenManager {
-    /// Calls a closure once, when the sign-in state of what a response has left behind is over; at once if it already is.
+    /// Calls a closure once, when the sign-in state that a response's leftovers belong to is over; at once if it
+    /// already is.
     func onEnd(ofLeftoversOf owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
         let isOver = core.withLock { core in
             guard !core.machine.isOver(owner) else { return true }

@@ -47,8 +47,8 @@ extension SessionStateMachine {
         session?.newest.record
     }
 
-    /// The current token, if it has not expired, for a caller whose refresh has failed. That it was rejected by one
-    /// endpoint does not matter any more.
+    /// The current token, if it has not expired, for a caller whose refresh has failed. Its rejection by one endpoint
+    /// does not matter any more.
     func credential(
         despite failure: RefreshError, for owner: CallOwner, at now: Duration
     ) -> Result<Credential, SessionError> {
@@ -132,7 +132,7 @@ extension SessionStateMachine {
         if session == nil, case .expired(let reason, _) = absence, owner.session != nil, owner.epoch == epoch {
             return .expired(reason)
         }
-        // What needs no session may go on when one starts.
+        // A call without a session may continue when one starts.
         return owner.situation == .signedOut ? nil : mismatch(with: owner)
     }
 }

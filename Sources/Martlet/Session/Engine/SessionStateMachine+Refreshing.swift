@@ -102,7 +102,7 @@ extension SessionStateMachine {
         if !probers.isEmpty { scheduleProbe(after: now) }
     }
 
-    /// Lets the callers ask again that waited because of another caller's rejection.
+    /// Lets the callers that waited because of another caller's rejection ask again.
     mutating func resumeBystanders() {
         guard !bystanders.isEmpty else { return }
         actions.append(.resume(bystanders.sorted(), .askAgain))
@@ -265,7 +265,7 @@ extension SessionStateMachine {
 }
 
 extension StoredSession {
-    /// The record of the next rotation. What the server does not repeat stays as it was.
+    /// The record of the next rotation. Values that the server does not repeat stay as they were.
     fileprivate func renewed(with new: TokenBundle, lifetime: Duration?, _ estimatedExpiry: Date?) -> StoredSession {
         var record = self
         record.bundle = new

@@ -117,7 +117,7 @@ extension SessionStateMachine {
         return .write(found)
     }
 
-    /// Ends what a pending ending covers, and raises the mark.
+    /// Ends the sessions that a pending ending covers, and raises the mark.
     private func end(_ ending: Ending, over reading: StoreReading, at wallClock: Date) -> StoreUpdate {
         var mark = ending.mark
         if let signOut = ending.signOut {
@@ -152,7 +152,7 @@ extension SessionStateMachine {
         return mark.covers(newest)
     }
 
-    /// Remembers what was read.
+    /// Remembers a reading.
     mutating func learn(_ reading: StoreReading) {
         guard let order = reading.order else { return }
         known = max(known ?? order, order)
@@ -165,7 +165,7 @@ extension SessionStateMachine {
 }
 
 extension StoreReading {
-    /// The place of what was read; `nil` if nothing was.
+    /// The place of the content; `nil` if nothing was read.
     var order: SessionOrder? {
         switch self {
         case .found(let record): record.order

@@ -17,7 +17,7 @@ extension SessionStateMachine {
         if case .prepare(let job) = task {
             return prepared(job, decision, over: snapshot, failure: failure, at: moment)
         }
-        // Since a sign-in or sign-out there is another task, which brings newer knowledge.
+        // A sign-in or sign-out has started another task since, which brings newer knowledge.
         guard decision.epoch == epoch else { return outdated(task, decision, failure) }
         switch task {
         case .read: looked(snapshot)
@@ -39,8 +39,8 @@ extension SessionStateMachine {
         if failure == nil { actions.append(.store(.end)) } else { scheduleStoreRetry() }
     }
 
-    /// Revokes the tokens of a session whose record a sign-in has overwritten, or a sign-out deleted, that is over or was
-    /// reported as failed. No other process may know the session.
+    /// Revokes the tokens of a session after its record was overwritten by a sign-in, or deleted by a sign-out, that is
+    /// over or was reported as failed. No other process may know the session.
     private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
         guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id,
             former.id != session?.record.id, former.id != lastEnded
@@ -48,8 +48,8 @@ extension SessionStateMachine {
         actions.append(.revoke(former.bundle, expiresAt: nil))
     }
 
-    /// The user has signed out while this write was under way, and it has stored the session above the place that was known:
-    /// it had found a higher one. The sign-out ends it all the same.
+    /// The user signed out while this write was under way. The write found a higher place than this process knew, and
+    /// stored the session above it. The sign-out ends the session all the same.
     private mutating func coverWritten(_ record: StoredSession, in writtenEpoch: Int) {
         guard let ending, let signOutEpoch = ending.signOutEpoch, writtenEpoch < signOutEpoch else { return }
         let mark = EndMark(.end(ofGeneration: record.generation))
@@ -77,7 +77,7 @@ extension SessionStateMachine {
             self.session?.base = .stored
             // A sign-in becomes visible only with the answer to its own write, which is still to come.
             if session.isVisible, session.isStored(as: record) { markWritten() }
-            // The journal of a refresh that has failed since, without having sent its token.
+            // Clear the journal of a refresh that has failed since without having sent its token.
             if case .prepare = task, decision.subject != nil, session.record.journal == nil {
                 actions.append(.store(.clearJournal(record)))
             }
@@ -87,7 +87,7 @@ extension SessionStateMachine {
             self.ended(decision, over: decision.former.map { StoreSnapshot(reading: .found($0)) } ?? snapshot, nil)
             return startRevocations()
         }
-        // What was read may be older than the last change by another process.
+        // The reading may be older than the last change by another process.
         let hadNews = hasNews
         looked(snapshot)
         hasNews = hadNews
@@ -110,7 +110,8 @@ extension SessionStateMachine {
 
     private mutating func scheduleStoreRetry(hasWork: Bool = true) {
         storeFailures += 1
-        // A delay that began without work does not keep the manager, and then work must not be lost with it.
+        // A delay that began without work does not keep the manager, so work that must not be lost needs a delay of its
+        // own.
         guard !awaitsStoreRetry || hasWork && !retryHasWork else { return }
         (awaitsStoreRetry, retryHasWork) = (true, hasWork)
         actions.append(.retryStore(after: policy.saveRetry(afterFailures: storeFailures), hasWork: hasWork))
@@ -150,7 +151,7 @@ extension SessionStateMachine {
         }
     }
 
-    /// The newest record was written, or was not because another process was faster, or the write failed.
+    /// The newest record was written, or another process was faster, or the write failed.
     private mutating func wrote(
         _ decision: StoreDecision, over snapshot: StoreSnapshot, _ failure: StorageError?, at moment: Moment
     ) {
@@ -185,8 +186,8 @@ extension SessionStateMachine {
         if session.isStoring { handOut(failure: session.isVisible ? failure : nil) }
     }
 
-    /// Takes back a sign-in that could not be saved, because the app uses only saved tokens. It ends what a sign-in would
-    /// have replaced: not a later sign-in of another process, and no record that cannot be read.
+    /// Takes back a sign-in that could not be saved, because the app uses only saved tokens. It ends only what the
+    /// sign-in would have replaced: neither a later sign-in of another process nor a record that cannot be read.
     private mutating func withdrawSignIn(_ failure: StorageError) {
         guard let withdrawn = session?.newest.record else { return }
         emit(.storeWriteFailed(failure))
@@ -200,14 +201,14 @@ extension SessionStateMachine {
         emit(.signedOut(withdrawn.id))
     }
 
-    /// Gives the tokens of a refresh or a sign-in to those who wait for them, unless they must first be saved.
+    /// Gives the tokens of a refresh or a sign-in to the callers that wait for them, unless they must first be saved.
     private mutating func handOut(failure: StorageError?) {
         if policy.requiresSavedTokens { session?.withheld = failure.map(RefreshError.init(notSaved:)) }
         guard let session else { return }
         resumeWaiters(session.withheld.map { .failure(.refreshFailed($0)) } ?? .token(session.credential))
     }
 
-    /// Reports what a write has replaced, if this process has not known it.
+    /// Reports the record that a write has replaced, if this process did not know it.
     private mutating func reportReplaced(_ verdict: StoreVerdict, by record: StoredSession, _ failure: StorageError?) {
         switch verdict {
         case .unreadable(let error) where session?.base == .anything && failure == nil:
@@ -246,7 +247,7 @@ extension SessionStateMachine {
             return
         }
         // Without any reading the clock decides. A refresh of an earlier session, by another process, changes nothing.
-        // What has ended here counts as known.
+        // Sessions that have ended here count as known.
         let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
         if highest == nil { emit(.orderedByClock) }
         let earlier = SessionOrder.end(ofGeneration: highest ?? session.record.generation - 1)
@@ -276,7 +277,7 @@ extension SessionStateMachine {
         }
         switch verdict {
         case .gone(let mark) where !sharesStore || mark?.expiry != nil:
-            // Another process has been refused, too. Without another process, the app has emptied the store.
+            // Another process has been refused, too. If there is no other process, the app has emptied the store.
             return expire(because: mark?.expiry ?? reason)
         default:
             if follow(verdict, snapshot.deadlines) { return }
@@ -312,7 +313,7 @@ extension SessionStateMachine {
         self.mark = EndMark.later(self.mark, mark)
         guard case .found(let record) = snapshot.reading else { return reconcile(snapshot) }
         if mark.covers(record) {
-            // No process revokes the tokens of a session that this one has signed out without having known it.
+            // No other process revokes the tokens of a session that this one has signed out without knowing it.
             if ending.signOutEpoch != nil, record.id != lastEnded {
                 actions.append(.revoke(record.bundle, expiresAt: nil))
             }
@@ -323,9 +324,10 @@ extension SessionStateMachine {
     }
 
     /// Starts ending the sessions up to a mark.
-    /// - Parameter coversOwnWrites: Whether it also ends what this process has written before, and may still write late.
+    /// - Parameter coversOwnWrites: Whether it also ends the records that this process has written before, and those
+    ///   that it may still write late.
     mutating func startEnding(_ mark: EndMark, signOut: SignOut? = nil, coversOwnWrites: Bool = false) {
-        // One ending covers what an earlier one has not done yet.
+        // One ending covers the rest of an earlier one.
         let mark = EndMark.later(ending?.mark, mark) ?? mark
         self.mark = EndMark.later(self.mark, mark)
         let coversOwnWrites = coversOwnWrites || signOut != nil

@@ -28,7 +28,8 @@ extension SessionStateMachine {
         var refresh = Refresh.idle
         var persistence = Persistence.written
         var base = Base.stored
-        /// The owner of calls that are made before callers see this session: that of the session which they still see.
+        /// The owner of calls that are made before callers see this session. It belongs to the session that they still
+        /// see.
         var shownOwner: CallOwner?
         /// The reason why the current tokens, which a refresh has got, must not be used until the store contains them.
         var withheld: RefreshError?
@@ -134,12 +135,12 @@ extension SessionStateMachine {
         /// The mark of the sessions that end, as far as this process knew.
         var mark: EndMark
         /// The other sessions that a user's sign-out ends; `nil` for another ending, and after the first attempt: a
-        /// later one finds what another process may have written since.
+        /// later one could find records that another process has written since.
         var signOut: SignOut?
         /// The epoch that a user's sign-out has begun; `nil` for another ending.
         var signOutEpoch: Int?
         /// Sign-ins that were taken back. Their records end wherever they stand: a write that was reported as failed may
-        /// have put one above what it found.
+        /// have put one above the record that it found.
         var withdrawn: Set<SessionID> = []
         var hasFailed = false
     }
@@ -200,7 +201,7 @@ extension SessionStateMachine {
         let ending: Ending?
         /// The epoch of the decision. The answer to an earlier one is outdated.
         let epoch: Int
-        /// Whether this process did not hold the lock, so that what was read may be outdated.
+        /// Whether this process did not hold the lock, so that the reading may be outdated.
         var hasLostLock = false
     }
 
@@ -345,7 +346,7 @@ extension SessionStateMachine.ActiveSession {
         return now < deadlines.expiresAt
     }
 
-    /// Gives the session a place above what it replaces.
+    /// Gives the session a place above the records that it replaces.
     mutating func raiseGeneration(to generation: Int) {
         record.raiseGeneration(to: generation)
         guard case .storing(var next, let deadlines) = refresh else { return }

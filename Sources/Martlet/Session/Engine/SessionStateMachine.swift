@@ -40,7 +40,7 @@ struct SessionStateMachine: Hashable, Sendable {
     var ending: Ending?
     /// The session that ended here last. Its tokens have been revoked or rejected.
     var lastEnded: SessionID?
-    /// The revocations that wait until the record has been deleted or overwritten, or that has failed.
+    /// The revocations that wait until the record has been deleted or overwritten, or until that has failed.
     var revocations: [Action] = []
     /// Whether another process may have changed the record, but it could not be read.
     var hasNews = false
@@ -72,7 +72,8 @@ struct SessionStateMachine: Hashable, Sendable {
         return actions
     }
 
-    /// The generation of a sign-in now: above all that this process knows. Without any knowledge the clock decides.
+    /// The generation of a sign-in that is made now: above all generations that this process knows. If it knows none,
+    /// the clock decides.
     func makeGeneration(at wallClock: Date) -> Int {
         max((highestGeneration ?? 0) + 1, StoredSession.generation(at: wallClock))
     }
@@ -175,8 +176,8 @@ extension SessionStateMachine {
         return self.session?.isPreparing == true
     }
 
-    /// The server rejected a caller's request, and the caller asks for a token that replaces this one. It gets no token
-    /// that another probes: it would be rejected again.
+    /// The server rejected a caller's request, and the caller asks for a token that replaces this one. It does not get
+    /// a token that another caller probes: the server would reject it again.
     mutating func tokenRejected(_ stamp: SessionStamp, reportedBy waiter: WaiterID, at now: Duration) -> WaiterReply {
         guard let session else {
             if case .expired(let reason, stamp.session) = absence { return .failure(.expired(reason)) }
@@ -285,8 +286,8 @@ extension SessionStateMachine {
     /// Whether the store is asked for the first time to end sessions.
     var isEnding: Bool { ending.map { !$0.hasFailed } ?? false }
 
-    /// A caller waits until sessions have been ended in the store or that has failed, after a sign-out or a sign-in that
-    /// could not be written.
+    /// After a sign-out, or a sign-in that could not be written, a caller waits until the sessions have ended in the
+    /// store, or until that has failed.
     mutating func endingAwaited(by waiter: WaiterID) -> WaiterReply {
         guard isEnding else { return .askAgain }
         endingWaiters.insert(waiter)
@@ -302,7 +303,7 @@ extension SessionStateMachine {
         revocations.append(.revoke(record.bundle, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
     }
 
-    /// Ends what the callers wait for, because the user who is signed in changes.
+    /// Ends the session and resumes the callers that wait for it, because the signed-in user changes.
     mutating func endSession(_ error: SessionError) {
         epoch += 1
         if session != nil {

@@ -3,7 +3,7 @@
 ///
 /// The order matters: a write that was asked for before a sign-out must run before the deletion, never after it. An
 /// operation without an answer in time is reported as failed. It still keeps its turn until it ends, because an old
-/// record could otherwise overwrite a newer one, and what it did is reported later.
+/// record could otherwise overwrite a newer one, and its result is reported later.
 final class StorePort: Sendable {
     /// The kind of an operation.
     enum Access: Sendable {
@@ -34,7 +34,7 @@ final class StorePort: Sendable {
                 case .write(let record): .found(record)
                 case .delete: .empty
                 case .end(let mark): .ended(mark)
-                // What is there could not be read.
+                // The content could not be read.
                 case .mark: reading
                 }
         }
@@ -53,8 +53,8 @@ final class StorePort: Sendable {
 
     /// Adds an operation. It never blocks, so it may be called with a lock held.
     /// - Parameters:
-    ///   - access: Called when the turn of the operation comes, with whether it was reported as failed; `nil` if there is
-    ///     nothing left to do. Then nothing more is reported.
+    ///   - access: Called when the turn of the operation comes, with whether it was reported as failed. If it returns
+    ///     `nil`, there is nothing left to do, and nothing more is reported.
     ///   - answer: Called once, before the next operation starts or when the time limit expires.
     ///   - late: Called with the answer of an operation that was reported as failed and has ended now.
     func submit(

@@ -1,6 +1,6 @@
 /// The meaning of the store's content for a session.
 enum StoreVerdict: Hashable, Sendable {
-    /// The session counts. Its newest record is there, or is to be written over what was found.
+    /// The session counts. Its newest record is there, or is to be written over the one that was found.
     case ours(found: StoredSession?)
     /// Another process has refreshed the tokens of the session.
     case newer(StoredSession)
@@ -20,7 +20,7 @@ extension SessionStateMachine.ActiveSession {
         case .empty: base == .stored ? .gone(nil) : .ours(found: nil)
         case .ended(let mark) where mark.isEstimate && base != .stored:
             mark.covers(record) && base != .anything ? .gone(mark) : .ours(found: nil)
-        // The cause of an earlier session's end is not that of this one's.
+        // The cause of an earlier session's end is not the cause of this one's.
         case .ended(let mark):
             mayReplace(mark.order) ? .ours(found: nil) : .gone(mark.covers(record) ? mark : nil)
         case .found(let found) where found.id != record.id:

@@ -4,8 +4,8 @@ extension TokenManager {
         refreshOwner ?? core.withLock { $0.owner }
     }
 
-    /// The owner of a sign-in that starts now. It belongs to the latest epoch, also while another sign-in is being saved,
-    /// which it replaces.
+    /// The owner of a sign-in that starts now. It belongs to the latest epoch, even while another sign-in, which it
+    /// replaces, is being saved.
     var signInOwner: CallOwner {
         refreshOwner
             ?? core.withLock { CallOwner(epoch: $0.machine.epoch, situation: $0.owner.situation) }
@@ -43,7 +43,7 @@ extension TokenManager {
     /// - Throws: An error if the owner has ended.
     func lastingOwner(of owner: CallOwner) async throws(SessionError) -> LastingOwner {
         let owner = await resolved(owner)
-        // What was begun without a user goes on without one, also if a user has signed in by now.
+        // A call that began without a user continues without one, even if a user has signed in by now.
         if [.signedOut, .expired].contains(owner.situation) { return .noUser }
         let state = await loadedState
         if let error = end(of: owner) { throw error }

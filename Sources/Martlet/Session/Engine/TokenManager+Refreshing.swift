@@ -7,8 +7,8 @@
 extension TokenManager {
     /// Runs one refresh, from acquiring the lock to writing the record. It runs in a task of its own, so the
     /// cancellation of a caller does not affect it.
-    /// - Parameter previous: The refresh before. It holds the lock until its result is written, and a second `acquire`
-    ///   could take the lock from this process itself when the lease ends.
+    /// - Parameter previous: The previous refresh. It holds the lock until its result is written, and a second
+    ///   `acquire` could take the lock from this process itself when the lease ends.
     func performRefresh(_ first: SessionStateMachine.RefreshJob, after previous: Task<Void, Never>?) async {
         var next: SessionStateMachine.RefreshJob? = first
         var rounds = 0
@@ -39,7 +39,7 @@ extension TokenManager {
             }
             // Write the result while holding the lock: the next process that acquires it must find the new record.
             await storePort.flush()
-            // Nor must it find that of a session that has ended in the meantime.
+            // Nor must it find the record of a session that has ended since.
             if core.withLock({ $0.machine.needs(.end) }) { await storePort.flush() }
             core.withLock { $0.refreshLock = nil }
             if core.withLock({ $0.machine.isConfirmingExpiry(of: job) }) { next = job }
@@ -104,8 +104,8 @@ extension TokenManager {
     }
 
     /// - Returns: The lock; `nil` if the store has none or it failed, in which case the refresh continues without it.
-    /// - Throws: If the lock is not acquired in time, or its file cannot be opened because the device is locked. Another
-    ///   process may hold it, so the refresh must not continue.
+    /// - Throws: An error if the lock is not acquired in time, or its file cannot be opened because the device is
+    ///   locked. Another process may hold it, so the refresh must not continue.
     private func acquireLock() async throws(StorageError) -> (any HeldStoreLock)? {
         guard let lock = store.lock else { return nil }
         // Long enough for a stopped process whose lease must end, and for another one queued behind it.
@@ -192,7 +192,7 @@ extension TokenManager {
         }
     }
 
-    /// Starts a task that can be escalated. The one around it is not awaited, so no priority reaches it.
+    /// Starts a task that can be escalated. The task around it is not awaited, so no priority reaches it.
     private func startStep<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) -> Task<Value, any Error> {

@@ -12,7 +12,7 @@ extension TokenManager {
     /// - Parameters:
     ///   - asked: The subject of the task now: when its time limit expires before its turn, there may be another
     ///     session. `nil` if the session at that time is its subject.
-    ///   - done: Called after that with what the store contained, unless the task was not needed any more.
+    ///   - done: Called after that with the content that the store had, unless the task was not needed any more.
     func submit(
         _ task: StoreTask, asked: StoreDecision? = nil, done: @escaping @Sendable (StoreReading) -> Void = { _ in }
     ) {
@@ -44,8 +44,8 @@ extension TokenManager {
         }
     }
 
-    /// Asks the store. Returns what it contained when the machine has its answer, after the store's time limit at the
-    /// latest. Only for a task that is needed until then.
+    /// Asks the store, waits until the machine has the answer, and returns the content that the store had. The wait
+    /// ends with the store's time limit at the latest. Only for a task that is needed until then.
     @discardableResult
     func perform(_ task: StoreTask) async -> StoreReading {
         await withCheckedContinuation { continuation in
@@ -67,8 +67,8 @@ extension TokenManager {
         SessionStateMachine.Moment(uptime: time.uptime, wallClock: time.wallClock, jitter: random(in: 0...1))
     }
 
-    /// The machine's decision about the record, within the store's transaction: there the lock between processes can be
-    /// checked, because the thread of the store may block, and no other process can change the record.
+    /// The machine's decision about the record. It is made within the store's transaction, where the lock between
+    /// processes can be checked: the thread of the store may block, and no other process can change the record.
     private func decide(_ task: StoreTask, over reading: StoreReading) -> StoreDecision {
         let lock = core.withLock { $0.refreshLock }
         // A refresh whose lock cannot be acquired continues without one.

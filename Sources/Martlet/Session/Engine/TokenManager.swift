@@ -64,7 +64,7 @@ public final class TokenManager: Sendable {
     /// The mutable state of the manager, guarded by one lock.
     struct Core {
         var machine: SessionStateMachine
-        /// A copy of what the fast path needs, so that it does not copy the machine's state.
+        /// A copy of the values that the fast path needs, so that it does not copy the machine's state.
         var cached: (credential: Credential, until: Duration?)?
         /// The owner of a call that is made now, copied for the same reason.
         var owner: CallOwner
@@ -126,8 +126,8 @@ public final class TokenManager: Sendable {
     ///   - allowsInsecureHTTP: Whether tokens may be sent over plain `http` to other machines than this one.
     ///   - headers: Header fields for the token endpoint, such as an API key.
     ///   - transport: Sends requests. The token endpoint uses a separate one (``Transport/makeIsolatedTransport()``).
-    ///   - connectivity: Ends the backoff after a refresh that failed for want of a network as soon as the device has one
-    ///     again. `nil` waits for the backoff to end by itself.
+    ///   - connectivity: Ends the backoff after a refresh that failed because there was no network, as soon as the
+    ///     device has one again. `nil` waits for the backoff to end by itself.
     ///   - time: The clocks; the system's if `nil`.
     ///   - random: Returns a random number in a range, for jitter. Replace it in tests, so that every delay is known.
     public init(
@@ -235,7 +235,7 @@ extension TokenManager {
     ///   the write is retried.
     /// - Throws: ``SessionError/sessionChanged`` if another sign-in or a sign-out came first. With
     ///   ``SessionPolicy/requiresSavedTokens``, ``SessionError/unavailable(_:)`` if the write failed. A task that is
-    ///   cancelled gets the session all the same, because it is in force.
+    ///   cancelled still gets the session, because the session is in force.
     @discardableResult
     public func signIn(
         with bundle: TokenBundle, account: SessionAccount = SessionAccount()

@@ -19,7 +19,7 @@ struct CallOwner: Hashable, Sendable {
     /// The owner of a call that needs no session. It gets no token, and does not end with a session.
     static var unbound: CallOwner { CallOwner(epoch: -1, situation: .unbound) }
 
-    /// Whether the call belongs to the sign-in state when it was made.
+    /// Whether the call belongs to the sign-in state that was current when it was made.
     var isBound: Bool {
         if case .unbound = situation { false } else { true }
     }

@@ -1,7 +1,7 @@
-/// The owner of what outlives the process, such as the kept bytes of a download or a background transfer: the form of a
-/// ``CallOwner`` that is stored with it.
+/// The owner of something that outlives the process, such as the kept bytes of a download or a background transfer: the
+/// form of a ``CallOwner`` that is stored with it.
 enum LastingOwner: Hashable, Sendable, Codable {
-    /// No user was signed in, or the client has no manager. What belongs to no user ends with none.
+    /// No user was signed in, or the client has no manager. Work that belongs to no user ends with none.
     case noUser
     /// The store could not be read. The owner is the session that it contains.
     case unreadStore
@@ -57,8 +57,8 @@ enum LastingOwner: Hashable, Sendable, Codable {
 }
 
 extension SessionAccount {
-    /// Whether a sign-in of this user goes on with what a user has begun. An empty ID names no user, and no guest is known
-    /// to be the same as another one.
+    /// Whether a sign-in of this user continues the work that a user has begun. An empty ID names no user, and no guest
+    /// is known to be the same as another one.
     func continues(_ formerUserID: String?) -> Bool {
         guard let formerUserID, !formerUserID.isEmpty, !isGuest else { return false }
         return formerUserID == userID

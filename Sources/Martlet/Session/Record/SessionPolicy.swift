@@ -80,7 +80,7 @@ public struct SessionPolicy: Sendable, Hashable {
         if failure.neverReachedServer {
             return min(firstBackoff, Self.longestBackoffOffline) * min(max(jitter, 0), 1)
         }
-        // Zero, as for a date in the past, is no wish: without a backoff every call would cost a request.
+        // Zero, as for a date in the past, does not ask for a wait: without a backoff, every call would cost a request.
         if let retryAfter = failure.retryAfter, retryAfter > .zero { return min(retryAfter, maximumRetryAfter) }
         let ceiling = min(maximumBackoff, firstBackoff * (1 << min(max(count - 1, 0), 20)))
         return ceiling * min(max(jitter, 0), 1)

@@ -29,7 +29,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// The granted scope (RFC 6749, section 3.3).
     public var scope: String?
     /// Further fields of the token response that the app keeps with the session, by name; ``TokenFields`` says which. The
-    /// value of a JSON string is its text, that of any other value its JSON.
+    /// value of a JSON string is its text. Any other value is kept as JSON.
     ///
     /// The fields are stored with the tokens, and a field that the response to a refresh repeats is replaced. They count
     /// as secrets, because an ID token identifies the user. A manager keeps at most 16 KB of names and values, because
@@ -92,7 +92,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 
     /// The same tokens for the app, with their expiry by this device's clock. A lifetime, which began when the server
-    /// issued them, would count from anew if the app passed the bundle on.
+    /// issued them, would start again if the app passed the bundle on.
     func expiring(at date: Date?) -> TokenBundle {
         var bundle = self
         bundle.lifetime = nil

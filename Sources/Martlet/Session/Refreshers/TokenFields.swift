@@ -26,18 +26,19 @@ public struct TokenFields: Sendable, Hashable {
     /// The names of the fields. An argument that is left out keeps the usual names.
     /// - Parameters:
     ///   - containers: Objects that may contain the tokens, outermost first; an empty name is the response itself.
-    ///   - accessToken: Names of the access token. An ID token is none, unless the server says so, as Firebase does.
+    ///   - accessToken: Names of the access token. An ID token does not count as one, unless the server says so, as
+    ///     Firebase does.
     ///   - refreshToken: Names of the refresh token.
     ///   - expiresIn: Names of the lifetime in seconds.
     ///   - expiresAt: Names of the expiry date: seconds or milliseconds since 1970, or a date in ISO 8601.
     ///   - refreshCookie: The cookie with the refresh token, for servers that keep it out of the body.
     ///   - accessTokenHeader: The header field with the access token, if the body has none. In `Authorization`, it
     ///     stands after `Bearer`.
-    ///   - refreshTokenHeader: The header field with the refresh token, if the body has none. If it is the same as that
-    ///     of the access token, the access token renews itself.
+    ///   - refreshTokenHeader: The header field with the refresh token, if the body has none. If both tokens have the
+    ///     same field, the access token renews itself.
     ///   - additional: Further fields to keep with the session (``TokenBundle/additionalFields``), such as `id_token`:
-    ///     beside the access token or in one of the containers. By default none are, because a store has little room for
-    ///     what the app never reads.
+    ///     beside the access token or in one of the containers. By default none are kept, because a store has little
+    ///     room for fields that the app never reads.
     public init(
         containers: [String] = ["", "data", "result", "tokens", "token", "AuthenticationResult"],
         accessToken: [String] = ["accessToken", "access_token", "token", "jwt", "access", "AccessToken"],

@@ -20,8 +20,8 @@ public protocol TokenManaging: Sendable {
     /// The current state, then every further one.
     var states: AsyncStream<SessionState> { get }
 
-    /// Restores the session at launch. By default, it is there already.
-    /// - Returns: The state then.
+    /// Restores the session at launch. The default implementation only returns ``state``.
+    /// - Returns: The state after that.
     @discardableResult
     func restore() async -> SessionState
 

@@ -7,7 +7,7 @@ extension TokenManager {
     /// long the token is valid. ``TokenBundle/lifetime`` is always `nil`.
     ///
     /// It is `nil` if no user is signed in, until the store has been read, while a sign-in is being saved, and while
-    /// ``SessionPolicy/requiresSavedTokens`` forbids to use the tokens.
+    /// ``SessionPolicy/requiresSavedTokens`` keeps the tokens from being used.
     public var currentBundle: TokenBundle? {
         core.withLock { $0.machine.currentBundle }
     }

@@ -117,7 +117,7 @@ private final class Listener: Sendable {
 
     /// Begins the watch, unless the stream has ended.
     /// - Returns: `false` if there is no folder and none can be made.
-    /// - Throws: If the folder cannot be watched.
+    /// - Throws: An error if the folder cannot be watched.
     func begin(_ file: PrivateFile, _ watcher: FileChanges.Watcher) throws(StorageError) -> Bool {
         if case .ended = state.withLock({ $0 }) { return true }
         let (folder, name) = file.location

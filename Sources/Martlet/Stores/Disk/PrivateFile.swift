@@ -12,8 +12,8 @@ struct PrivateFile: Sendable {
     var steps = FileSteps.unobserved
     var protectionClass = DataProtection.Class.afterFirstUnlock
 
-    /// The largest file, in bytes: the largest value of a storage, and what sealing adds to it. Martlet writes no
-    /// larger file.
+    /// The largest file, in bytes: the largest value of a storage, and the bytes that sealing adds to it. Martlet
+    /// writes no larger file.
     private static let largest = 1 << 20 + 1 << 10
 
     /// The owner and the permissions that a file must have.

@@ -68,8 +68,8 @@
         /// folders must belong to the user or to root, and no other user may be able to change them
         /// (``StorageError/Kind/unsafePermissions``); a folder with the sticky bit is accepted.
         ///
-        /// A rotated secret counts for the next value, so usually after the next start. It does not open what the earlier
-        /// one has sealed.
+        /// A rotated secret takes effect with the next value, so usually at the next start. Files sealed with the old
+        /// one stay closed.
         /// - Parameters:
         ///   - path: The path at which the secret is mounted, such as `/run/secrets/example.key`.
         ///   - holdsPassphrase: Whether it holds a passphrase and not a key.

@@ -10,7 +10,7 @@
     /// A file that an orchestrator mounts into a container.
     ///
     /// In Kubernetes it is a link to `..data/<name>`, and `..data` is a link to a folder with the current version. A
-    /// rotation replaces the link `..data`, and then removes the folder of the version before.
+    /// rotation replaces the link `..data`, and then removes the folder of the previous version.
     struct MountedSecret {
         let path: String
 

@@ -26,12 +26,12 @@ public enum KeychainAuthentication: Sendable, Hashable {
     case none
     /// By face, fingerprint or passcode. The item stays readable when the user enrolls another finger or face.
     ///
-    /// `reason` is what the system shows to the user, such as "Open your account".
+    /// `reason` is the text that the system shows to the user, such as "Open your account".
     case userPresence(_ reason: String)
     /// By a face or fingerprint that was enrolled when the item was written; a passcode does not suffice. If the user
     /// enrolls another one, the item becomes unreadable for good, and the user must sign in again.
     ///
-    /// `reason` is what the system shows to the user, such as "Open your account".
+    /// `reason` is the text that the system shows to the user, such as "Open your account".
     case currentBiometry(_ reason: String)
 }
 

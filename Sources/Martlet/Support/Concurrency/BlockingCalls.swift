@@ -1,5 +1,5 @@
-/// Finds calls of the system that may block, and are made where they must not: by a task, which blocks a thread of the
-/// cooperative pool, or under a lock, for which such a thread may wait. Release builds find nothing.
+/// Finds system calls that may block and that must not be made at this point: in a task, because it blocks a thread of
+/// the cooperative pool, or under a lock, because such a thread may wait for the lock. Release builds find nothing.
 package enum BlockingCalls {
     #if DEBUG
         /// Receives the name of each such call, on the thread that makes it. Tests set it.

@@ -7,7 +7,8 @@ package import Dispatch
 package struct BlockingQueue: Sendable {
     /// 1 while a thread runs the work of a queue.
     private static let isAtWork = ThreadNumber()
-    /// 1 on a thread that runs all tasks of the process in an order of its own. What tasks there start is a task, too.
+    /// 1 on a thread that runs all tasks of the process in an order of its own. Work that is started there is a task,
+    /// too.
     package static let runsInTasks = ThreadNumber()
 
     /// Serial.

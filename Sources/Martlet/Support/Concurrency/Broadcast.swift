@@ -56,7 +56,7 @@ struct Broadcast<Value: Sendable> {
         return Wakeups(subscribers.values.compactMap { $0.send(value) })
     }
 
-    /// Ends all subscriptions. Subscribers still receive what is buffered.
+    /// Ends all subscriptions. Subscribers still receive the buffered values.
     /// - Returns: The tasks to wake after the owner's lock has been released.
     mutating func finish() -> Wakeups {
         defer { subscribers = [:] }
@@ -139,7 +139,7 @@ private final class Subscriber<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends the subscription. The subscriber still receives what is buffered.
+    /// Ends the subscription. The subscriber still receives the buffered values.
     func finish() -> Wakeup? {
         state.withLock { state in
             state.isFinished = true

@@ -8,8 +8,8 @@ final class SerialQueue: Sendable {
     }
 
     /// Adds an operation. It never blocks, so it may be called with a lock held.
-    /// - Parameter operation: Starts at once, and gets a function that suspends it until its turn comes. What it does
-    ///   before overlaps with other operations. It may end before its turn.
+    /// - Parameter operation: Starts at once, and gets a function that suspends it until its turn comes. Its work
+    ///   before that overlaps with other operations. It may end before its turn.
     func add(_ operation: @escaping @Sendable (_ turn: @Sendable () async -> Void) async -> Void) {
         last.withLock { last in
             let task = Task { [previous = last?.task] in

@@ -67,7 +67,7 @@ final class SingleFlight<Value: Sendable>: Sendable {
         }
     }
 
-    /// Removes one caller. Without callers the work is cancelled, and the next caller starts anew.
+    /// Removes one caller. Without callers the work is cancelled, and the next caller starts it again.
     private func leave(_ number: Int) {
         let abandoned = state.withLock { state -> Task<Value, Never>? in
             guard state.flight?.number == number else { return nil }

@@ -2,7 +2,7 @@
 ///
 /// A timer per request would cost as much as the rest of the client.
 final class TimeLimits: Sendable {
-    /// One time limit, and what happens when it expires.
+    /// One time limit, and the action to perform when it expires.
     private struct Entry {
         var deadline: Duration
         var expire: @Sendable () -> Void

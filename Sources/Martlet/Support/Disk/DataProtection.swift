@@ -11,7 +11,7 @@ struct DataProtection: Sendable {
         case none
     }
 
-    /// Sets the class of a file or folder; new files have that of their folder. Blocks. A failure is ignored: the file
-    /// keeps the app's default class.
+    /// Sets the class of a file or folder; new files have the class of their folder. Blocks. A failure is ignored: the
+    /// file keeps the app's default class.
     let protect: @Sendable (_ path: String, Class) -> Void
 }

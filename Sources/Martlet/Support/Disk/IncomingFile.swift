@@ -10,8 +10,8 @@ internal import MartletLibc
 ///
 /// On Linux the file has no name until then (`O_TMPFILE`), so a killed process leaves nothing behind. To replace another
 /// file, it is first linked to a hidden temporary name, which is then renamed. On file systems without `O_TMPFILE` it has
-/// that name from the start, and `deinit` removes it. The next download to the same destination removes what a killed
-/// process left. All calls block.
+/// that name from the start, and `deinit` removes it. The next download to the same destination removes the leftovers
+/// of a killed process. All calls block.
 final class IncomingFile: Sendable {
     let descriptor: Int32
     let destination: Destination
@@ -143,8 +143,8 @@ final class IncomingFile: Sendable {
     private enum Trust {
         /// The file belongs to the user, and no other user can write it.
         case own
-        /// The file belongs to the user, but others may have written it, or it has another name, too: that of a file
-        /// which must not be overwritten.
+        /// The file belongs to the user, but others may have written it, or it also has the name of a file that must
+        /// not be overwritten.
         case shared
         /// The file belongs to another user, or is not a regular file.
         case foreign
@@ -163,7 +163,7 @@ final class IncomingFile: Sendable {
         mode == Self.privateMode || System.fchmod(descriptor, Self.privateMode) == 0
     }
 
-    /// Removes what killed processes left of a user's downloads to a destination.
+    /// Removes the files that killed processes left behind from a user's downloads to a destination.
     static func removeLeftovers(of destination: Destination, by user: uid_t = geteuid()) {
         let prefix = "\(destination.hiddenName)."
         StaleFiles.remove(from: destination.folder, of: user) { $0.hasPrefix(prefix) && $0.hasSuffix(".tmp") }

@@ -154,7 +154,7 @@ extension SecretScanner {
         return letters.reversed()
     }
 
-    /// The index after the last character before `end` that is not white space, also if an escape represents it.
+    /// The index after the last character before `end` that is not white space, even if an escape represents it.
     private mutating func endOfText(before end: Int, after first: Int) -> Int {
         var index = end
         while index > first {

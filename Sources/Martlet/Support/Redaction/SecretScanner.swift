@@ -206,7 +206,7 @@ extension SecretScanner {
         var hasPercent = false
         var hasSlash = false
         var hasDot = false
-        /// Whether the slashes divide the run into pieces of which one looks like a token.
+        /// Whether the slashes divide the run into pieces, one of which looks like a token.
         var hasTokenPiece = false
         private var piece = (count: 0, hasDigit: false, hasLetter: false)
 

@@ -19,7 +19,7 @@ public struct BackgroundTransfer: Sendable, Hashable, Identifiable {
         case failed(BackgroundTransferError)
     }
 
-    /// Identifies the transfer, also after the app has been launched again.
+    /// Identifies the transfer, even after the app has been launched again.
     public let id: UUID
     /// Method and URL, with secrets masked.
     public let call: CallDescription

@@ -8,7 +8,7 @@
 public enum BackgroundTransferError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
     /// The process already has ``BackgroundTransfers`` with this identifier.
     case identifierInUse(String)
-    /// The server answered with a status that the endpoint does not accept.
+    /// The server responded with a status that the endpoint does not accept.
     case unacceptableStatus(Int)
     /// The system gave up, after it had tried by itself as long as it may.
     case connection(String)

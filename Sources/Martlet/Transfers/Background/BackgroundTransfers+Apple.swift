@@ -75,7 +75,7 @@
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
             bodies.withLock { bodies in
-                // One byte too many tells that the response is too large.
+                // One byte too many shows that the response is too large.
                 let room = TransferFolder.largestResponse + 1 - (bodies[dataTask.taskIdentifier]?.count ?? 0)
                 bodies[dataTask.taskIdentifier, default: Data()].append(data.prefix(max(room, 0)))
             }

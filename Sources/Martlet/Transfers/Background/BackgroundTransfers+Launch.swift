@@ -54,12 +54,12 @@ extension BackgroundTransfers {
         var alive: Set<BackgroundTask.Name> = []
         for task in await session.tasks() {
             guard let name = task.name, list.record(name.id)?.awaits(name) == true else {
-                // A killed process had not written down that it would resume this task, or has removed the transfer.
+                // A killed process had not recorded that it would resume this task, or has removed the transfer.
                 task.cancel()
                 continue
             }
             alive.insert(name)
-            // A killed process may not have come to that.
+            // A process may have been killed before it resumed the task.
             task.resume()
         }
         var missing: Set<BackgroundTask.Name> = []
@@ -75,7 +75,8 @@ extension BackgroundTransfers {
         }
     }
 
-    /// Continues after a process that was killed when it had taken the file from the system, and had not noted that.
+    /// Continues after a process that was killed when it had taken the file from the system, and before it recorded
+    /// that.
     private func adoptKeptDownload(of name: BackgroundTask.Name) async -> Bool {
         let folder = list.folder
         let changed = try? await list.change(name.id) { record in

@@ -23,12 +23,12 @@
 /// }
 /// ```
 ///
-/// A transfer belongs to the session in which it was started, also if its endpoint needs none
+/// A transfer belongs to the session in which it was started, even if its endpoint needs none
 /// (``AuthenticationRequirement/none``). Before it starts, a token that would soon expire is refreshed
-/// (``BackgroundTransferOptions/minimumTokenLifetime``). If the server rejects the token all the same, the transfer
-/// starts again with a new one, at most once for each token, also after another launch of the app. When the user signs
-/// out or another one signs in, the transfer and its result are deleted. A transfer that was started while no user was
-/// signed in, or by a client without a ``TokenManager``, belongs to no user and ends with none.
+/// (``BackgroundTransferOptions/minimumTokenLifetime``). If the server still rejects the token, the transfer starts
+/// again with a new one, at most once for each token, even after another launch of the app. When the user signs out or
+/// another one signs in, the transfer and its result are deleted. A transfer that was started while no user was signed
+/// in, or by a client without a ``TokenManager``, belongs to no user and ends with none.
 ///
 /// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
 /// <doc:TransfersInTheBackground> has the details.
@@ -44,7 +44,7 @@ public final class BackgroundTransfers: Sendable {
         var events = Broadcast<TransferAnnouncement>()
         /// The transfers that belonged to the current user at some time in this process.
         var owned: Set<UUID> = []
-        /// The transfers whose end with their owner is known. None of them comes back, also if the same user does.
+        /// The transfers whose end with their owner is known. None of them comes back, even if the same user does.
         var ended: Set<UUID> = []
         /// The sessions that have ended for good in this process.
         var endedSessions: Set<SessionID> = []
@@ -153,15 +153,15 @@ public final class BackgroundTransfers: Sendable {
         state.withLock { state in state.announced[id] = nil }
     }
 
-    /// Starts what waits for a new token or a readable store. Call it when the app comes to the foreground. A sign-in, and
-    /// any other call that refreshes the token, do the same.
+    /// Starts the transfers that wait for a new token or a readable store. Call it when the app comes to the
+    /// foreground. A sign-in, and any other call that refreshes the token, do the same.
     public func resume() async {
         guard await session() != nil else { return }
         await settle()
     }
 
-    /// Waits until the events are handled for which the system has launched or woken the app, and what follows from them
-    /// has been started.
+    /// Waits until all events for which the system has launched or woken the app are handled and their follow-up work
+    /// has started.
     ///
     /// For SwiftUI: `.backgroundTask(.urlSession(identifier)) { await transfers.handleEvents() }`.
     public func handleEvents() async {
@@ -185,8 +185,8 @@ public final class BackgroundTransfers: Sendable {
     }
 
     /// Calls the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)` on the main
-    /// thread, when the events are handled for which the system has launched or woken the app, and what follows from
-    /// them has been started.
+    /// thread, when all events for which the system has launched or woken the app are handled and their follow-up work
+    /// has started.
     @MainActor public func handleEvents(completionHandler: @escaping () -> Void) {
         Task {
             await handleEvents()

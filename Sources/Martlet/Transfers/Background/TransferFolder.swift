@@ -73,7 +73,8 @@ struct TransferFolder: Sendable {
         steps.reached(.written(record))
     }
 
-    /// Removes everything that belongs to a transfer. What cannot be deleted is emptied: an empty record counts as none.
+    /// Removes everything that belongs to a transfer. A file that cannot be deleted is emptied: an empty record counts
+    /// as none.
     /// - Throws: ``StorageError`` if the record is still there. All other files have been removed then, as far as
     ///   possible.
     func remove(_ id: UUID) throws(StorageError) {
@@ -87,7 +88,7 @@ struct TransferFolder: Sendable {
         steps.reached(.recordRemoved)
     }
 
-    /// Deletes a file, or empties it if the system does not allow to delete it.
+    /// Deletes a file, or empties it if the system does not allow deleting it.
     /// - Returns: Whether nothing of it is left.
     @discardableResult
     private static func erase(_ path: String) -> Bool {
@@ -112,7 +113,7 @@ struct TransferFolder: Sendable {
         return try PendingBody(body(of: id), in: path)
     }
 
-    /// Removes what a transfer does not need after its end.
+    /// Removes the bodies, which a transfer does not need after its end.
     func removeBodies(of id: UUID) {
         for name in names(of: id) where Self.isBody(name) { Self.erase("\(path)/\(name)") }
     }

@@ -6,7 +6,7 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// A transfer in the list on the disk: what starting it again needs, and no secret.
+/// A transfer in the list on the disk: the data that is needed to start it again, and no secret.
 struct TransferRecord: Sendable, Hashable, Codable {
     enum Kind: String, Sendable, Codable {
         case upload, download
@@ -39,7 +39,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
     /// The file of the app that is uploaded, or the path of the downloaded file; `nil` if the folder of the list has the
     /// body. In the form of ``PortablePath``.
     let path: String?
-    /// The owner when the transfer was started, also if it needs no session.
+    /// The owner when the transfer was started, even if it needs no session.
     var owner: LastingOwner
     /// Whether an attempt carries a token.
     let isSigned: Bool

@@ -18,18 +18,19 @@ public struct DownloadOptions: Sendable, Hashable {
     /// Default no.
     ///
     /// A later download resumes if it has the same endpoint, the same ``Endpoint/headers`` and the same account, and if
-    /// the file on the server has not changed. The account is that of the signed-in user, also for an endpoint that needs
-    /// none. If no user is signed in, or the client has no ``TokenManager``, the request must have the same credentials:
-    /// cookies, and header fields that are sensitive, those of interceptors and ``NetworkConfig/headers`` included.
+    /// the file on the server has not changed. The account is that of the signed-in user, even for an endpoint that
+    /// needs none. If no user is signed in, or the client has no ``TokenManager``, the request must have the same
+    /// credentials: cookies, and header fields that are sensitive, those of interceptors and ``NetworkConfig/headers``
+    /// included.
     ///
     /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` and a number, until a download to the
     /// path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. They are not flushed to the disk:
     /// after a power failure only a `check` proves that they are intact.
     ///
     /// Other users of the system can neither read nor write the hidden file. A file that they could have written is not
-    /// resumed, and one that belongs to another user of the system is neither used nor removed: the download begins anew
-    /// under another name, and keeps nothing. Nothing is kept either on file systems without locks (`flock`), such as
-    /// some network shares.
+    /// resumed, and one that belongs to another user of the system is neither used nor removed: the download starts
+    /// from the beginning under another name, and keeps nothing. Nor is anything kept on file systems without locks
+    /// (`flock`), such as some network shares.
     public var keepsPartial = false
     #if canImport(CryptoKit) || Encryption
         /// The digest to verify before the file is published. Default none.
@@ -95,7 +96,7 @@ extension NetworkClient {
         // Opening the kept file suspends, and the token may change until then.
         var start = pipeline.begin(endpoint.authentication)
         start.credential = nil
-        // The kept bytes belong to the session for which the call has waited.
+        // The kept bytes belong to the session that the call has waited for.
         start = try await admitted(start, for: endpoint, monitor: monitor)
         // The kept bytes of an endpoint that needs no session belong to the user, too.
         let owner = start.owner.isBound ? start.owner : tokens?.currentOwner ?? .unbound
@@ -158,13 +159,14 @@ extension NetworkClient {
         return String(text.fingerprint, radix: 16)
     }
 
-    /// Deletes what ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not disturbed.
+    /// Deletes the bytes that ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not
+    /// disturbed.
     public func discardPartialDownload(to path: String) async {
         // A task that is cancelled while the app is suspended leaves the kept bytes to the next call.
         try? await DownloadHold(on: BlockingQueue("martlet.download")).run { PartialDownload(path).discard() }
     }
 
-    /// Deletes what is kept for this location. See ``discardPartialDownload(to:)-(String)``.
+    /// Deletes the bytes that are kept for this location. See ``discardPartialDownload(to:)-(String)``.
     public func discardPartialDownload(to url: URL) async {
         await discardPartialDownload(to: url.path)
     }

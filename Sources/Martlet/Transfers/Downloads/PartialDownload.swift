@@ -15,7 +15,7 @@ internal import MartletLibc
 struct PartialDownload: Sendable {
     let destination: IncomingFile.Destination
     private let steps: FileSteps
-    /// The user that all files must belong to. Those of other users are not read, changed or removed.
+    /// The user that all files must belong to. Files of other users are not read, changed or removed.
     private let user: uid_t
 
     /// The data that identifies the complete file on the server.
@@ -131,7 +131,7 @@ struct PartialDownload: Sendable {
         if !isForeign(destination.partial) { System.unlink(destination.partial) }
     }
 
-    /// Removes what is kept, unless a download holds the lock on it.
+    /// Removes the kept bytes and their resume data, unless a download holds the lock on the bytes.
     func removeUnlessInUse() {
         let isKept = [destination.partial, destination.resumeData].contains(where: Disk.exists)
         // Lock the bytes even if only resume data exists: another download may be starting and writing its own.
@@ -141,7 +141,8 @@ struct PartialDownload: Sendable {
         withExtendedLifetime(file) { remove() }
     }
 
-    /// Removes what is kept and the stale files of killed processes, unless a download holds the lock on them.
+    /// Removes the kept bytes, their resume data and the stale files of killed processes, unless a download holds the
+    /// lock.
     func discard() {
         IncomingFile.removeLeftovers(of: destination, by: user)
         removeUnlessInUse()

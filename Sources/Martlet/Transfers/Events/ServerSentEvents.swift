@@ -47,7 +47,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     fileprivate let lastEventID: String
     fileprivate let reconnects: Bool
 
-    /// Connects anew, with the `lastEventID` of the sequence.
+    /// Connects again, with the `lastEventID` of the sequence.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(self)
     }

@@ -1,6 +1,6 @@
 /// An event of a ``TransferMonitor``.
 public enum TransferEvent: Sendable, Hashable {
-    /// An attempt starts, the first with number 1. All counts start anew.
+    /// An attempt starts, the first with number 1. All counts start again.
     case attempt(Int)
     /// The number of body bytes handed to the network so far.
     case sent(TransferCount)

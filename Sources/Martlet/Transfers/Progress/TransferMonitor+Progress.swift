@@ -5,7 +5,7 @@
         /// A `Foundation.Progress` of the request body, for a progress bar or as the child of another progress.
         ///
         /// It counts bytes, and is indeterminate until their number is known. An empty body counts as one unit that is
-        /// done. The progress starts anew with each attempt, and ends with the call. It cannot be cancelled: cancel the
+        /// done. The progress restarts with each attempt, and ends with the call. It cannot be cancelled: cancel the
         /// task of the call instead.
         ///
         /// Not available on Linux without the trait `URLSession`, because it would add all of Foundation to the app.

@@ -10,9 +10,9 @@
 /// let user: User = try await client.send(UploadPicture(picture), monitor: monitor)
 /// ```
 ///
-/// Counts start anew with each attempt (``TransferEvent/attempt(_:)``), because a retry after a 401 sends the body
-/// again. A redirect that sends the body again, such as a 307, reports its attempt once more. A resumed download starts
-/// at the position where it resumes.
+/// Counts restart with each attempt (``TransferEvent/attempt(_:)``), because a retry after a 401 sends the body again.
+/// A redirect that sends the body again, such as a 307, reports its attempt once more. A resumed download starts at the
+/// position where it resumes.
 ///
 /// Use a monitor for one call at a time. Its ``events`` end with the call.
 public final class TransferMonitor: Sendable {

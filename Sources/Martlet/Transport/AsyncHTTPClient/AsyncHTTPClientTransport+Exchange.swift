@@ -54,7 +54,7 @@
         }
     }
 
-    /// Event loops, of which the one with the fewest exchanges takes the next.
+    /// Event loops. The one with the fewest exchanges takes the next exchange.
     final class BalancedLoops: Sendable {
         private let loops: [any EventLoop]
         private let counts: Locked<[Int]>
@@ -64,7 +64,7 @@
             counts = Locked(Array(repeating: 0, count: loops.count))
         }
 
-        /// Of loops with the same number it is the first, so that calls one after another stay on one thread.
+        /// Of loops with the same number it is the first, so that consecutive calls stay on one thread.
         func take() -> (loop: any EventLoop, index: Int) {
             let index = counts.withLock { counts in
                 var best = 0
@@ -196,7 +196,7 @@
         func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
             let isTooLarge = state.withLock { $0.received?.append(part, upTo: maximumCount) } ?? false
             guard isTooLarge else { return task.eventLoop.makeSucceededVoidFuture() }
-            // What has arrived is enough to follow a redirect.
+            // The received part is enough to follow a redirect.
             finish(.success(()))
             return task.eventLoop.makeFailedFuture(HTTPClientError.cancelled)
         }

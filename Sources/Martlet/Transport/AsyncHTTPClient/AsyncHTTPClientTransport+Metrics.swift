@@ -57,7 +57,7 @@
                 recorder.finish()
             }
 
-            /// A connection that was opened during the request may be that of another one. Then the answer is `nil`.
+            /// A connection that was opened during the request may belong to another one. Then the result is `nil`.
             private var isReused: Bool? {
                 guard let openedBefore, let opened = connections.opened?.count else { return nil }
                 if opened == openedBefore { return true }

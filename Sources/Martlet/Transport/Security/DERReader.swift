@@ -1,6 +1,6 @@
 /// Reads the elements of DER (ITU-T X.690), as far as a certificate needs it: to find its public key.
 ///
-/// The bytes may come from a stranger. What is not valid ends the reading, and nothing is copied or decoded.
+/// The bytes may come from a stranger. Invalid bytes end the reading, and nothing is copied or decoded.
 struct DERReader {
     /// One element: its tag, its content, and all its bytes.
     struct Element {

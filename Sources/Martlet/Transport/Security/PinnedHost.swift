@@ -17,7 +17,7 @@ public struct PinnedHost: Sendable, Hashable {
 
     /// Pins a host.
     ///
-    /// Pin at least two keys, of which one is a backup that is not in use yet: when the first is lost or replaced, apps
+    /// Pin at least two keys, one of them a backup that is not in use yet: when the first is lost or replaced, apps
     /// that are installed already still accept the server. With one pin alone, set `expires`.
     /// - Parameters:
     ///   - host: A host name or IP address, without scheme and port; international names in Punycode.

@@ -22,7 +22,7 @@
     ///   iOS 26, macOS 26 and most builds of libcurl know, the head is returned when the first four bytes have told.
     ///
     /// On Linux, prefer `AsyncHTTPClientTransport`. There, `URLSessionTransport` has these limits:
-    /// - It buffers whatever part of a response has not been read yet.
+    /// - It buffers the part of a response that has not been read yet.
     /// - It reads a streamed body completely before it sends the first byte, and stores more than a megabyte in a
     ///   temporary file. That file has a name only from its completion until the first bytes are sent, or always on
     ///   file systems without anonymous files. The next such upload deletes the stale files of killed processes (except
@@ -30,7 +30,7 @@
     /// - A `GET` can have no body.
     /// - The body of a 3xx without a `Location` is lost.
     /// - A server that closes the connection within the head of its response terminates the process, up to Foundation
-    ///   6.3 ([swift-corelibs-foundation #5286](https://github.com/swiftlang/swift-corelibs-foundation/pull/5286) mends
+    ///   6.3 ([swift-corelibs-foundation #5286](https://github.com/swiftlang/swift-corelibs-foundation/pull/5286) fixes
     ///   it for later versions). The failing check is inside `URLSession`, out of reach of its delegates and of this
     ///   transport. So may a server that closes it during the upload of more than a megabyte, and cancelling such an
     ///   upload.
@@ -69,7 +69,7 @@
         /// - Parameters:
         ///   - configuration: The configuration of the session.
         ///   - tls: The servers to trust, and the identity of the client.
-        ///   - proxy: The proxy; `nil` for that of the configuration.
+        ///   - proxy: The proxy; `nil` for the configuration's own.
         /// - Throws: ``TransportSettingsError`` if a certificate, key, pin or address cannot be used, or if the platform
         ///   does not support a setting.
         public init(

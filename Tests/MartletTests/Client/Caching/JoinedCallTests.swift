@@ -76,7 +76,7 @@ import Testing
         let visits = [Visit("/a"), Visit("/b"), Visit("/a", headers: [.acceptLanguage: "de"])]
         let calls = visits.map { visit in Task { try await client.text(visit) } }
         await gate.waitForArrivals(3)
-        // A call that is made after a write must not get what was read before it.
+        // A call that is made after a write must not get a response from before it.
         _ = try await client.text(Visit("/a", .post))
         let later = Task { try await client.text(Visit("/a")) }
         await gate.waitForArrivals(4)

@@ -41,7 +41,7 @@
         var server: FileServer { FileServer(path: folder + "/server") }
         var record: String { folder + "/session.json" }
 
-        /// The progress of a process, kept in a file. What the app was told by then must hold after a crash.
+        /// The progress of a process, kept in a file. Everything that the app was told by then must hold after a crash.
         enum Phase: String {
             case signingIn
             case signedIn

@@ -53,7 +53,7 @@ struct BackgroundCrashTests {
                 #expect(world.names == [], "\(snapshot.step)")
                 #expect((world.content("film") != nil) == wasPublished, "\(snapshot.step)")
                 let later = world.daemon.state.withLock { $0.requests.dropFirst(sent).map(\.token) }
-                // What was resumed before the launch may still go out, with the token of its own user.
+                // A task that was resumed before the launch may still send its request, with the token of its own user.
                 #expect(later.allSatisfy { $0 != "Bearer access-70" }, "\(snapshot.step)")
             }
         }
@@ -66,7 +66,7 @@ struct BackgroundCrashTests {
         if redelivery == .never { daemon.events = [] }
         let world = try TransferWorld(path, daemon: daemon, oldestAccepted: oldestAccepted)
         world.daemon.deliversAtOnce.withLock { $0 = redelivery == .atOnce }
-        // What the killed process has moved is not there any more.
+        // A file that the killed process has moved is gone.
         if world.content("film") != nil || world.names.contains(where: { $0.hasSuffix(".download") }) {
             world.daemon.state.withLock { $0.events = $0.events.map(\.withoutFile) }
         }
@@ -90,7 +90,7 @@ struct BackgroundCrashTests {
         #expect(all.count == 1, "\(place)")
         switch kind {
         case .post:
-            // The server must not get it twice. If its answer was lost, the app learns that.
+            // The server must not get it twice. If its response was lost, the app learns that.
             #expect(accepted <= 1, "\(place)")
             let isHonest = all.first?.stage == .finished(status: 200) ? accepted == 1 : redelivery == .never
             #expect(isHonest, "\(place) \(String(describing: all.first?.stage))")

@@ -3,7 +3,7 @@ internal import NIOConcurrencyHelpers
 
 /// Records when calls, 401s and session events happened, as a network observer and a reader of the session's events.
 final class Recorder: NetworkObserver {
-    /// The times of what was recorded, since the recorder was created.
+    /// The times of the recorded events, since the recorder was created.
     private struct Records {
         var calls: [Duration] = []
         var refusals: [Duration] = []

@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPTypes
 internal import Martlet
 
-/// Downloads that are killed midway, and the check of what they leave.
+/// Downloads that are killed midway, and the check of the files that they leave.
 ///
 /// The downloaded file must be complete or absent, and no other file may remain. A download that replaces a file may
 /// leave one hidden file, which the next download must remove.

@@ -44,7 +44,7 @@ final class TortureProgress: Sendable {
         console.line("\(console.paint("✗", .bad)) \(line)")
     }
 
-    /// Counts and prints what would be a violation on a machine that had time for the test.
+    /// Counts and prints a finding that would be a violation on a machine that had time for the test.
     func inconclusive(_ text: String, in round: Int, over store: TortureStore) {
         add { $0.inconclusive += 1 }
         console.line(console.paint("? \(mode.rawValue), \(store.rawValue), round \(round): \(text)", .note))

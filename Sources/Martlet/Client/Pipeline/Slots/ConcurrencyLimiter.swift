@@ -1,4 +1,4 @@
-/// Limits how many requests are under way to one origin. Further requests wait in a queue for a slot.
+/// Limits the number of requests under way to one origin. Further requests wait in a queue for a slot.
 final class ConcurrencyLimiter: Sendable {
     /// A request's claim to a slot.
     struct Claim: Sendable {
@@ -52,7 +52,7 @@ final class ConcurrencyLimiter: Sendable {
         ) {
             running -= 1
             if isLasting { lasting -= 1 } else { isReserveOpen = opensReserve ?? isReserveOpen }
-            // What the next burst will meet is unknown.
+            // The conditions of the next burst are unknown.
             if running == 0 { isReserveOpen = false }
             return (admit(within: limit), running == 0)
         }
@@ -80,7 +80,7 @@ final class ConcurrencyLimiter: Sendable {
     /// The hooks of interceptors that the current task is part of, each while its call holds a slot.
     @TaskLocal private static var hooks: [RunningHook] = []
 
-    /// The queues of a few origins are kept, so that calls one after another do not make them anew.
+    /// The queues of a few origins are kept, so that consecutive calls need not create them again.
     private static let maximumIdleQueues = 8
 
     private let limit: @Sendable (Origin) -> Int?

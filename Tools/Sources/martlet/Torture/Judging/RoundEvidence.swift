@@ -14,7 +14,7 @@ struct RoundEvidence: Sendable {
     var ends: [(worker: WorkerName, report: EndReport)] = []
     /// The session's history, with this round.
     var history: RefreshHistory
-    /// The faults of the round before.
+    /// The faults of the previous round.
     var earlierFaults: [RefreshHistory.Fault] = []
     /// The lease of the lock.
     var lease = Duration.seconds(1)

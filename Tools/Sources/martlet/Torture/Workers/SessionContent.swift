@@ -29,7 +29,7 @@ struct ContentTally: Sendable, Codable {
     var sessions: [String: Int] = [:]
     /// Calls whose token and cookie were of different sessions.
     var foreignCookies = 0
-    /// Calls that were made after the end of the session and got content all the same.
+    /// Calls that were made after the end of the session and still got content.
     var handedAfterEnd = 0
     /// Calls with a cookie, and calls that the cache responded to or that shared the response of another call.
     var withCookie = 0
@@ -63,7 +63,7 @@ struct SessionContentReader: Sendable {
         self.fault = fault
     }
 
-    /// Returns what was received since the last call.
+    /// Returns the content received since the last call.
     func take() -> ContentTally {
         state.withLockedValue { state in
             defer { (state.tally, state.requests) = (ContentTally(), []) }
