@@ -211,7 +211,8 @@ mutants: ## Runs the tests with random faults, and lists those that no test noti
 format: ## Formats the sources in place.
 	@$(SWIFT_FILES) | xargs -0 swift format format --in-place --parallel
 
-lint: ## Checks the format and the style, such as a missing documentation comment.
+lint: ## Checks the format and the style, such as a missing documentation comment, and the words of comments.
+	@scripts/check_comments.py
 	@$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel
 	@echo "The formatter has no findings."
 

@@ -34,6 +34,13 @@ def code_of(text):
     return _TOKEN.sub(blank, text)
 
 
+def comments(text):
+    """Yields (line number, comment) for each line with a comment."""
+    for match in _TOKEN.finditer(text):
+        if match[0].startswith("//"):
+            yield text.count("\n", 0, match.start()) + 1, match[0]
+
+
 def _spaces(text):
     return re.sub(r"[^\n]", " ", text)
 
