@@ -52,6 +52,29 @@ engine() {
     return "$status"
 }
 
+# Runs a fuzzer on each core until one of them finds a violation, and prints the output of that one.
+fuzz_until_violation() {
+    local core runs=() found=
+    for ((core = 0; core < $(getconf _NPROCESSORS_ONLN); core++)); do
+        "$scratch/Fuzzing/.build/debug/martlet-fuzz" --unchecked --seconds "$1" >"$scratch/run.$core" 2>&1 &
+        runs+=($!)
+    done
+    while [[ -z $found ]] && ((${#runs[@]} > 0)); do
+        sleep 0.2
+        for core in "${!runs[@]}"; do
+            if kill -0 "${runs[core]}" 2>/dev/null; then continue; fi
+            wait "${runs[core]}" || found=$core
+            unset "runs[core]"
+        done
+    done
+    if [[ -z $found ]]; then return 1; fi
+    for core in "${!runs[@]}"; do
+        kill "${runs[core]}" 2>/dev/null || true
+        wait "${runs[core]}" 2>/dev/null || true
+    done
+    cat "$scratch/run.$found"
+}
+
 faults() {
     local duration=${1:-60} log=$scratch/log count=0 missed=0 patch name start tool found
     shift || true
@@ -74,11 +97,14 @@ faults() {
             exit 1
         fi
         found=MISSED
-        for tool in "fuzz --unchecked" "search --first --depth 9 --disturbances 1"; do
+        start=$SECONDS
+        if fuzz_until_violation "$duration" >"$log"; then
+            found="fuzz, $((SECONDS - start)) s"
+        else
             start=$SECONDS
-            "$scratch/Fuzzing/.build/debug/martlet-"$tool --seconds "$duration" >"$log" 2>&1 && continue
-            found="${tool%% *}, $((SECONDS - start)) s" && break
-        done
+            "$scratch/Fuzzing/.build/debug/martlet-search" --first --depth 9 --disturbances 1 --seconds "$duration" \
+                >"$log" 2>&1 || found="search, $((SECONDS - start)) s"
+        fi
         if [[ $found == MISSED ]]; then missed=$((missed + 1)); fi
         printf '%-30s %-16s %s\n' "$name" "$found" \
             "$( (grep -m 1 '^VIOLATION' "$log" || tail -n 1 "$log") | sed 's/^VIOLATION  //')"

@@ -44,6 +44,30 @@ extension Invariant {
         return nil
     }
 
+    static let refusalsAreConfirmedWithTheLock = Invariant(
+        rule: "A process whose lock another one has taken over deletes no record because of a refusal."
+    ) { facts in
+        for change in facts.store.changes where change.isAfterTakeover && change.new == nil {
+            guard let old = change.old,
+                facts.sends.contains(where: {
+                    $0.life == change.life && $0.token.family == old.family
+                        && ($0.refused?.position ?? .max) < change.position
+                }),
+                // A sign-out needs no lock, and neither does the ending of a session that has expired already.
+                !facts.calls.contains(where: {
+                    $0.life == change.life && $0.kind.endsSessions && $0.position < change.position
+                }),
+                !facts.expiries.contains(where: {
+                    $0.life == change.life && $0.family == old.family && $0.position < change.position
+                })
+            else { continue }
+            return
+                "process \(change.life.process) deleted \(old.text) at \(facts.time(change.position).text), although it "
+                + "had lost the lock"
+        }
+        return nil
+    }
+
     static let nothingDisappears = Invariant(
         rule: "A session that neither the user nor the server has ended is there at the end."
     ) { facts in
@@ -121,8 +145,9 @@ extension Facts {
         return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
     }
 
-    /// Whether an earlier ending covers a sign-in that had replaced a record that it could not read, and had reported
-    /// it: only the clock ordered the two, and it had been set back between them.
+    /// Whether only the clock ordered a sign-in and an earlier ending that covers it: the sign-in had replaced what it could
+    /// not read, and said so, or the ending was that of a sign-in that was taken back. Between the two, the clock had been
+    /// set back, or they happened in the same millisecond.
     fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
         guard let start = start(of: family) else { return false }
         let isTold = events.contains { position, life, event in
@@ -130,10 +155,12 @@ extension Facts {
             if case .replacedUnreadableRecord = event { return true }
             return false
         }
-        let isSetBack = wallClockChanges.contains { change in
-            change < start.position && calls.contains { $0.kind.endsSessions && $0.position < change }
+        let arrival = time(start.arrived ?? start.position)
+        return calls.contains { ending in
+            guard ending.kind.endsSessions, isTold || mayBeWithdrawn(ending) else { return false }
+            let isSetBack = wallClockChanges.contains { ending.position < $0 && $0 < start.position }
+            return isSetBack || ending.life != start.life && time(ending.arrived ?? ending.position) == arrival
         }
-        return isTold && isSetBack
     }
 
     /// Whether the process of a sign-in could not know that a sign-in or sign-out of another process came before it: the

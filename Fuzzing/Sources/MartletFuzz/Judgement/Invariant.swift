@@ -15,7 +15,7 @@ struct Invariant: Sendable {
         lateRejectionsStartNoRefresh, lostRotationHasACause, lostRotationIsReported, backoffIsKept, budgetIsKept,
         endedSessionsStayInvisible, endedSessionsSendNothing, endedSessionsAreNotStored, endedSessionsAreRevoked,
         currentSessionsAreNotRevoked, durableBeforeVisible, sessionsEndForAReason, signOutsAreNoExpiry,
-        newerTokensAreAdopted, oneExpiry,
+        refusalsAreConfirmedWithTheLock, newerTokensAreAdopted, oneExpiry,
         recordsVanishForAReason, nothingDisappears, stateMatchesStore,
     ]
 }

@@ -35,6 +35,8 @@ struct StoreHistory {
         /// The record before and after.
         let old: TokenName?
         let new: TokenName?
+        /// Whether another process had taken the lock over from this one.
+        let isAfterTakeover: Bool
     }
 
     private(set) var operations: [Operation] = []
@@ -47,6 +49,8 @@ struct StoreHistory {
     private var locks: [Life: Lock] = [:]
     /// The processes whose last acquisition of the lock failed, until they send a token.
     private var failures: Set<Life> = []
+    /// The processes whose lock another one has taken over, until they ask for it again.
+    private var dispossessed: Set<Life> = []
     private var current: [Life: Int] = [:]
     private var record: TokenName?
 
@@ -64,7 +68,9 @@ struct StoreHistory {
 
     mutating func add(_ event: SimulatedDisk.Event, of life: Life, at position: Int) {
         switch event {
-        case .requested(.lock): locks[life] = .requested
+        case .requested(.lock):
+            locks[life] = .requested
+            dispossessed.remove(life)
         case .requested(let operation):
             current[life] = operations.count
             operations.append(Operation(life: life, isUpdate: operation == .update, requested: position))
@@ -79,12 +85,10 @@ struct StoreHistory {
                 (operation.found, operation.written) = (token, token)
                 operation.writesJournal = session.hasRefreshJournal
             }
-            if token != record { changes.append(Change(life: life, position: position, old: record, new: token)) }
-            record = token
+            if token != record { replaceRecord(with: token, life, position) }
             if let token, durable[token] == nil { durable[token] = position }
         case .deleted:
-            if record != nil { changes.append(Change(life: life, position: position, old: record, new: nil)) }
-            record = nil
+            if record != nil { replaceRecord(with: nil, life, position) }
         case .failed(.lock, _, _):
             failures.insert(life)
             lose(life, position)
@@ -99,8 +103,11 @@ struct StoreHistory {
         case .completed: change(life) { $0.completed = position }
         case .locked: locks[life] = .held
         case .tookOverLock(let name):
-            locks[life] = .held
+            // A process can take over its own lock, too.
             lose(Life(named: name), position)
+            dispossessed.insert(Life(named: name))
+            locks[life] = .held
+            dispossessed.remove(life)
         case .unlocked:
             // The process may have asked for the lock again before it released it.
             if locks[life] == .held { locks[life] = Lock.none }
@@ -110,6 +117,13 @@ struct StoreHistory {
 
     private mutating func change(_ life: Life, _ change: (inout Operation) -> Void) {
         if let index = current[life] { change(&operations[index]) }
+    }
+
+    private mutating func replaceRecord(with new: TokenName?, _ life: Life, _ position: Int) {
+        changes.append(
+            Change(
+                life: life, position: position, old: record, new: new, isAfterTakeover: dispossessed.contains(life)))
+        record = new
     }
 
     private mutating func lose(_ life: Life, _ position: Int) {

@@ -41,11 +41,15 @@ struct SeveralAccounts: Sendable {
     private let accounts: Accounts
     private let server: AccountServer
     private let life: Life
+    private let config: NetworkConfig
 
     init(_ life: Life, _ world: World, _ power: ProcessLife, _ clock: ProcessClock) {
         let server = AccountServer(world, life, power)
         self.server = server
         self.life = life
+        var config = SimulatedProcess.config
+        config.retry = RetryPolicy(random: { [dice = world.jitter] range in dice.number(in: range) })
+        self.config = config
         accounts = Accounts(store: world.accountStore(of: life.process)) { account, store in
             TokenManager(
                 baseURL: SimulatedProcess.baseURL, store: store,
@@ -63,7 +67,7 @@ struct SeveralAccounts: Sendable {
                 let user = SessionAccount(userID: "\(number)")
                 try await tokens(of: number).signIn(with: server.issue(to: number), account: user)
             case .call(let number):
-                let client = NetworkClient(tokens: tokens(of: number), config: SimulatedProcess.config)
+                let client = NetworkClient(tokens: tokens(of: number), config: config)
                 let content = try await client.data(for: FuzzEndpoint(call: call, plan: RequestPlan())).value
                 return .accountContent(Int(String(decoding: content, as: UTF8.self)) ?? 0)
             case .makeCurrent(let number): try await accounts.makeCurrent(AccountID(rawValue: "\(number)"))

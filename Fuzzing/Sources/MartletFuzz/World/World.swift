@@ -180,7 +180,8 @@ final class World: @unchecked Sendable {
         try? await time.sleep(until: time.uptime + .seconds(1_000))
         for process in processes { _ = await process.token() }
         if script.slots != nil { for process in processes { await process.useSlot() } }
-        try? await time.sleep(until: time.uptime + .seconds(1))
+        // A change that follows another one is reported after the delay of both.
+        try? await time.sleep(until: time.uptime + .seconds(1) + (script.newsDelay ?? .zero) * 2)
         for process in processes {
             let reply = await process.token()
             history.add(.settles(process.life, process.tokens.state, reply, stored: disk.record))

@@ -6,8 +6,10 @@ enum Rule: String, CaseIterable {
     case spentTokensAreNotSent = "A refresh token that is known to be spent is sent only within the grace period."
     case journalsComeFirst = "A refresh token is sent only after its journal was stored, unless the store has failed."
     case locksComeFirst = "A refresh token is sent only while the process holds the lock, unless that was lost."
+    case refusalsNeedTheLock = "A refusal ends a session in the store only while the process holds the lock."
     case refreshesAreBounded = "Early refreshes stay within the budget."
     case tokensOfTheOwnSession = "A caller gets only tokens of its own session."
+    case noTokensOfEndedSessions = "No caller gets a token of a session that has ended before the caller gets it."
     case noExpiredTokens = "No caller gets a token that has expired."
     case newerThanRejected = "A token that replaces a rejected one is newer."
     case validTokensAreHandedOut = "A caller gets a token that is still valid at once."
@@ -59,6 +61,8 @@ struct Rules {
     var families: [Family] = []
     var hasStoreTrouble = false
     var hasLockTrouble = false
+    /// Whether the lock could not be acquired, so that the process continues without it.
+    var hasBrokenLock = false
     /// Whether a refresh reached the server after the process had stopped waiting for it.
     var hasLateRequest = false
     /// Whether a user has signed in or out in the process.
@@ -69,6 +73,8 @@ struct Rules {
     var current: Int?
     /// The session of a sign-in whose record is being written.
     var startingFamily: Int?
+    /// The session that ended in the last choice before the tasks ran that an earlier event had resumed.
+    var overtakenFamily: Int?
     /// Whether a caller got a token by the last choice.
     var gaveToken = false
     /// The first violation.

@@ -37,7 +37,7 @@ final class SearchServer: @unchecked Sendable {
     }
 
     /// The reason why a session has ended at the server.
-    enum End: Hashable { case withdrawn, reuse, revoked }
+    enum End: Hashable { case withdrawn, reuse, revoked, signedOutElsewhere }
 
     /// A refresh token on its way, or its response.
     struct Exchange {

@@ -144,7 +144,9 @@ extension World {
         case .restarts(let commits, let spends): restart(commits: commits, spends: spends)
         case .overtaken(let first, let second):
             perform(first)
+            let before = visibleFamily
             let isAtRest = scheduler.overtake(atMost: Self.jobLimit) { perform(second) }
+            if visibleFamily != before { rules.overtakenFamily = before }
             if !isAtRest { violate(.everyPathEnds, "the engine does not come to rest") }
         case .anotherProcessRefreshes, .anotherProcessSignsOut, .anotherProcessSignsIn, .changeIsReported,
             .anotherProcessLocks, .anotherProcessUnlocks, .lockIsLost, .lockBreaks:
@@ -188,7 +190,7 @@ extension World {
         case .anotherProcessSignsOut:
             guard let record = disk.record, let token = TokenName(record.bundle.accessToken) else { return }
             rules.endElsewhere()
-            if server[token.family].end == nil { server[token.family].end = .revoked }
+            if server[token.family].end == nil { server[token.family].end = .signedOutElsewhere }
             endElsewhere(record, nil)
         case .anotherProcessSignsIn:
             rules.endElsewhere()
@@ -206,6 +208,7 @@ extension World {
             if case .process = disk.holder { disk.releaseLock(of: disk.holder ?? .other) }
         case .lockBreaks:
             rules.hasLockTrouble = true
+            rules.hasBrokenLock = true
             disk.isLockBroken = true
         default: break
         }

@@ -54,6 +54,7 @@ extension World {
         case .mark: tell("    raises the mark")
         case .delete, .end:
             tell("    deletes \(stored?.text ?? "nothing")")
+            checkLockOfRefusal()
             guard let stored, !rules[stored.family].isEndedByUser else { return }
             // Of two sign-ins at the same time, either may replace the other.
             if rules.hasUserActed, let own = visibleFamily, own != stored.family,
@@ -70,6 +71,15 @@ extension World {
                 violate(rule, "\(stored.text) is deleted without a reason")
             }
         }
+    }
+
+    /// Another process may be refreshing the tokens that the server has refused to this one.
+    private func checkLockOfRefusal() {
+        guard setting.isShared, life.tokens.machine.session?.refusal != nil, !rules.hasBrokenLock,
+            !rules.hasStoreTrouble
+        else { return }
+        if case .process = disk.holder { return }
+        violate(.refusalsNeedTheLock, "a refusal is confirmed without the lock")
     }
 
     /// Learns that the tokens before the stored one are spent, because the process reads that record.
@@ -151,6 +161,8 @@ extension World {
 
     private func isTrue(_ reason: ExpiryReason, of family: Int) -> Bool {
         let hasTrouble = rules.hasStoreTrouble || rules.hasLockTrouble || rules.hasLateRequest
+        // The server has refused the token because the user signed out in another process.
+        if server[family].end == .signedOutElsewhere, !hasTrouble { return false }
         // The mark of another process says why it has ended the session.
         let isRefused = rules[family].isRefused || rules[family].isEndedElsewhere
         switch reason {
@@ -187,6 +199,9 @@ extension World {
         let name = token.name
         if let family = caller.family, family != name.family {
             violate(.tokensOfTheOwnSession, "a caller of session \(family) gets \(name.text)")
+        }
+        if rules.overtakenFamily == name.family {
+            violate(.noTokensOfEndedSessions, "a caller gets \(name.text), and its session has ended")
         }
         if setting.hasRefreshToken, let expiry = server.expiry(of: name), expiry <= time {
             violate(.noExpiredTokens, "a caller gets \(name.text), which has expired")

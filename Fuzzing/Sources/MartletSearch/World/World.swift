@@ -82,6 +82,7 @@ final class World {
     /// Performs a choice, and everything that follows from it, and checks the rules.
     func take(_ choice: Choice) {
         tell("- \(choice)")
+        rules.overtakenFamily = nil
         // A newer token than the rejected one is as good as any.
         let expectsToken = [.asks(.token), .asks(.replacement(.older))].contains(choice) && hasValidToken
         perform(choice)
