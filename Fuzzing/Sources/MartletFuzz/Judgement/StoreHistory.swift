@@ -51,6 +51,9 @@ struct StoreHistory {
     private var failures: Set<Life> = []
     /// The processes whose lock another one has taken over, until they ask for it again.
     private var dispossessed: Set<Life> = []
+    /// The processes that could not acquire the lock and continue without it. They may still hold that of an earlier
+    /// refresh.
+    private var lockless: Set<Life> = []
     private var current: [Life: Int] = [:]
     private var record: TokenName?
 
@@ -71,6 +74,7 @@ struct StoreHistory {
         case .requested(.lock):
             locks[life] = .requested
             dispossessed.remove(life)
+            lockless.remove(life)
         case .requested(let operation):
             current[life] = operations.count
             operations.append(Operation(life: life, isUpdate: operation == .update, requested: position))
@@ -92,6 +96,7 @@ struct StoreHistory {
         case .failed(.lock, _, _):
             failures.insert(life)
             lose(life, position)
+            lockless.insert(life)
         case .failed(_, _, let update):
             change(life) { operation in
                 operation.hasFailed = true
@@ -105,7 +110,7 @@ struct StoreHistory {
         case .tookOverLock(let name):
             // A process can take over its own lock, too.
             lose(Life(named: name), position)
-            dispossessed.insert(Life(named: name))
+            if !lockless.contains(Life(named: name)) { dispossessed.insert(Life(named: name)) }
             locks[life] = .held
             dispossessed.remove(life)
         case .unlocked:

@@ -1,5 +1,5 @@
 /// One event from outside the engine. Everything that follows from it happens before the next one, except for
-/// ``overtaken(_:by:)``.
+/// ``overtaken(_:by:after:)``.
 indirect enum Choice: Hashable, Sendable {
     case asks(Ask)
     /// A server returned 401 to a request signed with this token. Its caller does not wait for another one.
@@ -30,8 +30,9 @@ indirect enum Choice: Hashable, Sendable {
     /// - `commits`: whether the store still completes its oldest operation.
     /// - `spends`: whether the server still processes the refresh.
     case restarts(commits: Bool, spends: Bool)
-    /// An event resumes a task, and before the task runs, another event happens with all that follows from it.
-    case overtaken(Choice, by: Choice)
+    /// An event resumes a task, and after this number of steps of what follows, another event happens with all that
+    /// follows from it.
+    case overtaken(Choice, by: Choice, after: Int)
 
     /// The wish of a caller.
     enum Ask: Hashable {
@@ -118,7 +119,8 @@ extension Choice: CustomStringConvertible {
             "the process is killed and starts again"
                 + (commits ? "; the store completes its operation" : "")
                 + (spends ? "; the server processes the refresh" : "")
-        case .overtaken(let first, let second): "\(first), and before a task notices, \(second)"
+        case .overtaken(let first, let second, let steps):
+            "\(first), and after \(steps) steps of what follows, \(second)"
         }
     }
 }

@@ -73,7 +73,7 @@ struct Rules {
     var current: Int?
     /// The session of a sign-in whose record is being written.
     var startingFamily: Int?
-    /// The session that ended in the last choice before the tasks ran that an earlier event had resumed.
+    /// The session that ended in the last choice before the last steps of an earlier event.
     var overtakenFamily: Int?
     /// Whether a caller got a token by the last choice.
     var gaveToken = false

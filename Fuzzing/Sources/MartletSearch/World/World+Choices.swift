@@ -27,7 +27,9 @@ extension World {
         if setting.isShared { addOthers(bounds, &choices) }
         let overtaking = choices.filter(\.mayOvertake)
         for first in choices where first.isResumption {
-            choices += overtaking.map { .overtaken(first, by: $0) }
+            for steps in 0..<Self.overtakenSteps {
+                choices += overtaking.map { .overtaken(first, by: $0, after: steps) }
+            }
         }
         return choices
     }
@@ -142,8 +144,9 @@ extension World {
             disk.isDamaged = true
             rules.hasStoreTrouble = true
         case .restarts(let commits, let spends): restart(commits: commits, spends: spends)
-        case .overtaken(let first, let second):
+        case .overtaken(let first, let second, let steps):
             perform(first)
+            _ = scheduler.runJobs(atMost: steps)
             let before = visibleFamily
             let isAtRest = scheduler.overtake(atMost: Self.jobLimit) { perform(second) }
             if visibleFamily != before { rules.overtakenFamily = before }

@@ -13,6 +13,8 @@ import MartletTesting
 final class World {
     /// The number of jobs that an event may cause.
     static let jobLimit = 5_000
+    /// The number of steps that follow from an event before which another event may happen.
+    static let overtakenSteps = 4
 
     let setting: Setting
     let scheduler: StepScheduler
