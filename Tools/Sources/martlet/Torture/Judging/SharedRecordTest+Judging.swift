@@ -21,7 +21,7 @@ extension SharedRecordTest {
             evidence.tallies.append((name, tally))
         }
         judgeRecord(round)
-        if evidence.hasEnded { evidence.ends = await awaitEnd(round) }
+        if evidence.hasEnded { evidence.ends = await awaitEnd(round, isSignOut: evidence.isSignOut) }
         evidence.parentLateness = meter.take()
         evidence.history = injector.endRound()
         earlierFaults = Array(evidence.history.faultsOfRound)
@@ -34,10 +34,13 @@ extension SharedRecordTest {
 
     /// Waits until all workers have noticed that the session has ended. A worker that cannot watch the record makes a call
     /// most of the time, because it would notice the end seconds later.
-    private mutating func awaitEnd(_ round: Int) async -> [(worker: WorkerName, report: EndReport)] {
+    private mutating func awaitEnd(
+        _ round: Int, isSignOut: Bool
+    ) async -> [(worker: WorkerName, report: EndReport)] {
         let ends = await pool.ask(pool.workers.filter(\.isAlive)) { worker in
             let isBlind = conditions.conditions(of: worker.name).watchLimit != nil
-            return .awaitEnd(session: session, makesCall: isBlind && !(round + 1).isMultiple(of: 16))
+            return .awaitEnd(
+                session: session, makesCall: isBlind && !(round + 1).isMultiple(of: 16), isSignOut: isSignOut)
         }
         report(hung: ends.hung, in: round)
         return ends.compactMap { name, outcome in

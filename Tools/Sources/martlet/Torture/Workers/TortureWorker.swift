@@ -102,26 +102,31 @@ struct TortureWorker: Sendable {
             var tally = await call(count, alongside: action)
             tally.missedRotation = missed
             return .called(tally)
-        case .awaitEnd(let session, let makesCall):
-            return .ended(await endReport(of: session, makesCall: makesCall))
+        case .awaitEnd(let session, let makesCall, let isSignOut):
+            return .ended(await endReport(of: session, makesCall: makesCall, isSignOut: isSignOut))
         }
     }
 
-    private func endReport(of session: String, makesCall: Bool) async -> EndReport {
+    private func endReport(of session: String, makesCall: Bool, isSignOut: Bool) async -> EndReport {
         let start = ContinuousClock.now
         if makesCall { _ = try? await client.send(NumberedProfile(number: 0)) }
-        let state = await waitForEnd(of: session)
+        var state = await waitForState(atMost: configuration.timeout / 3) { $0 != .signedIn(session: session) }
+        // A worker that cannot watch the record looks at it every five seconds.
+        if isSignOut, configuration.conditions.watchLimit != nil, state != .signedIn(session: session) {
+            state = await waitForState(atMost: .seconds(6)) { $0 == .signedOut }
+        }
         let wait = start.duration(to: .now)
         if state != .signedIn(session: session) { await content.readAfterEnd() }
         return EndReport(state: state, wait: wait, content: content.take(), lateness: meter.take())
     }
 
-    /// Waits until the session has ended, but no longer than a third of the time limit.
-    private func waitForEnd(of session: String) async -> WorkerState {
+    private func waitForState(
+        atMost limit: Duration, _ isAwaited: @escaping @Sendable (WorkerState) -> Bool
+    ) async -> WorkerState {
         await withTaskGroup { group in
-            group.addTask { await waitForState { $0 != .signedIn(session: session) } }
+            group.addTask { await waitForState(isAwaited) }
             group.addTask {
-                try? await Task.sleep(for: configuration.timeout / 3)
+                try? await Task.sleep(for: limit)
                 return WorkerState(tokens.state)
             }
             defer { group.cancelAll() }

@@ -51,7 +51,9 @@ enum WorkerInstruction: Sendable, Codable {
     case call(session: String, count: Int, pause: Duration, alongside: Action?)
     /// Waits until the session is no longer signed in, and then makes calls, which must fail.
     /// - `makesCall`: Whether the worker makes a call before that, which tells it that the session has ended.
-    case awaitEnd(session: String, makesCall: Bool)
+    /// - `isSignOut`: Whether a user has signed out. A worker that cannot watch the record may still show the end of an
+    ///   earlier session, and then waits until it looks at the record.
+    case awaitEnd(session: String, makesCall: Bool, isSignOut: Bool)
 
     /// An operation that runs in parallel with the calls.
     enum Action: String, Sendable, Codable {
