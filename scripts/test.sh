@@ -57,6 +57,7 @@ within() {
 step "format" make lint
 step "layout" scripts/check_folders.py
 step "links" scripts/check_links.py
+step "names" scripts/check_names.py
 step "example app's project" scripts/check_guest_app.py
 step "choice of a simulator" AppleTests/simulator.py --check
 step "warnings are errors" scripts/check_strict.py
