@@ -27,8 +27,8 @@ import Testing
     /// The recorded requests of the article: each line has a step and a field, or a method and a path.
     private static func documentedRequests() throws -> [[String]] {
         let text = try String(contentsOf: article, encoding: .utf8)
-        let block = try #require(text.components(separatedBy: "<!-- recorded: header fields -->\n```\n").dropFirst().first)
-        let lines = block.components(separatedBy: "\n```")[0].split(separator: "\n")
+        let parts = text.components(separatedBy: "<!-- recorded: header fields -->\n```\n")
+        let lines = try #require(parts.dropFirst().first).components(separatedBy: "\n```")[0].split(separator: "\n")
         return lines.reduce(into: []) { requests, line in
             if line.hasPrefix(" ") {
                 requests[requests.count - 1].append(String(line.split(separator: " ")[1]))
