@@ -33,7 +33,7 @@ extension Wording {
     static let picture = Wording("Picture", "사진")
     static let choosePicture = Wording("Choose Picture", "사진 선택")
     static let changePicture = Wording("Change Picture", "사진 변경")
-    static let removePicture = Wording("Remove Picture", "사진 제거")
+    static let removePicture = Wording("Remove Picture", "사진 삭제")
     static let pictureChosen = Wording("Selected picture", "선택한 사진")
     static let unusablePicture = Wording(
         "This picture cannot be used. Choose another one.", "이 사진은 사용할 수 없습니다. 다른 사진을 선택해 주세요.")

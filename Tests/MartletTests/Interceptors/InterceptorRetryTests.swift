@@ -100,20 +100,27 @@ import Testing
         #expect(sent.headers[.userAgent] == "retry")
     }
 
-    @Test("a request that returns from a third party gets the token again") func backHome() async throws {
+    @Test("a request that returns from a third party gets the token again, and is signed by none in between")
+    func backHome() async throws {
+        let signatures = Locked<[Bool]>([])
         let app = try await App.signedIn {
             $0.interceptors = [
+                ClosureInterceptor(onAdapt: { _, context in
+                    let isSigned = context.stamp != nil
+                    signatures.withLock { $0.append(isSigned) }
+                }),
                 ClosureInterceptor(onRetry: { request, context, _ in
                     guard context.attempt < 3 else { return .doNotRetry }
                     var request = request
                     request.authority = context.attempt == 1 ? "mirror.example.net" : "api.example.com"
                     return .retryWith(request)
-                })
+                }),
             ]
         }
         app.backend.beforeCall { .status($0.number < 3 ? 418 : 204) }
         try await app.client.send(Post("/a", .text("x"), .required))
         #expect(app.transport.requests.map(\.bearer) == ["access-1", nil, "access-1"])
+        #expect(signatures.withLock(\.self) == [true, false, true])
     }
 
     @Test("a changed request is replayed with a new token") func replayed() async throws {
