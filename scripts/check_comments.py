@@ -10,7 +10,7 @@ import sys
 
 from swift_source import ROOT, comments, shown
 
-OPENER = re.compile(r"/// +(?:- (?:Parameter )?\w+: )?(What|Whose|Who|Where)\b")
+OPENER = re.compile(r"/// +(?:- (?:Parameter )?\w+: )?(What|Whatever|Whose|Who|Where)\b")
 WORD = re.compile(r"\b(meanwhile|whoever|somebody|nobody|anybody|mends|mended|forbids to)\b", re.IGNORECASE)
 
 

@@ -145,9 +145,9 @@ extension Facts {
         return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
     }
 
-    /// Whether only the clock ordered a sign-in and an earlier ending that covers it: the sign-in had replaced what it could
-    /// not read, and said so, or the ending was that of a sign-in that was taken back. Between the two, the clock had been
-    /// set back, or they happened in the same millisecond.
+    /// Whether only the clock ordered a sign-in and an earlier ending that covers it: the sign-in had replaced a record that
+    /// it could not read, and had reported it. Between the two, the clock had been set back, or they happened in the same
+    /// millisecond.
     fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
         guard let start = start(of: family) else { return false }
         let isTold = events.contains { position, life, event in
@@ -157,7 +157,7 @@ extension Facts {
         }
         let arrival = time(start.arrived ?? start.position)
         return calls.contains { ending in
-            guard ending.kind.endsSessions, isTold || mayBeWithdrawn(ending) else { return false }
+            guard ending.kind.endsSessions, isTold else { return false }
             let isSetBack = wallClockChanges.contains { ending.position < $0 && $0 < start.position }
             return isSetBack || ending.life != start.life && time(ending.arrived ?? ending.position) == arrival
         }

@@ -11,7 +11,7 @@
     /// Sends requests with `URLSession`: the default on Apple platforms, and on Linux a second choice, because there a
     /// server that closes the connection within the head of its response terminates the process.
     ///
-    /// Whatever the configuration says, it does not cache, store cookies or credentials, or follow redirects. Martlet
+    /// It does not cache, store cookies or credentials, or follow redirects, whatever the configuration says. Martlet
     /// itself follows redirects and enforces the time limits. A 401 is returned as a response.
     ///
     /// - `URLSession` joins repeated fields of a response with commas, `Set-Cookie` included.
