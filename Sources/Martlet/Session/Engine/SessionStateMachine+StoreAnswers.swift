@@ -191,12 +191,11 @@ extension SessionStateMachine {
     private mutating func withdrawSignIn(_ failure: StorageError) {
         guard let withdrawn = session?.newest.record else { return }
         emit(.storeWriteFailed(failure))
-        if known == nil { emit(.orderedByClock) }
         resumeWaiters(.failure(.unavailable(failure)))
-        let generation = max(known?.generation ?? 0, withdrawn.generation)
+        let earlier = earlierSessions(than: withdrawn)
         revokeCurrent()
         endSession(.signedOut)
-        startEnding(EndMark(.end(ofGeneration: generation), isEstimate: known == nil), coversOwnWrites: true)
+        startEnding(EndMark(earlier, isEstimate: known == nil), coversOwnWrites: true)
         ending?.withdrawn.insert(withdrawn.id)
         emit(.signedOut(withdrawn.id))
     }
@@ -246,14 +245,19 @@ extension SessionStateMachine {
             self.session?.base = .stored
             return
         }
-        // Without any reading the clock decides. A refresh of an earlier session, by another process, changes nothing.
-        // Sessions that have ended here count as known.
-        let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
-        if highest == nil { emit(.orderedByClock) }
-        let earlier = SessionOrder.end(ofGeneration: highest ?? session.record.generation - 1)
+        let earlier = earlierSessions(than: session.record)
         self.session?.base = .upTo(earlier)
         self.session?.raiseGeneration(to: min(earlier.generation + 1, StoredSession.highestGeneration))
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
+    }
+
+    /// The sessions that a sign-in has replaced, although its record was not written: those that this process knows,
+    /// including those that have ended here. Without any reading the clock decides. A refresh of an earlier session, by
+    /// another process, changes nothing.
+    private mutating func earlierSessions(than signIn: StoredSession) -> SessionOrder {
+        let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
+        if highest == nil { emit(.orderedByClock) }
+        return .end(ofGeneration: highest ?? signIn.generation - 1)
     }
 
     /// The server rejected the refresh token, and the store was asked to delete the record. It is kept if it is newer or

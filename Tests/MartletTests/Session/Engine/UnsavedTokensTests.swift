@@ -138,6 +138,31 @@ import Testing
         #expect(disk.record?.id == carol.id)
     }
 
+    @Test("C101: a sign-in that is taken back ends no later one, even if the clock was set back since") func clockSetBack()
+        async throws
+    {
+        let (time, isSlow) = (ManualTimeSource(), Locked(false))
+        let disk = SimulatedDisk(time: time) { process, operation in
+            let isSlow = process == "one" && operation == .update && isSlow.withLock { $0 }
+            return .init(before: isSlow ? .seconds(11) : .zero)
+        }
+        let one = App(store: disk.open("one"), time: time, policy: Self.policy)
+        let other = App(store: disk.open("other"), time: time)
+        await one.tokens.restore()
+        isSlow.withLock { $0 = true }
+        let bob = Task { try await one.tokens.signIn(with: one.backend.issue()) }
+        await time.waitForSleepers(2)
+        time.setWallClock(time.wallClock.addingTimeInterval(-86400))
+        time.advance(by: .seconds(10))
+        isSlow.withLock { $0 = false }
+        let carol = try await other.tokens.signIn(with: other.backend.issue())
+        time.advance(by: .seconds(1))
+        await #expect(throws: SessionError.self) { try await bob.value }
+        await one.tokens.storePort.flush()
+        #expect(disk.record?.id == carol.id)
+        #expect(other.tokens.state == .signedIn(carol))
+    }
+
     @Test("C101: a sign-in whose write was reported as failed is not found again after it was taken back")
     func writtenAllTheSame() async throws {
         let (time, fails) = (ManualTimeSource(), Locked(false))
