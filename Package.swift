@@ -86,9 +86,18 @@ let package = Package(
     targets: [
         .target(name: "MartletLibc", swiftSettings: settings),
         .target(
+            name: "MartletStorage",
+            dependencies: [
+                "MartletLibc",
+                .product(name: "Crypto", package: "swift-crypto", condition: encryption),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: encryption),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Martlet",
             dependencies: [
-                "MartletJSON", "MartletLibc",
+                "MartletJSON", "MartletLibc", "MartletStorage",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client", condition: asyncHTTPClient),
                 .product(name: "NIOCore", package: "swift-nio", condition: asyncHTTPClient),
@@ -128,7 +137,7 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Martlet", "MartletJSON", "MartletTesting",
+                "Martlet", "MartletJSON", "MartletStorage", "MartletTesting",
                 .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: openCombine),
             ],
             swiftSettings: settings

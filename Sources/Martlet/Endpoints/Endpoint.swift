@@ -1,4 +1,5 @@
 @_exported public import HTTPTypes
+@_exported public import MartletStorage
 
 /// Describes a request: its path, method, header fields and body, and whether it needs an access token.
 ///

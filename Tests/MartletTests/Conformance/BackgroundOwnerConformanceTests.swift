@@ -4,6 +4,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Conformance: background transfers end with their owner", .noBlockingCalls, .timeLimit(.minutes(10)))
 struct BackgroundOwnerConformanceTests {

@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Conformance: the Keychain", .timeLimit(.minutes(10))) struct KeychainConformanceTests {
     private let backend = SimulatedBackend()

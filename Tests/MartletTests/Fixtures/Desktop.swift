@@ -5,6 +5,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     /// A private session bus and keyring in a test's own folder.
     ///
     /// GLib supports one session bus per process, so each desktop is used by its own child process of the test.

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 
 @testable import Martlet
+@testable import MartletStorage
 
 /// Acts as the system: grants or refuses expiring activities, and ends them on request.
 final class FakeActivities: Sendable {

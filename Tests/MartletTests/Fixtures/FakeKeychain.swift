@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Martlet
+@testable import MartletStorage
 
 /// An in-memory Keychain for one process, which follows Apple's documentation of visibility, locking and status codes.
 ///

@@ -2,6 +2,7 @@ import Foundation
 import MartletTesting
 
 @testable import Martlet
+@testable import MartletStorage
 
 /// An installation of an app on a device with a Keychain.
 struct KeychainApp: Sendable {

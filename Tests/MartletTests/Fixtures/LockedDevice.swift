@@ -3,6 +3,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     /// A device with Data Protection that can be locked: then the system refuses to open its files with `EPERM`.
     final class LockedDevice: Sendable {
         /// The class of each file and folder, by name, and whether the file was empty when it got the class.

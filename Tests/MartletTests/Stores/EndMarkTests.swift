@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("The mark of an ending", .timeLimit(.minutes(10))) struct EndMarkTests {
     private let record = StoredSession(id: SessionID(), generation: 7, rotation: 3, bundle: .fresh(1))

@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Every secure storage", .noBlockingCalls, .timeLimit(.minutes(10))) struct SecureStorageTests {
     @Test("the last saved value is read under each key until it is deleted", arguments: StorageKind.allCases)

@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Every token store", .noBlockingCalls, .timeLimit(.minutes(10))) struct TokenStoreTests {
     @Test(

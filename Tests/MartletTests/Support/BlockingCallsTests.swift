@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Calls that may block", .timeLimit(.minutes(10))) struct BlockingCallsTests {
     #if DEBUG

@@ -138,7 +138,8 @@ import Testing
         #expect(disk.record?.id == carol.id)
     }
 
-    @Test("C101: a sign-in that is taken back ends no later one, even if the clock was set back since") func clockSetBack()
+    @Test("C101: a sign-in that is taken back ends no later one, even if the clock was set back since")
+    func clockSetBack()
         async throws
     {
         let (time, isSlow) = (ManualTimeSource(), Locked(false))

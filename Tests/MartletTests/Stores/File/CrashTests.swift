@@ -6,6 +6,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     /// A token server whose state is a file, so that it outlives the process that uses it.
     ///
     /// Refresh tokens are numbered. Each is valid once, and reusing one ends the session.

@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Flushing a record to the disk", .timeLimit(.minutes(10))) struct FlushTests {
     @Test("the bytes and the folder are flushed, so that a crash leaves the old record or the new one") func flushing()

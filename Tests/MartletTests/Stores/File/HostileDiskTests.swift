@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("A disk that is not as expected", .timeLimit(.minutes(10))) struct HostileDiskTests {
     @Test("without HOME, state is in the home folder of the password database", arguments: [nil, "", "relative/kim"])

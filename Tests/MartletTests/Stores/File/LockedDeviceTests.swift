@@ -5,6 +5,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     @Suite("A device that is locked", .noBlockingCalls, .timeLimit(.minutes(10))) struct LockedDeviceTests {
         private let device = LockedDevice()
 

@@ -5,6 +5,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     @Suite("A file system without hard links", .timeLimit(.minutes(10))) struct NoLinksTests {
         private static let reasons = [EPERM, EOPNOTSUPP, ENOTSUP, EMLINK, ENOSYS]
 

@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Adopting another library's Keychain item", .timeLimit(.minutes(10))) struct KeychainAdoptionTests {
     private let item = KeychainItem(service: "com.other.library", account: "credentials")

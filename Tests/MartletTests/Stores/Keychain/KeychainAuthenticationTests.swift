@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Authentication for the Keychain", .timeLimit(.minutes(10))) struct KeychainAuthenticationTests {
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))

@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("The Keychain after a reinstallation", .noBlockingCalls, .timeLimit(.minutes(10))) struct KeychainReinstallTests
 {

@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("The Keychain", .noBlockingCalls, .timeLimit(.minutes(10))) struct KeychainTests {
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))

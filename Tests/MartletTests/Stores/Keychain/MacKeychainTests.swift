@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("The Keychain of a Mac", .timeLimit(.minutes(10))) struct MacKeychainTests {
     private let record = StoredSession(id: SessionID(), bundle: .fresh(1))

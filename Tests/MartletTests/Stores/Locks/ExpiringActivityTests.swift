@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Locks on systems that suspend apps", .timeLimit(.minutes(10))) struct ExpiringActivityTests {
     @Test("C52: the lock is held within an expiring activity, which ends with it") func within() async throws {

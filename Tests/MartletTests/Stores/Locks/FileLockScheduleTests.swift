@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 /// Threads that run one at a time, from step to step, in a given order of steps.
 private final class StepScheduler: Sendable {

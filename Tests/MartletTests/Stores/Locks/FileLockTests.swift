@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("The lock files", .timeLimit(.minutes(10))) struct FileLockTests {
     @Test("C26: a lock is never taken over from a newer holder") func freshHolder() async throws {

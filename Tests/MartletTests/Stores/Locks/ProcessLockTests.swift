@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("The lock between processes", .timeLimit(.minutes(10))) struct ProcessLockTests {
     @Test("the lock is held by one process at a time") func exclusion() async throws {

@@ -6,6 +6,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     /// A process that stops in the middle of a refresh until it is resumed.
     private struct Sleeper: Sendable {
         let folder: String

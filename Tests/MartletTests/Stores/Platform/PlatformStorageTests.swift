@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("The platform's storage", .noBlockingCalls, .timeLimit(.minutes(10))) struct PlatformStorageTests {
     /// A system whose keyring can be turned off.

@@ -5,6 +5,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     /// Helpers for the child processes of the tests.
     enum KeyringFixture {
         /// The value each test saves. No error may contain it.

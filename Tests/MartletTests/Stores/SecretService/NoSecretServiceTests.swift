@@ -5,6 +5,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     @Suite("A missing keyring", .timeLimit(.minutes(10))) struct NoSecretServiceTests {
         @Test("the error for a missing or wrong library names the package to install") func library() async {
             let missing = SecretServiceLink { () throws(StorageError) in

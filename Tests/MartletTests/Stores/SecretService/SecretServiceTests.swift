@@ -5,6 +5,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     private let secret = KeyringFixture.secret
     private let storage = KeyringFixture.storage
 

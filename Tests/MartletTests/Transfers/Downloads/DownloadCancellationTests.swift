@@ -4,6 +4,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("Cancelling a download", .noBlockingCalls, .timeLimit(.minutes(10))) struct DownloadCancellationTests {
     private let content: Data

@@ -1,0 +1,19 @@
+/// Finds system calls that may block and that must not be made at this point: in a task, because it blocks a thread of
+/// the cooperative pool, or under a lock, because such a thread may wait for the lock. Release builds find nothing.
+package enum BlockingCalls {
+    #if DEBUG
+        /// Receives the name of each such call, on the thread that makes it. Tests set it.
+        package static let observer = Locked<(@Sendable (_ call: String, _ isUnderLock: Bool) -> Void)?>(nil)
+        /// The number of locks that the current thread holds.
+        package static let heldLocks = ThreadNumber()
+    #endif
+
+    /// Every function of ``System`` calls this first.
+    package static func check(_ call: StaticString) {
+        #if DEBUG
+            let isUnderLock = heldLocks.value > 0
+            guard isUnderLock || withUnsafeCurrentTask(body: { $0 != nil }) else { return }
+            observer.withLock { $0 }?("\(call)", isUnderLock)
+        #endif
+    }
+}

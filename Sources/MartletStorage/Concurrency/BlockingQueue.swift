@@ -1,0 +1,83 @@
+package import Dispatch
+
+/// Runs work that may block, one call after another, on a thread that runs no tasks.
+///
+/// Everything that waits for a disk, another process or a terminal runs here: if it hangs, tasks continue. On Linux the
+/// threads of the cooperative pool are those of Dispatch's concurrent queues; a serial queue gets another thread.
+package struct BlockingQueue: Sendable {
+    /// 1 while a thread runs the work of a queue.
+    private static let isAtWork = ThreadNumber()
+    /// 1 on a thread that runs all tasks of the process in an order of its own. Work that is started there is a task,
+    /// too.
+    package static let runsInTasks = ThreadNumber()
+
+    /// Serial.
+    package let queue: DispatchQueue
+    private let line = Line()
+
+    package init(_ label: String, qos: DispatchQoS = .unspecified) {
+        queue = DispatchQueue(label: label, qos: qos)
+    }
+
+    /// Runs the closure, and returns at once.
+    package func start(_ work: @escaping @Sendable () -> Void) {
+        if Self.runsInTasks.value == 1 { return startTask(work) }
+        queue.async { Self.perform(work) }
+    }
+
+    private static func perform(_ work: () -> Void) {
+        isAtWork.value = 1
+        work()
+        isAtWork.value = 0
+    }
+
+    /// Runs the closure. The caller waits without blocking a thread.
+    package func run<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        // A Result, because continuations erase typed throws.
+        let result = await withCheckedContinuation { continuation in
+            start { continuation.resume(returning: Result { () throws(Failure) -> Value in try work() }) }
+        }
+        return try result.get()
+    }
+
+    /// Runs the closure, and blocks the calling thread until it is done. Only for threads of the system, never in a task.
+    package func wait(_ work: () -> Void) {
+        BlockingCalls.check("wait")
+        queue.sync(execute: work)
+    }
+
+    /// Runs work that needs no order, beside all other work.
+    package static func run<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await BlockingQueue("martlet.blocking").run(work)
+    }
+
+    /// The work that waits for the queue's task, on a thread that runs all work in tasks.
+    private final class Line: Sendable {
+        let work = Locked<[@Sendable () -> Void]>([])
+    }
+
+    /// Adds the closure to the work of the queue's task.
+    private func startTask(_ work: @escaping @Sendable () -> Void) {
+        let isFirst = line.work.withLock { waiting in
+            waiting.append(work)
+            return waiting.count == 1
+        }
+        guard isFirst else { return }
+        Task.detached { [line] in
+            while let next = line.work.withLock({ $0.first }) {
+                Self.perform(next)
+                line.work.withLock { _ = $0.removeFirst() }
+            }
+        }
+    }
+
+    /// Runs the closure before it returns if the calling thread may block, and otherwise later. For `deinit`.
+    package static func startUnlessHere(_ work: @escaping @Sendable () -> Void) {
+        guard isAtWork.value == 0 else { return work() }
+        BlockingQueue("martlet.blocking").start(work)
+    }
+}

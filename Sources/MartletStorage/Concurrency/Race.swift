@@ -1,0 +1,47 @@
+/// Passes the first of several results to one waiting task, and ignores the others.
+package final class Race<Value: Sendable>: Sendable {
+    /// Whether the first result has arrived, and whether the waiting task has got it.
+    private enum State {
+        /// There is neither a result nor a waiting task.
+        case open
+        case waiting(CheckedContinuation<Result<Value, any Error>, Never>)
+        /// The first result has arrived before a task waits.
+        case finished(Result<Value, any Error>)
+        /// The waiting task has got the first result.
+        case taken
+    }
+
+    private let state = Locked(State.open)
+
+    package init() {}
+
+    /// Reports a result. Only the first one counts.
+    package func finish(_ result: Result<Value, any Error>) {
+        let continuation = state.withLock { state -> CheckedContinuation<Result<Value, any Error>, Never>? in
+            switch state {
+            case .open:
+                state = .finished(result)
+                return nil
+            case .waiting(let continuation):
+                state = .taken
+                return continuation
+            case .finished, .taken:
+                return nil
+            }
+        }
+        continuation?.resume(returning: result)
+    }
+
+    /// Resumes the continuation with the first result. May be called once.
+    package func wait(_ continuation: CheckedContinuation<Result<Value, any Error>, Never>) {
+        let result = state.withLock { state -> Result<Value, any Error>? in
+            guard case .finished(let result) = state else {
+                state = .waiting(continuation)
+                return nil
+            }
+            state = .taken
+            return result
+        }
+        if let result { continuation.resume(returning: result) }
+    }
+}

@@ -1,0 +1,54 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The files by which processes coordinate their use of a record that is not a file itself: two lock files, the
+/// mark of the last ending, and one file that a process replaces to report a change. They hold no secrets.
+package struct CoordinationFiles: Sendable {
+    package let updateLock: ProcessLock
+    package let refreshLock: ProcessLock
+    /// The mark of the last ending.
+    package let markFile: PrivateFile
+    package let changeMarker: FileChanges
+
+    /// A change takes milliseconds, or the timeout of a service that does not respond. A process that holds the lock
+    /// for longer is suspended.
+    package static let updateLease = Duration.seconds(15)
+
+    /// - Parameters:
+    ///   - folder: Created when needed.
+    ///   - key: The name of the record. Each record has its own files.
+    package init(
+        folder: String, key: String, time: any TimeSource, activities: ExpiringActivities? = .platform,
+        steps: FileSteps = .unobserved
+    ) {
+        let path = folder + "/" + EscapedName.path(of: key)
+        updateLock = ProcessLock(path: path + ".lock", time: time, activities: activities, steps: steps)
+        refreshLock = ProcessLock(path: path + ".refresh.lock", time: time, activities: activities, steps: steps)
+        markFile = PrivateFile(path: path + ".ended", steps: steps, protectionClass: .none)
+        changeMarker = FileChanges(
+            of: PrivateFile(path: path + ".changed", steps: steps, protectionClass: .none),
+            on: BlockingQueue("martlet.coordination-files"))
+    }
+
+    /// Reports a change to all processes. If that fails, they notice the change at their next refresh.
+    package func reportChange() async {
+        await changeMarker.queue.run { [file = changeMarker.file] in
+            // The lock of the update is held, so the temporary files are those of killed processes.
+            file.removeLeftovers(olderThan: 0)
+            _ = try? file.replace(with: Data(), if: { true })
+        }
+    }
+
+    /// Yields after each reported change. See ``watchBegun()``.
+    package func changes() -> AsyncStream<Void> {
+        changeMarker.stream()
+    }
+
+    /// Returns when the streams report all further changes.
+    package func watchBegun() async {
+        await changeMarker.watchBegun()
+    }
+}

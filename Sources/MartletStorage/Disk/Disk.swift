@@ -1,0 +1,186 @@
+internal import MartletLibc
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+#if canImport(Darwin)
+    /// File operations that differ between Apple's platforms and others.
+    package enum Disk {
+        /// Flushes a file to the disk. On Apple's platforms `fsync` leaves the bytes in the drive's cache, but some
+        /// file systems support nothing better.
+        /// - Returns: Whether that succeeded.
+        package static func flush(_ descriptor: Int32) -> Bool {
+            BlockingCalls.check("fcntl")
+            return fcntl(descriptor, F_FULLFSYNC) == 0 || System.fsync(descriptor) == 0
+        }
+
+        /// Renames a file atomically, to a name that is not in use (`renamex_np`).
+        /// - Returns: 0, or -1 with the reason in `errno`.
+        package static func renameExclusively(_ old: String, _ new: String) -> Int32 {
+            BlockingCalls.check("renamex_np")
+            return renamex_np(old, new, UInt32(RENAME_EXCL))
+        }
+
+        /// The folder for the state of programs. tvOS allows caches only.
+        package static func stateFolder(environment: [String: String], home: @autoclosure () -> String) -> String {
+            let home = home()
+            let folder = home + "/Library/Application Support"
+            let isUsable = System.mkdir(folder, 0o700) == 0 || errno == EEXIST && System.access(folder, W_OK) == 0
+            return isUsable ? folder : home + "/Library/Caches"
+        }
+    }
+
+    extension stat {
+        /// In seconds since 1970.
+        var modificationTime: Int { st_mtimespec.tv_sec }
+        /// The fraction of ``modificationTime``.
+        var modificationNanoseconds: Int { st_mtimespec.tv_nsec }
+    }
+#else
+    /// File operations that differ between Apple's platforms and others.
+    package enum Disk {
+        /// Flushes a file to the disk.
+        /// - Returns: Whether that succeeded.
+        package static func flush(_ descriptor: Int32) -> Bool {
+            System.fsync(descriptor) == 0
+        }
+
+        /// Renames a file atomically, to a name that is not in use (`renameat2`).
+        /// - Returns: 0, or -1 with the reason in `errno`.
+        package static func renameExclusively(_ old: String, _ new: String) -> Int32 {
+            guard let renameat2 else {
+                errno = ENOSYS
+                return -1
+            }
+            BlockingCalls.check("renameat2")
+            if System.fails("renameat2", new) { return -1 }
+            let noReplacing: UInt32 = 1
+            return renameat2(AT_FDCWD, old, AT_FDCWD, new, noReplacing)
+        }
+
+        /// `nil` if the C library lacks the function, as glibc before 2.28 does.
+        private static let renameat2: (@convention(c) (Int32, CString, Int32, CString, UInt32) -> Int32)? = {
+            guard let symbol = dlsym(nil, "renameat2") else { return nil }
+            // In every C library the type is that of the system call: `int renameat2(int, const char *, int,
+            // const char *, unsigned int)`.
+            return unsafeBitCast(
+                symbol, to: (@convention(c) (Int32, CString, Int32, CString, UInt32) -> Int32).self)
+        }()
+
+        private typealias CString = UnsafePointer<CChar>
+
+        /// The folder for the state of programs (XDG base directory specification).
+        package static func stateFolder(environment: [String: String], home: @autoclosure () -> String) -> String {
+            environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home() + "/.local/state"
+        }
+    }
+
+    extension stat {
+        /// In seconds since 1970.
+        var modificationTime: Int { st_mtim.tv_sec }
+        /// The fraction of ``modificationTime``.
+        var modificationNanoseconds: Int { st_mtim.tv_nsec }
+    }
+#endif
+
+extension Disk {
+    /// Renames a file to a name that is not in use. If that fails, `errno` says why.
+    ///
+    /// Some file systems support only the exclusive rename (FAT, many network shares), others only hard links. If this
+    /// one supports neither, the reason is `ENOTSUP`.
+    /// - Parameter rename: The exclusive rename.
+    package static func move(
+        _ old: String, toUnused new: String, rename: (String, String) -> Int32 = renameExclusively
+    ) -> Bool {
+        if rename(old, new) == 0 { return true }
+        guard [EINVAL, ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) else { return false }
+        guard System.link(old, new) == 0 else {
+            lackOfLinksIsUnsupported()
+            return false
+        }
+        System.unlink(old)
+        return true
+    }
+
+    /// Changes `errno` to `ENOTSUP` if the last call failed because the file system has no hard links: each system and
+    /// file system reports that in its own way (link(2)).
+    package static func lackOfLinksIsUnsupported() {
+        if [EPERM, EMLINK, ENOSYS, EOPNOTSUPP].contains(errno) { errno = ENOTSUP }
+    }
+
+    /// The folder for the state of the program with this name.
+    ///
+    /// Without an absolute `HOME`, the user's home folder is that of the password database. A user without either gets a
+    /// folder that cannot exist, so that every use fails: in the current folder, other users might find the tokens.
+    /// - Parameter database: Looks up the home folder in the password database.
+    package static func stateFolder(
+        of service: String, environment: [String: String] = ProcessInfo.processInfo.environment,
+        database: () -> String? = System.homeFolder
+    ) -> String {
+        func home() -> String {
+            if let home = environment["HOME"], home.hasPrefix("/") { return home }
+            if let home = database(), home.hasPrefix("/") { return home }
+            return noHome
+        }
+        return stateFolder(environment: environment, home: home()) + "/" + service.replacing("/", with: "-")
+    }
+
+    /// `/dev/null` is no folder on any system, not even for root.
+    private static let noHome = "/dev/null/no-home-folder"
+
+    /// Whether a path is in the folder of a user without a home folder.
+    package static func isNowhere(_ path: String) -> Bool { path.hasPrefix(noHome) }
+
+    /// The reason why the last call about a path failed, from `errno`.
+    package static func reason(at path: String) -> String {
+        let number = errno
+        if isNowhere(path) { return "this user has no home folder. Set HOME, or name the path yourself" }
+        if number == ENOTSUP || number == EOPNOTSUPP {
+            return "the file system does not support locks, or neither exclusive renames nor links. Use a local disk"
+        }
+        return String(cString: strerror(number))
+    }
+
+    /// Distinguishes a file from the ones before and after it under the same name, and from its earlier contents.
+    struct Version: Sendable, Hashable {
+        /// File systems may use all 64 bits. FUSE and some network shares do.
+        let inode: UInt64
+        let changedAt: [Int]
+
+        init(_ status: stat) {
+            inode = UInt64(status.st_ino)
+            changedAt = [status.modificationTime, status.modificationNanoseconds]
+        }
+    }
+
+    /// Whether there is something at a path. A link to a missing file counts as nothing.
+    package static func exists(_ path: String) -> Bool {
+        System.access(path, F_OK) == 0
+    }
+
+    /// A folder that cannot be listed.
+    package struct Unreadable: Error, CustomStringConvertible {
+        fileprivate let reason = errno
+
+        /// Whether the folder does not exist.
+        var isMissing: Bool { reason == ENOENT || reason == ENOTDIR }
+        package var description: String { String(cString: strerror(reason)) }
+    }
+
+    /// Calls the closure with the name of each file in a folder, in any order.
+    /// - Throws: ``Unreadable``.
+    package static func forEachName(in folder: String, _ body: (String) -> Void) throws(Unreadable) {
+        BlockingCalls.check("readdir")
+        guard let directory = opendir(folder) else { throw Unreadable() }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            body(name)
+        }
+    }
+}

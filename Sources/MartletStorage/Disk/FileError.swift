@@ -1,0 +1,65 @@
+/// An error while reading or writing a file.
+package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    package enum Kind: Sendable, Hashable {
+        /// The file to read, or the folder to write to, does not exist.
+        case missing
+        /// The path is a directory, a pipe or a device, not a regular file.
+        case notRegular
+        /// The program has no permission for the file or folder.
+        case forbidden
+        /// The size of the file changed after it was announced, so sending the file would break the framing of the
+        /// request.
+        case changed
+        /// The file cannot be read; `errno` is the system's error number.
+        case unreadable(errno: Int32)
+        /// A file or folder exists at the path, and may not or cannot be replaced.
+        case exists
+        /// While the app was suspended, another download used the unfinished file.
+        case takenOver
+        /// The file system can neither rename a file without replacing another nor link it.
+        case unsupported
+        /// The disk is full, or the user's quota is exhausted.
+        case noSpace
+        /// The file cannot be written; `errno` is the system's error number.
+        case unwritable(errno: Int32)
+    }
+
+    /// The kind of failure.
+    package let kind: Kind
+    /// The path, as passed by the caller.
+    package let path: String
+
+    package init(_ kind: Kind, path: String) {
+        self.kind = kind
+        self.path = path
+    }
+
+    /// A text that says what went wrong, with the path, and what to do next.
+    package var description: String {
+        switch kind {
+        case .missing:
+            "There is nothing at \"\(path)\". Check the path, and keep the file until it is sent."
+        case .notRegular:
+            "\"\(path)\" is a directory or a special file. Give the path of a regular file, or send a stream."
+        case .forbidden:
+            "This program has no permission for \"\(path)\". Change the permissions or the program's entitlements."
+        case .changed:
+            "The size of \"\(path)\" changed while it was being sent. Send it again, or send a copy that does not "
+                + "change."
+        case .unreadable(let number):
+            "\"\(path)\" could not be read (system error \(number)). Check the disk and try again."
+        case .exists:
+            "\"\(path)\" exists already. Move it away, choose another name, or allow replacing it."
+        case .takenOver:
+            "While this app was suspended, another download used the unfinished file of \"\(path)\". Download it again."
+        case .unsupported:
+            "The file system of \"\(path)\" can neither rename a file without replacing another nor link it. Allow "
+                + "replacing, or use another disk."
+        case .noSpace:
+            "There is no space left for \"\(path)\". Free some space and try again."
+        case .unwritable(let number):
+            "\"\(path)\" could not be written (system error \(number)). Check that its folder exists and is writable."
+        }
+    }
+}

@@ -1,0 +1,27 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// Converts contents to the bytes of a file and back: unchanged, or sealed with a key.
+package protocol FileCoding: Sendable {
+    /// Whether opening an existing file first makes sealing cheaper: it may reveal a key that is derived already.
+    var lacksSealingKey: Bool { get }
+    /// The bytes of the file.
+    /// - Parameter name: The name of the contents. They cannot be opened under another name.
+    func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data
+    /// The contents of the file.
+    /// - Parameters:
+    ///   - name: The name under which they were sealed.
+    ///   - path: The file, for error texts.
+    func open(_ bytes: Data, as name: String, at path: String) async throws(StorageError) -> Data
+}
+
+/// Leaves contents unchanged.
+package struct PlainCoding: FileCoding {
+    package var lacksSealingKey: Bool { false }
+    package init() {}
+    package func seal(_ bytes: Data, as name: String) -> Data { bytes }
+    package func open(_ bytes: Data, as name: String, at path: String) -> Data { bytes }
+}

@@ -1,0 +1,61 @@
+#if os(Linux) || os(Android)
+    internal import Dispatch
+    internal import MartletLibc
+
+    /// Reports changes of a file by watching its folder with inotify(7).
+    ///
+    /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
+    package struct FolderWatch: @unchecked Sendable {
+        private let source: any DispatchSourceRead
+
+        /// - Throws: If the folder cannot be watched, for example because the user's inotify instances or watches are used
+        ///   up.
+        package init(
+            _ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void
+        ) throws(StorageError) {
+            let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            guard descriptor >= 0 else { throw StorageError(couldNot: "watch", folder, nil) }
+            // Files are replaced, deleted or moved away, never written in place.
+            let mask = UInt32(IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR)
+            guard System.inotifyAddWatch(descriptor, folder, mask) >= 0 else {
+                let error = StorageError(couldNot: "watch", folder, nil)
+                System.close(descriptor)
+                throw error
+            }
+            source = DispatchSource.makeReadSource(
+                fileDescriptor: descriptor, queue: BlockingQueue("martlet.folder-watch").queue)
+            source.setEventHandler {
+                if Self.drain(descriptor, mentions: Array(name.utf8)) { report() }
+            }
+            source.setCancelHandler { System.close(descriptor) }
+            source.activate()
+        }
+
+        func cancel() {
+            source.cancel()
+        }
+
+        /// Reads all pending events.
+        /// - Returns: Whether one mentions the file, or events were lost because the queue overflowed.
+        private static func drain(_ descriptor: Int32, mentions name: [UInt8]) -> Bool {
+            let headSize = MemoryLayout<inotify_event>.size
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            var isMentioned = false
+            while true {
+                let count = System.read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return isMentioned }
+                var start = 0
+                while start + headSize <= count {
+                    let event = buffer.withUnsafeBytes {
+                        $0.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
+                    }
+                    let end = min(start + headSize + Int(event.len), count)
+                    let found = buffer[(start + headSize)..<end].prefix { $0 != 0 }
+                    if found.elementsEqual(name) || event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isMentioned = true }
+                    start = end
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,14 @@
+internal import MartletLibc
+
+extension StorageError {
+    /// An error for a failed call about a file, from `errno`.
+    /// - Parameters:
+    ///   - what: The action that failed, as in "lock" or "read".
+    ///   - protection: `nil` on systems whose files can always be opened. On the others `EPERM` says that the device is
+    ///     locked.
+    package init(couldNot what: String, _ path: String, _ protection: DataProtection?) {
+        let isLocked = errno == EPERM && protection != nil
+        let reason = isLocked ? "the device is locked. Unlock it" : Disk.reason(at: path)
+        self.init(isLocked ? .locked : .unreachable, "could not \(what) \(path): \(reason)")
+    }
+}

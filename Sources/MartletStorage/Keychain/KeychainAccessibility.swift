@@ -1,0 +1,66 @@
+/// The condition under which a Keychain item may be read.
+///
+/// https://developer.apple.com/documentation/security/restricting-keychain-item-accessibility
+public enum KeychainAccessibility: String, Sendable, Hashable, CaseIterable {
+    /// After the first unlock since the device started, on this device only. Right for sessions: the app can refresh
+    /// tokens in the background while the device is locked, and no backup copies them to another device.
+    case afterFirstUnlockThisDeviceOnly
+    /// After the first unlock since the device started. Encrypted backups copy the item to other devices, where a
+    /// second app refreshes the same tokens.
+    case afterFirstUnlock
+    /// While the device is unlocked, on this device only. The app cannot refresh tokens in the background.
+    case whenUnlockedThisDeviceOnly
+    /// While the device is unlocked. Encrypted backups copy the item to other devices.
+    case whenUnlocked
+    /// While the device is unlocked, on this device only. Removing the device's passcode deletes the item.
+    case whenPasscodeSetThisDeviceOnly
+}
+
+/// Whether the user must authenticate before a Keychain item is read. Not available on tvOS, where reading then fails.
+///
+/// The user is prompted once in the life of a store, when the item is first needed, and again after
+/// ``AnyTokenStore/forgetAuthentication()``. Changes of other processes are not noticed before the item is read.
+/// Protection starts when an item is written: an existing one gets it at the next write.
+public enum KeychainAuthentication: Sendable, Hashable {
+    /// The user is not prompted.
+    case none
+    /// By face, fingerprint or passcode. The item stays readable when the user enrolls another finger or face.
+    ///
+    /// `reason` is the text that the system shows to the user, such as "Open your account".
+    case userPresence(_ reason: String)
+    /// By a face or fingerprint that was enrolled when the item was written; a passcode does not suffice. If the user
+    /// enrolls another one, the item becomes unreadable for good, and the user must sign in again.
+    ///
+    /// `reason` is the text that the system shows to the user, such as "Open your account".
+    case currentBiometry(_ reason: String)
+}
+
+extension KeychainAuthentication {
+    /// The way in which the user must authenticate.
+    package enum Requirement: Hashable, Sendable {
+        case userPresence, currentBiometry
+    }
+
+    /// `nil` if the user is not prompted.
+    var requirement: Requirement? {
+        switch self {
+        case .none: nil
+        case .userPresence: .userPresence
+        case .currentBiometry: .currentBiometry
+        }
+    }
+
+    var reason: String {
+        switch self {
+        case .none: ""
+        case .userPresence(let reason), .currentBiometry(let reason): reason
+        }
+    }
+}
+
+/// Stands for an `LAContext` in a query, so that queries can be compared.
+package struct KeychainAuthenticationContext: Hashable, Sendable {
+    var reason: String
+    /// Changes each time the authentication is forgotten.
+    var generation: Int
+}

@@ -1,0 +1,74 @@
+#if canImport(Security)
+    internal import Foundation
+
+    #if canImport(UIKit) && !os(watchOS)
+        internal import UIKit
+    #endif
+
+    extension KeychainStorage {
+        package convenience init(_ settings: Settings) {
+            #if os(macOS)
+                let hasLogin = true
+            #else
+                let hasLogin = false
+            #endif
+            self.init(settings, calls: .system(), hasLogin: hasLogin, makeUnlockStream: ProtectedData.makeStream)
+        }
+    }
+
+    extension SecureStorage where Self == AnySecureStorage {
+        /// Keeps secrets in Apple's Keychain, each as one generic password.
+        ///
+        /// By default they are readable after the first unlock of the device, on this device only. While the device is
+        /// locked, calls throw ``StorageError/Kind/locked``.
+        /// - Parameters:
+        ///   - service: Usually the app's bundle identifier (`kSecAttrService`).
+        ///   - accessGroup: One of the app's keychain access groups or app groups, including the team's prefix if it
+        ///     has one. `nil` for the app alone.
+        ///   - accessibility: When the secrets may be read.
+        ///   - authentication: Whether the user must authenticate first. Reading then fails on tvOS.
+        ///   - reinstallMarkerFolder: Keychain items outlive the app that created them, and by default the secrets of
+        ///     an earlier installation are used. With a folder they are deleted if the app was certainly deleted in
+        ///     between: a random number is in each item and in a file of this folder, which must be deleted with the
+        ///     app only, so not in a folder of caches. An item without a number is kept and gets one at its next write.
+        ///     If the file cannot be read, nothing is deleted. Extensions that share the items pass a folder of their
+        ///     app group.
+        ///   - usesLoginKeychain: The Keychain to use on macOS. `true` is the login keychain, which ignores
+        ///     accessibility and authentication. `false` is the data protection Keychain; a process that is not signed
+        ///     for it gets a ``StorageError``. `nil` is the login keychain for such processes only, and only without access
+        ///     group and authentication; their items are not found once they are signed.
+        public static func keychain(
+            service: String, accessGroup: String? = nil,
+            accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
+            authentication: KeychainAuthentication = .none, reinstallMarkerFolder: String? = nil,
+            usesLoginKeychain: Bool? = nil
+        ) -> AnySecureStorage {
+            AnySecureStorage(
+                KeychainStorage(
+                    KeychainStorage.Settings(
+                        service: service, accessGroup: accessGroup, accessibility: accessibility,
+                        authentication: authentication, reinstallMarkerFolder: reinstallMarkerFolder,
+                        usesLoginKeychain: usesLoginKeychain)))
+        }
+    }
+
+    /// Reports when the device is unlocked.
+    private enum ProtectedData {
+        /// A stream that yields at each unlock; `nil` if the system does not report it.
+        static func makeStream() -> AsyncStream<Void>? {
+            #if canImport(UIKit) && !os(watchOS)
+                let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+                // Not marked as Sendable. It is only passed back to the notification center.
+                nonisolated(unsafe) let observer = NotificationCenter.default.addObserver(
+                    forName: UIApplication.protectedDataDidBecomeAvailableNotification, object: nil, queue: nil
+                ) { _ in
+                    continuation.yield()
+                }
+                continuation.onTermination = { _ in NotificationCenter.default.removeObserver(observer) }
+                return stream
+            #else
+                return nil
+            #endif
+        }
+    }
+#endif

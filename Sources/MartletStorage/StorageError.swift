@@ -1,0 +1,40 @@
+/// The reason why an operation on a store failed.
+public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of failure.
+    public enum Kind: Sendable, Hashable {
+        /// The storage is locked: the device has not been unlocked yet, or the keyring is closed.
+        case locked
+        /// The storage cannot be used: no service, no folder, no permission, a full disk, no response in time.
+        case unreachable
+        /// The record is damaged. A sign-in replaces it.
+        case corrupt
+        /// The record was written by a newer version. Only a sign-in or a sign-out replaces it.
+        case tooNew
+        /// Other users of the machine could read or replace the record, so it is not trusted.
+        case unsafePermissions
+        /// The content in the record's place was not written by Martlet. It is never replaced or deleted.
+        case foreign
+
+        /// Whether waiting can make the record readable.
+        package var isTransient: Bool {
+            switch self {
+            case .locked, .unreachable: true
+            case .corrupt, .tooNew, .unsafePermissions, .foreign: false
+            }
+        }
+    }
+
+    /// The kind of failure.
+    public var kind: Kind
+    /// One sentence for a log. Must not contain a token.
+    public var description: String
+
+    /// A failed operation on a store.
+    /// - Parameters:
+    ///   - kind: The kind of failure.
+    ///   - description: One sentence for a log. Must not contain a token.
+    public init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+}
