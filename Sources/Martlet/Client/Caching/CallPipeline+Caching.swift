@@ -26,10 +26,12 @@ extension CallPipeline {
         let fields = fieldsWithoutToken(of: request, call)
         let control = CacheControl(request.headerFields)
         let ticket = CacheTicket(
-            cache, Self.cacheKey(origin, request), fields,
-            CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
-            control, method: request.method, time: time)
-        if let answer = ticket.freshAnswer(to: request.method) { return (answer, nil) }
+            cache,
+            for: CacheRequest(
+                method: request.method, url: "\(origin)\(request.path ?? "/")", fields: fields,
+                partition: CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
+                control: control), time: time)
+        if let answer = ticket.freshAnswer() { return (answer, nil) }
         if isReading, control.contains("only-if-cached") {
             return (ServerResponse(head: HTTPResponse(status: .gatewayTimeout), body: Data()), nil)
         }
@@ -94,9 +96,5 @@ extension CallPipeline {
         case .tlsFailed, .invalidResponse, .invalidRequest, .bodyFailed: false
         case nil: error is TimeLimitError
         }
-    }
-
-    private static func cacheKey(_ origin: Origin, _ request: HTTPRequest) -> String {
-        "\(origin)\(request.path ?? "/")"
     }
 }
