@@ -32,11 +32,14 @@ struct Authorization: Sendable {
     /// token.
     fileprivate var replays = 0
 
-    init(_ start: CallStart) {
-        requirement = start.requirement
-        owner = start.owner
-        firstCredential = start.credential
-        firstFailure = start.failure
+    init(
+        _ requirement: AuthenticationRequirement, as owner: CallOwner, _ credential: Credential?,
+        _ failure: SessionError?
+    ) {
+        self.requirement = requirement
+        self.owner = owner
+        self.firstCredential = credential
+        self.firstFailure = failure
     }
 
     /// Leaves it to the next attempt to find a token. One that was taken for another origin, or before interceptors or

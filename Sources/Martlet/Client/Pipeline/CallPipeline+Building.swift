@@ -37,8 +37,9 @@ extension CallPipeline {
             throw .invalidRequest(CallDescription(unsent: endpoint), reason: error.description)
         }
         let method = endpoint.method
-        let context = RequestContext(
+        var context = RequestContext(
             endpoint: endpoint, method: method.rawValue, location: location, time: time, since: call.start.uptime)
+        context.awaitsHead = call.receiver?.outlivesCall == true
         guard attemptRunner.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(context.call, url: location.redactedText)
         }
@@ -49,7 +50,9 @@ extension CallPipeline {
         let request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
             headerFields: .merged(client: clientFields, endpoint: endpoint.headers, accept: call.accept))
-        var state = CallState(call, request: request, to: recipient, context)
+        var state = CallState(
+            request: request, recipient: recipient, context: context, authorization: call.start.authorization,
+            monitor: call.monitor, receiver: call.receiver, responseOwner: call.start.responseOwner)
         if let body = call.body { try addBody(body, length: length, to: &state) }
         return state
     }
@@ -67,10 +70,7 @@ extension CallPipeline {
         if let type = prepared.contentType, call.request.headerFields[.contentType] == nil {
             call.request.headerFields[.contentType] = type
         }
-        if mayExpectContinue(prepared), call.request.headerFields[.expect] == nil {
-            call.expectation = .sent
-            call.request.headerFields[.expect] = "100-continue"
-        }
+        call.expectation.update(&call.request.headerFields, isWanted: mayExpectContinue(prepared))
     }
 
     private func mayExpectContinue(_ body: PreparedBody) -> Bool {
@@ -79,13 +79,7 @@ extension CallPipeline {
 
     /// Lets `Expect: 100-continue` follow a body that an interceptor has replaced.
     func updateExpectation(in fields: inout HTTPFields, _ call: inout CallState) {
-        if call.expectation != .refused, let body = call.body, mayExpectContinue(body) {
-            guard fields[.expect] == nil else { return }
-            fields[.expect] = "100-continue"
-            call.expectation = .sent
-        } else if call.expectation == .sent {
-            fields[.expect] = nil
-        }
+        call.expectation.update(&fields, isWanted: call.body.map(mayExpectContinue) ?? false)
     }
 }
 

@@ -111,7 +111,7 @@ final class CallPipeline: Sendable {
     /// - Returns: The delay before the next attempt.
     /// - Throws: The failure if there is no further attempt.
     private func waitBeforeRetry(of call: inout CallState, after failure: NetworkError) async throws -> Duration {
-        call.lastResponse = failure.response ?? call.lastResponse
+        call.keepResponse(of: failure)
         let wait =
             isClientInitiatedRetry(failure, &call) ? .zero : try await delayBeforeRetry(of: &call, after: failure)
         guard call.body?.isReplayable ?? true else {
@@ -125,11 +125,7 @@ final class CallPipeline: Sendable {
     /// Whether the server rejected only what the client had added to the request by itself (`Expect`, or the `Range` of
     /// a resumed download), so that the request is sent again without it.
     private func isClientInitiatedRetry(_ failure: NetworkError, _ call: inout CallState) -> Bool {
-        if call.expectation == .sent, failure.response?.status == 417 {
-            call.expectation = .refused
-            call.request.headerFields[.expect] = nil
-            return true
-        }
+        if call.expectation.remove(from: &call.request.headerFields, after: failure) { return true }
         return call.receiver?.shouldRestart(after: failure) == true
     }
 }

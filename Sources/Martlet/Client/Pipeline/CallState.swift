@@ -2,14 +2,6 @@ internal import HTTPTypes
 
 /// The state of one call in the pipeline.
 struct CallState: Sendable {
-    /// The state of `Expect: 100-continue`, with which the server is asked before the body goes out.
-    enum Expectation: Sendable {
-        case none
-        case sent
-        /// The server has refused to be asked.
-        case refused
-    }
-
     /// The request as it was built and prepared, without a token.
     var request: HTTPRequest
     /// The recipient of the prepared request.
@@ -19,7 +11,7 @@ struct CallState: Sendable {
     /// The state that only the hooks of interceptors need; `nil` without interceptors.
     var hooks: HookState?
     /// The response to the last attempt that got one.
-    var lastResponse: ServerResponse?
+    private(set) var lastResponse: ServerResponse?
     let monitor: TransferMonitor?
     let receiver: (any ResponseReceiver)?
     /// Reports the call to the observers; `nil` without observers.
@@ -33,21 +25,15 @@ struct CallState: Sendable {
     /// The `Cookie` field of the current attempt, with the cookies of the jar. It is read once, so that a response is never
     /// stored under other cookies than its request had. Requests after a redirect read the jar again.
     private(set) var cookieField: String?
-    var expectation = Expectation.none
-
-    init(_ call: OutgoingCall, request: HTTPRequest, to recipient: Recipient, _ context: RequestContext) {
-        self.request = request
-        self.recipient = recipient
-        self.context = context
-        self.context.awaitsHead = call.receiver?.outlivesCall == true
-        self.authorization = Authorization(call.start)
-        self.monitor = call.monitor
-        self.receiver = call.receiver
-        self.responseOwner = call.start.responseOwner
-    }
+    var expectation = ContinueExpectation()
 
     /// The body of the attempt that is under way, else of the prepared request.
     var body: PreparedBody? { context.outgoing }
+
+    /// Keeps the response of a failed attempt, if the attempt got one.
+    mutating func keepResponse(of failure: NetworkError) {
+        lastResponse = failure.response ?? lastResponse
+    }
 
     mutating func countConnectivityWait() {
         connectivityWaits += 1

@@ -60,6 +60,8 @@ struct CallStart: Sendable {
     let uptime: Duration
     /// The reason why there is no token, if the call has waited for one.
     fileprivate(set) var failure: SessionError?
+
+    var authorization: Authorization { Authorization(requirement, as: owner, credential, failure) }
 }
 
 extension CallPipeline {
