@@ -47,10 +47,8 @@ struct Step: Sendable {
                 }
             },
             Step(name: "build a request") { repetitions in
-                for _ in 0..<repetitions {
-                    _ = try client.pipeline.build(
-                        GetPage(), nil, length: nil, accept: "application/json", .required)
-                }
+                let call = client.pipeline.call(GetPage(), accept: "application/json")
+                for _ in 0..<repetitions { _ = try client.pipeline.build(call, length: nil) }
             },
             decoding("decode with JSONDecoder", FoundationJSONDecoder(), body),
             decoding("decode with MartletJSONDecoder", MartletJSONDecoder(), body),

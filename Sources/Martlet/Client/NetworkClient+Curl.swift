@@ -13,8 +13,9 @@ extension NetworkClient {
     ///   - textLimit: The largest body to include, in bytes.
     /// - Throws: ``NetworkError`` if the request cannot be built.
     public func curlCommand(for endpoint: any Endpoint, textLimit: Int = 4096) throws(NetworkError) -> String {
-        let body = endpoint.body
-        let call = try pipeline.build(endpoint, body, length: body?.measure(), accept: nil, .ifSignedIn)
+        let outgoing = OutgoingCall(
+            endpoint, body: endpoint.body, start: pipeline.begin(.ifSignedIn, as: .unbound))
+        let call = try pipeline.build(outgoing, length: outgoing.body?.measure())
         let shown = call.body.map { ObservedBody(contentType: $0.contentType, length: $0.length, bytes: $0.bytes) }
         return CurlCommand(call.request.redacted, shown, textLimit: textLimit).text
     }

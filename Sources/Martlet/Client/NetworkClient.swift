@@ -58,64 +58,64 @@ public final class NetworkClient: APIClient {
         self.original = nil
     }
 
-    init(_ original: NetworkClient, interceptors: [any RequestInterceptor]) {
+    private init(_ original: NetworkClient, interceptors: [any RequestInterceptor]) {
         self.baseURL = original.baseURL
         self.tokens = original.tokens
-        self.pipeline = original.pipeline.intercepted(by: interceptors)
+        self.pipeline = CallPipeline(original.pipeline, interceptors: interceptors)
         self.config = pipeline.config
         self.gate = original.gate
         self.original = original.original ?? original
+    }
+
+    /// The same client with further interceptors, for one call or for one part of an app.
+    ///
+    /// They run before ``NetworkConfig/interceptors``, so that the client's interceptors see their changes. Session,
+    /// connections and request slots are those of this client. ``NetworkConfig/automaticSignIn`` runs without them.
+    ///
+    /// ```swift
+    /// try await client.intercepted(by: GzipRequests()).send(Call<NoContent>.post("/logs", .json(lines)))
+    /// ```
+    /// - Parameter interceptors: The interceptors, in order.
+    public func intercepted(by interceptors: any RequestInterceptor...) -> NetworkClient {
+        NetworkClient(self, interceptors: interceptors)
     }
 
     /// Sends an endpoint and decodes the response.
     public func response<Value: Decodable & Sendable>(
         for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value> {
-        let raw = try await perform(
-            endpoint, accept: "application/json", start: pipeline.begin(endpoint.authentication), monitor: monitor)
-        var response = raw.with(try pipeline.decoding.decode(type, from: raw))
-        response.reading = pipeline.decoding.reading(of: raw.value.response)
-        return response
+        let call = try await perform(pipeline.call(endpoint, accept: "application/json", monitor: monitor))
+        let value = try pipeline.decoding.decode(type, from: call)
+        return NetworkResponse(value, of: call, in: pipeline.decoding.reading(of: call.response))
     }
 
     /// Sends an endpoint and returns the undecoded body of the response, with any envelope.
     public func data(
         for endpoint: any Endpoint, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Data> {
-        let raw = try await perform(
-            endpoint, accept: nil, start: pipeline.begin(endpoint.authentication), monitor: monitor)
-        return raw.with(raw.value.response.body)
+        let call = try await perform(pipeline.call(endpoint, monitor: monitor))
+        return NetworkResponse(call.response.body, of: call)
     }
 
-    func perform(
-        _ endpoint: any Endpoint, accept: String?, start: CallStart, monitor: TransferMonitor?,
-        receiver: (any ResponseReceiver)? = nil, isAdmitted: Bool = false
-    ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
-        var start = start
-        if gate != nil, !isAdmitted { start = try await admitted(start, for: endpoint, monitor: monitor) }
-        if let joined = pipeline.joined {
-            return try await performJoined(
-                endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver, in: joined)
+    func perform(_ call: consuming OutgoingCall) async throws(NetworkError) -> CompletedCall {
+        if gate != nil { try await admit(&call) }
+        if let joined = pipeline.joined { return try await performJoined(call, in: joined) }
+        if call.start.credential == nil, call.start.owner.isBound, call.monitor == nil, call.receiver == nil {
+            try await pipeline.waitForToken(of: &call)
         }
-        if start.credential == nil, start.owner.isBound, monitor == nil, receiver == nil {
-            start = try await pipeline.waitForToken(of: start, for: endpoint, accept: accept)
-        }
-        return try await pipeline.perform(
-            endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
+        return try await pipeline.perform(call)
     }
 
-    /// Holds a call back as ``admit(_:for:)`` does.
-    /// - Returns: The start of the call, with the owner that it has now.
-    func admitted(
-        _ start: CallStart, for endpoint: any Endpoint, monitor: TransferMonitor?
-    ) async throws(NetworkError) -> CallStart {
-        guard gate != nil, start.owner.session == nil else { return start }
+    /// Holds a call back as ``admit(_:for:)`` does. It then belongs to the owner that it has at that time.
+    func admit(_ call: inout OutgoingCall) async throws(NetworkError) {
+        guard gate != nil, !call.isAdmitted, call.start.owner.session == nil else { return }
         do throws(NetworkError) {
-            let owner = try await admit(start.owner, for: endpoint)
-            if owner == start.owner { return start }
-            return pipeline.begin(start.requirement, as: owner, leaving: start.responseOwner)
+            let start = call.start
+            let owner = try await admit(start.owner, for: call.endpoint)
+            if owner == start.owner { return call.admit(as: start) }
+            call.admit(as: pipeline.begin(start.requirement, as: owner, leaving: start.responseOwner))
         } catch {
-            monitor?.finish()
+            call.monitor?.finish()
             throw error
         }
     }

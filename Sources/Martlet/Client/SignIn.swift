@@ -34,21 +34,18 @@ extension NetworkClient {
         let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
         let owner = authentication == .required ? tokens?.currentOwner : tokens?.signInOwner
         return try await signIn(
-            endpoint, authentication: authentication, as: owner ?? .unbound, monitor: monitor, account: account
-        ) { [pipeline] raw throws(NetworkError) in
-            try pipeline.decoding.decode(type, from: raw)
+            endpoint, SignInStart(authentication, as: owner ?? .unbound), monitor: monitor, account: account
+        ) { [pipeline] call throws(NetworkError) in
+            try pipeline.decoding.decode(type, from: call)
         }
     }
 
     /// Sends a sign-in and starts a session, for the public methods and for ``GuestAuthService``.
-    /// - Parameters:
-    ///   - owner: The sign-in state when the sign-in began. The sign-in is discarded if it has changed since, and no other
-    ///     session may authorize the request.
-    ///   - decode: Reads the result from the response; if it throws, no session is started.
+    /// - Parameter decode: Reads the result from the response; if it throws, no session is started.
     func signIn<Value: Sendable>(
-        _ endpoint: any Endpoint, authentication: AuthenticationRequirement, as owner: CallOwner,
-        monitor: TransferMonitor? = nil, account: @Sendable (Value) -> SessionAccount,
-        decode: @Sendable (NetworkResponse<RawResponse>) throws(NetworkError) -> Value
+        _ endpoint: any Endpoint, _ start: SignInStart, monitor: TransferMonitor? = nil,
+        account: @Sendable (Value) -> SessionAccount,
+        decode: @Sendable (CompletedCall) throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value {
         // Checked before the request is sent, so that the server does not create a session that no client uses.
         guard let tokens else {
@@ -58,32 +55,54 @@ extension NetworkClient {
                 reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
         }
         let cookies = pipeline.config.cookies.map { SignInCookies($0) }
-        let raw = try await pipeline.perform(
-            endpoint, accept: "application/json", start: pipeline.begin(authentication, as: owner), signIn: cookies,
-            monitor: monitor)
-        let response = raw.value.response
-        let value = try decode(raw)
-        var bundle: TokenBundle
-        do {
-            bundle = try tokens.refresher.tokens(inSignInResponse: response)
-        } catch {
-            let why =
-                ContentCodings(response.headers).complaint ?? Redaction.redact(String(describing: error))
-            throw .decoding(
-                raw.value.call, ResponseDecodingError(type: "sign-in", codingPath: "", reason: why, response: response))
-        }
+        var outgoing = OutgoingCall(
+            endpoint, body: endpoint.body, accept: "application/json",
+            start: pipeline.begin(start.requirement, as: start.owner), monitor: monitor)
+        outgoing.signIn = cookies
+        let call = try await pipeline.perform(outgoing)
+        let value = try decode(call)
+        let bundle = try tokens.bundle(inSignIn: call)
         let session = SessionID()
         cookies?.prepare(session)
         do {
-            bundle.serverDate = bundle.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
             try await tokens.signIn(
-                with: bundle, account: account(value), as: session, since: owner.epoch,
-                receivedAt: raw.value.receivedAt)
+                with: bundle, account: account(value), as: session, since: start.owner.epoch,
+                receivedAt: call.receivedAt)
             pipeline.giveCookies(of: cookies, to: tokens)
         } catch {
-            throw NetworkError(error, for: raw.value.call)
+            throw NetworkError(error, for: call.call)
         }
         return value
+    }
+}
+
+/// The start of a sign-in.
+struct SignInStart: Sendable {
+    /// `required` for a sign-in that carries the token of the current session, else `none`.
+    let requirement: AuthenticationRequirement
+    /// The sign-in state when the sign-in began. The sign-in is discarded if it has changed since, and no other session
+    /// may authorize the request.
+    let owner: CallOwner
+
+    init(_ requirement: AuthenticationRequirement, as owner: CallOwner) {
+        self.requirement = requirement
+        self.owner = owner
+    }
+}
+
+extension TokenManager {
+    /// The tokens in the response of a sign-in.
+    fileprivate func bundle(inSignIn call: CompletedCall) throws(NetworkError) -> TokenBundle {
+        let response = call.response
+        do {
+            var bundle = try refresher.tokens(inSignInResponse: response)
+            bundle.serverDate = bundle.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
+            return bundle
+        } catch {
+            let why = ContentCodings(response.headers).complaint ?? Redaction.redact(String(describing: error))
+            throw .decoding(
+                call.call, ResponseDecodingError(type: "sign-in", codingPath: "", reason: why, response: response))
+        }
     }
 }
 

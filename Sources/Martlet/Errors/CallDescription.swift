@@ -23,6 +23,11 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
         self.attempts = attempts
     }
 
+    /// The description of a call that failed before it was sent.
+    init(unsent endpoint: any Endpoint) {
+        self.init(method: endpoint.method.rawValue, url: endpoint.path.text, attempts: 0)
+    }
+
     /// Method and URL, such as `GET https://api.example.com/articles`.
     public var description: String { "\(method) \(url)" }
 }

@@ -94,18 +94,18 @@ public final class GuestAuthService: Sendable {
                     }
                     let registration = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
                     let guest = try await client.signIn(
-                        registration, authentication: .none, as: client.tokens?.currentOwner ?? .unbound,
+                        registration, SignInStart(.none, as: client.tokens?.currentOwner ?? .unbound),
                         monitor: monitor
                     ) { (guest: Guest) in
                         SessionAccount(userID: guest.id, isGuest: true)
-                    } decode: { raw throws(NetworkError) in
-                        let json = try client.pipeline.decoding.decode(JSONValue.self, from: raw)
+                    } decode: { call throws(NetworkError) in
+                        let json = try client.pipeline.decoding.decode(JSONValue.self, from: call)
                         if let guest = fields.guest(in: json) { return guest }
                         let reason = "it has no \(fields.id.joined(separator: " or "))"
                         throw .decoding(
-                            raw.value.call,
+                            call.call,
                             ResponseDecodingError(
-                                type: "Guest", codingPath: "", reason: reason, response: raw.value.response))
+                                type: "Guest", codingPath: "", reason: reason, response: call.response))
                     }
                     return .success(guest)
                 } catch {
@@ -153,9 +153,9 @@ public final class GuestAuthService: Sendable {
         }
         let owner = CallOwner(epoch: begun.epoch, situation: .session(session.id))
         return try await client.signIn(
-            endpoint(session.account.userID), authentication: .required, as: owner, account: account
-        ) { [client] raw throws(NetworkError) in
-            try client.pipeline.decoding.decode(type, from: raw)
+            endpoint(session.account.userID), SignInStart(.required, as: owner), account: account
+        ) { [client] call throws(NetworkError) in
+            try client.pipeline.decoding.decode(type, from: call)
         }
     }
 }

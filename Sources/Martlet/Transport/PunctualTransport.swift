@@ -16,7 +16,7 @@ protocol PunctualTransport: Transport {
     /// connection that becomes free finds its next request there, without a switch to another task.
     var reservePerConnection: Int { get }
 
-    /// Sends a request and returns its whole response.
+    /// Sends a request and returns its response with the whole body.
     /// - Parameters:
     ///   - maximumCount: The largest number of bytes of a response to keep.
     ///   - limit: The time limit for all of it.
@@ -24,19 +24,11 @@ protocol PunctualTransport: Transport {
     ///   `CancellationError`.
     func exchange(
         _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
-    ) async throws -> WholeResponse
+    ) async throws -> TransportResponse
 }
 
 extension PunctualTransport {
     var reservePerConnection: Int { 0 }
-}
-
-/// A response with its body in memory.
-struct WholeResponse: Sendable {
-    var head: HTTPResponse
-    var body: Data
-    /// Whether the body has more bytes than the caller accepts, and is cut off.
-    var isTooLarge = false
 }
 
 /// A response has not arrived within the time limit of the request.

@@ -189,13 +189,13 @@ import Testing
         )
         for claim in [lasting, lasting, short] { #expect(limiter.take(claim)) }
         #expect(!limiter.take(short))
-        limiter.release(short, opensReserve: true)
+        limiter.release(short, reserve: .opens)
         for _ in 0..<2 { #expect(limiter.take(short)) }
         #expect(!limiter.take(lasting))
-        limiter.release(lasting, opensReserve: false)
+        limiter.release(lasting, reserve: .closes)
         for _ in 0..<2 { #expect(limiter.take(short)) }
         #expect(!limiter.take(short))
-        limiter.release(short, opensReserve: false)
+        limiter.release(short, reserve: .closes)
         #expect(!limiter.take(short))
     }
 }

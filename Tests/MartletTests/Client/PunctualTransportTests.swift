@@ -21,7 +21,7 @@ import Testing
 
     @Test("a body over the size limit is an error, unless its response is a redirect") func size() async throws {
         let transport = Punctual { _ in
-            WholeResponse(head: HTTPResponse(status: .ok), body: Data(), isTooLarge: true)
+            TransportResponse(head: HTTPResponse(status: .ok), body: .tooLarge)
         }
         let failure = await error { try await calling(transport) { $0.maximumResponseBytes = 20 } }
         guard case .responseTooLarge(_, 20) = failure else {
@@ -37,7 +37,7 @@ import Testing
             guard first else { return .numbers }
             var head = HTTPResponse(status: .temporaryRedirect)
             head.headerFields[.location] = "/b"
-            return WholeResponse(head: head, body: Data(), isTooLarge: true)
+            return TransportResponse(head: head, body: .tooLarge)
         }
         try await calling(redirecting)
         #expect(redirecting.sent.lines == ["punctual", "punctual"])
@@ -53,7 +53,7 @@ import Testing
             guard isFirst else { throw DeadlineError() }
             var head = HTTPResponse(status: .temporaryRedirect)
             head.headerFields[.location] = "/b"
-            return WholeResponse(head: head, body: Data())
+            return TransportResponse(head: head, body: .bytes(Data()))
         }
         let failure = await error { try await calling(transport) { $0.timeout = .seconds(3600) } }
         guard case .timedOut(_, .seconds(3600)) = failure else {
@@ -91,24 +91,24 @@ import Testing
 /// A transport that says how it was called. A closure makes each response.
 private struct Punctual: PunctualTransport {
     let sent = Log()
-    let response: @Sendable (Duration) throws -> WholeResponse
+    let response: @Sendable (Duration) throws -> TransportResponse
 
     func send(_ request: HTTPRequest, body: OutgoingBody?) async throws -> (head: HTTPResponse, body: ByteStream) {
         sent.add("plain")
         let response = try response(.zero)
-        return (response.head, ByteStream(response.body))
+        return (response.head, ByteStream(try await response.collect(upTo: .max)))
     }
 
     func exchange(
         _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
-    ) async throws -> WholeResponse {
+    ) async throws -> TransportResponse {
         sent.add("punctual")
         return try response(limit)
     }
 }
 
-extension WholeResponse {
-    fileprivate static var numbers: WholeResponse {
-        WholeResponse(head: HTTPResponse(status: .ok), body: Data("[1]".utf8))
+extension TransportResponse {
+    fileprivate static var numbers: TransportResponse {
+        TransportResponse(head: HTTPResponse(status: .ok), body: .bytes(Data("[1]".utf8)))
     }
 }

@@ -151,7 +151,7 @@ import Testing
         app.backend.beforeRefresh { _ in .status(401) }
         await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
         _ = try await app.client.text(Visit("/a", .get, .none))
-        _ = CallCookies(jar, app.tokens, owner, signIn: nil, carriesToken: true, time: app.time)
+        _ = CallCookies(jar, app.tokens, owner, time: app.time)
         _ = try await app.client.text(Visit("/b", .get, .none))
         #expect(app.transport.requests(to: "/b").map { $0.headers[.cookie] } == ["guest=1"])
     }
@@ -229,9 +229,10 @@ import Testing
 
         func exchange(
             _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
-        ) async throws -> WholeResponse {
+        ) async throws -> TransportResponse {
             let response = try await inner.send(request, body: body.map { OutgoingBody($0) })
-            return WholeResponse(head: response.head, body: try await response.body.collect(upTo: maximumCount))
+            return TransportResponse(
+                head: response.head, body: .bytes(try await response.body.collect(upTo: maximumCount)))
         }
 
         func send(

@@ -159,9 +159,9 @@ private final class NarrowTransport: PunctualTransport {
 
     func exchange(
         _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
-    ) async throws -> WholeResponse {
+    ) async throws -> TransportResponse {
         let response = try await send(request, body: body.map { OutgoingBody($0) })
-        return WholeResponse(head: response.head, body: try await response.body.collect(upTo: maximumCount))
+        return TransportResponse(head: response.head, body: .bytes(try await response.body.collect(upTo: maximumCount)))
     }
 
     func send(

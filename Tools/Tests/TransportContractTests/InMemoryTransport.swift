@@ -19,8 +19,9 @@ struct InMemoryTransport: Transport {
             guard case .bytes(let content) = body.content else { return try await transport.send(request, body: body) }
             bytes = content
         }
-        let response = try await transport.exchange(request, body: bytes, upTo: 1 << 30, within: .seconds(100_000))
-        return (response.head, ByteStream(response.body))
+        let limit = 1 << 30
+        let response = try await transport.exchange(request, body: bytes, upTo: limit, within: .seconds(100_000))
+        return (response.head, ByteStream(try await response.collect(upTo: limit)))
     }
 
     func makeIsolatedTransport() -> any Transport {

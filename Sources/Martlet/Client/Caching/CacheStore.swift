@@ -33,7 +33,7 @@ struct CacheStore {
     mutating func find(_ url: String, _ isMatch: (CachedResponse) -> Bool) -> CachedResponse? {
         guard let index = responses[url]?.lastIndex(where: isMatch) else { return nil }
         uses += 1
-        responses[url]?[index].lastUse = uses
+        responses[url]?[index].noteUse(uses)
         return responses[url]?[index]
     }
 
@@ -45,7 +45,7 @@ struct CacheStore {
         guard size <= maximumBytes / 4 else { return }
         uses += 1
         var new = new
-        new.lastUse = uses
+        new.noteUse(uses)
         if let variants = responses[url], variants.count >= Self.maximumVariants,
             let oldest = variants.map(\.lastUse).min()
         {

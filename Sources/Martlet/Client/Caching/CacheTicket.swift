@@ -6,18 +6,30 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
+/// A request, as the cache sees it.
+struct CacheRequest: Sendable {
+    let method: HTTPRequest.Method
+    let url: String
+    /// The header fields, with the cookies and without the session's own token.
+    let fields: HTTPFields
+    let partition: CachePartition
+    let control: CacheControl
+
+    /// Whether the request selects a stored response.
+    func selects(_ response: CachedResponse) -> Bool {
+        response.partition == partition && response.matches(fields)
+    }
+}
+
 /// One attempt's use of the cache: the attempt may ask the server about a stored response, store the new one, or remove
 /// responses that it has invalidated.
 final class CacheTicket: Sendable {
-    let url: String
     /// The stale response that the server is asked about.
     let stored: CachedResponse?
     /// Whether the response may be stored.
     let isStoring: Bool
     private let cache: HTTPCache
-    private let partition: CachePartition
-    private let fields: HTTPFields
-    private let control: CacheControl
+    private let request: CacheRequest
     private let removals: Int
     private let time: any TimeSource
     private let requestedAt: Duration
@@ -31,37 +43,29 @@ final class CacheTicket: Sendable {
         case removing
     }
 
-    init(
-        _ cache: HTTPCache, _ url: String, _ fields: HTTPFields, _ partition: CachePartition, _ control: CacheControl,
-        method: HTTPRequest.Method, time: any TimeSource
-    ) {
+    init(_ cache: HTTPCache, for request: CacheRequest, time: any TimeSource) {
         self.cache = cache
-        self.url = url
-        self.partition = partition
-        self.fields = fields
-        self.control = control
-        self.isStoring = method == .get && !control.contains("no-store")
+        self.request = request
+        self.isStoring = request.method == .get && !request.control.contains("no-store")
         self.time = time
         self.requestedAt = time.uptime
         (self.stored, self.removals) = cache.withStore { store in
-            let stored =
-                method == .get || method == .head
-                ? store.find(url) { $0.partition == partition && $0.matches(fields) } : nil
-            return (stored, store.removals)
+            let isReading = [.get, .head].contains(request.method)
+            return (isReading ? store.find(request.url, request.selects) : nil, store.removals)
         }
     }
 
     /// The stored response, if it is fresh.
-    func freshAnswer(to method: HTTPRequest.Method) -> ServerResponse? {
+    func freshAnswer() -> ServerResponse? {
         let now = time.uptime
-        guard let stored, stored.isFresh(for: control, at: now) else { return nil }
-        return stored.answer(at: now, hasBody: method != .head)
+        guard let stored, stored.isFresh(for: request.control, at: now) else { return nil }
+        return stored.answer(at: now, hasBody: request.method != .head)
     }
 
     /// The stored response in place of a failure of the server, if that is allowed.
     func staleAnswer() -> ServerResponse? {
         let now = time.uptime
-        guard let stored, stored.mayReplaceError(for: control, at: now) else { return nil }
+        guard let stored, stored.mayReplaceError(for: request.control, at: now) else { return nil }
         return stored.answer(at: now)
     }
 
@@ -71,7 +75,7 @@ final class CacheTicket: Sendable {
         let isConfirmed = isConditional && response.status == 304
         let resolved = isConfirmed ? stored?.updated(by: response.head) ?? response : response
         let timing = CachedResponse.Timing(requestedAt: requestedAt, receivedAt: time.uptime, date: time.wallClock)
-        let new = CachedResponse(resolved, to: fields, partition, timing)
+        let new = CachedResponse(resolved, to: request.fields, request.partition, timing)
         effect.withLock { $0 = new.map(Effect.storing) ?? .removing }
         return isConfirmed ? new?.answer(at: timing.receivedAt) ?? resolved : resolved
     }
@@ -82,30 +86,27 @@ final class CacheTicket: Sendable {
         let effect = effect.withLock { $0 }
         if case .none = effect { return }
         cache.withStore { store in
-            let owner = partition.owner
+            let owner = request.partition.owner
             guard store.removals == removals, store.generation == owner.cacheGeneration,
                 tokens?.isCurrent(owner) ?? true
             else { return }
-            let isReplaced = { [partition, fields] (other: CachedResponse) in
-                other.partition == partition && other.matches(fields)
-            }
             if case .storing(let new) = effect {
-                store.insert(new, for: url, replacing: isReplaced)
+                store.insert(new, for: request.url, replacing: request.selects)
             } else {
-                store.remove(url, where: isReplaced)
+                store.remove(request.url, where: request.selects)
             }
         }
     }
 
     /// Removes the stored response that the server does not know any more.
     func discard() {
-        cache.withStore { [partition] store in store.remove(url) { $0.partition == partition } }
+        cache.withStore { store in store.remove(request.url) { $0.partition == request.partition } }
     }
 
     /// Removes the responses that a writing request may have changed.
     func invalidate(redirectedTo target: String?) {
         cache.withStore { store in
-            store.invalidate(url)
+            store.invalidate(request.url)
             if let target { store.invalidate(target) }
         }
     }

@@ -27,7 +27,7 @@ struct CachedResponse: Sendable {
     private let initialAge: Duration
     private let receivedAt: Duration
     /// Rises with each use, so that the least recently used response goes first.
-    var lastUse = 0
+    private(set) var lastUse = 0
 
     /// The times at which a request was made and answered.
     struct Timing {
@@ -57,6 +57,11 @@ struct CachedResponse: Sendable {
         // The age is computed for each use, and cookies go to the jar when they arrive.
         for name in [.age, .setCookie] as [HTTPField.Name] { head.headerFields[name] = nil }
         self.response = ServerResponse(head: head, body: response.body)
+    }
+
+    /// - Parameter number: The number of the use.
+    mutating func noteUse(_ number: Int) {
+        lastUse = number
     }
 
     /// The bytes that the response takes in memory, roughly.

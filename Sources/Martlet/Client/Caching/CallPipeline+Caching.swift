@@ -26,10 +26,12 @@ extension CallPipeline {
         let fields = fieldsWithoutToken(of: request, call)
         let control = CacheControl(request.headerFields)
         let ticket = CacheTicket(
-            cache, Self.cacheKey(origin, request), fields,
-            CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
-            control, method: request.method, time: time)
-        if let answer = ticket.freshAnswer(to: request.method) { return (answer, nil) }
+            cache,
+            for: CacheRequest(
+                method: request.method, url: "\(origin)\(request.path ?? "/")", fields: fields,
+                partition: CachePartition(owner: owner, isSigned: isSigned, credentials: fields.credentials),
+                control: control), time: time)
+        if let answer = ticket.freshAnswer() { return (answer, nil) }
         if isReading, control.contains("only-if-cached") {
             return (ServerResponse(head: HTTPResponse(status: .gatewayTimeout), body: Data()), nil)
         }
@@ -38,44 +40,52 @@ extension CallPipeline {
 
     /// Sends a request on behalf of the cache.
     func run(
-        _ request: HTTPRequest, _ call: CallState, from origin: Origin, _ observation: CallObservation?,
-        _ ticket: CacheTicket, _ onRedirect: @escaping AttemptRunner.RedirectHook
-    ) async throws -> AttemptRunner.Outcome {
-        guard ticket.isStoring else {
-            var target: String?
-            // Without a response the server may still have performed the request.
-            var mayHaveChanged = true
-            defer { if mayHaveChanged { ticket.invalidate(redirectedTo: target) } }
-            let outcome = try await attemptRunner.run(
-                request, call, from: origin, observation, onRedirect: onRedirect)
-            target = outcome.redirectTarget
-            mayHaveChanged = outcome.redirectTarget != nil || outcome.response.status < 400
-            return outcome
-        }
-        let conditional = ticket.stored?.conditional(request)
+        _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket
+    ) async throws -> (response: ServerResponse, report: Exchange.Report) {
+        guard ticket.isStoring else { return try await runWriting(request, at: origin, for: call, with: ticket) }
         do {
-            var outcome = try await attemptRunner.run(
-                conditional ?? request, call, from: origin, observation, onRedirect: onRedirect)
-            var isConditional = conditional != nil
-            if isConditional, outcome.response.status == 304,
-                outcome.redirectTarget != nil || ticket.stored?.isContradicted(by: outcome.response.head) == true
-            {
-                ticket.discard()
-                isConditional = false
-                outcome = try await attemptRunner.run(
-                    request, call, from: origin, observation, onRedirect: onRedirect)
-            }
-            if [500, 502, 503, 504].contains(outcome.response.status), let stale = ticket.staleAnswer() {
-                (outcome.response, outcome.isStale) = (stale, true)
-            } else {
-                outcome.response = ticket.resolve(
-                    outcome.response, isRedirected: outcome.redirectTarget != nil, isConditional: isConditional)
-            }
-            return outcome
+            return try await runReading(request, at: origin, for: call, with: ticket)
         } catch {
             guard Self.mayHide(error), let stale = ticket.staleAnswer() else { throw error }
-            return AttemptRunner.Outcome(response: stale, leftOrigin: false, isStale: true)
+            return (stale, Exchange.Report(isStale: true))
         }
+    }
+
+    /// Sends a request that may change what is stored.
+    private func runWriting(
+        _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket
+    ) async throws -> (response: ServerResponse, report: Exchange.Report) {
+        var target: String?
+        // Without a response the server may still have performed the request.
+        var mayHaveChanged = true
+        defer { if mayHaveChanged { ticket.invalidate(redirectedTo: target) } }
+        let (response, report) = try await attemptRunner.run(request, at: origin, for: call)
+        target = report.redirectTarget
+        mayHaveChanged = report.redirectTarget != nil || response.status < 400
+        return (response, report)
+    }
+
+    /// Sends a request whose response may be stored, and asks the server about the stored one, if there is one.
+    private func runReading(
+        _ request: HTTPRequest, at origin: Origin, for call: CallState, with ticket: CacheTicket
+    ) async throws -> (response: ServerResponse, report: Exchange.Report) {
+        let conditional = ticket.stored?.conditional(request)
+        var (response, report) = try await attemptRunner.run(conditional ?? request, at: origin, for: call)
+        var isConditional = conditional != nil
+        if isConditional, response.status == 304,
+            report.redirectTarget != nil || ticket.stored?.isContradicted(by: response.head) == true
+        {
+            ticket.discard()
+            isConditional = false
+            (response, report) = try await attemptRunner.run(request, at: origin, for: call)
+        }
+        if [500, 502, 503, 504].contains(response.status), let stale = ticket.staleAnswer() {
+            report.isStale = true
+            return (stale, report)
+        }
+        let resolved = ticket.resolve(
+            response, isRedirected: report.redirectTarget != nil, isConditional: isConditional)
+        return (resolved, report)
     }
 
     /// Whether a stored response may take the place of a failure: if the server could not be reached, or did not respond
@@ -86,9 +96,5 @@ extension CallPipeline {
         case .tlsFailed, .invalidResponse, .invalidRequest, .bodyFailed: false
         case nil: error is TimeLimitError
         }
-    }
-
-    private static func cacheKey(_ origin: Origin, _ request: HTTPRequest) -> String {
-        "\(origin)\(request.path ?? "/")"
     }
 }

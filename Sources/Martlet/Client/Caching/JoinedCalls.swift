@@ -17,7 +17,7 @@ final class JoinedCalls: Sendable {
         var writes = 0
     }
 
-    typealias Outcome = Result<NetworkResponse<RawResponse>, NetworkError>
+    typealias Outcome = Result<CompletedCall, NetworkError>
 
     private struct State {
         var flights: [Key: SingleFlight<Outcome>] = [:]
@@ -71,43 +71,39 @@ extension NetworkClient {
     /// Performs a call that may join an identical one, or that separates later calls from those under way.
     @inline(never)
     func performJoined(
-        _ endpoint: any Endpoint, accept: String?, start: CallStart, monitor: TransferMonitor?,
-        receiver: (any ResponseReceiver)?, in calls: JoinedCalls
-    ) async throws(NetworkError) -> NetworkResponse<RawResponse> {
+        _ call: OutgoingCall, in calls: JoinedCalls
+    ) async throws(NetworkError) -> CompletedCall {
+        let endpoint = call.endpoint
         guard [.get, .head].contains(endpoint.method) else {
             defer { calls.didWrite() }
-            return try await pipeline.perform(
-                endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
+            return try await pipeline.perform(call)
         }
-        // Only interceptors know what they will send.
-        let needsOwnFlight =
-            pipeline.hasHooks || monitor != nil || receiver != nil || endpoint.body != nil || JoinedCalls.isInside
-            || SignInGate.isSigningIn
-            || tokens?.isRefreshingHere == true
-            || pipeline.slots.isHeldByHook
-        guard !needsOwnFlight, let owner = start.responseOwner else {
-            return try await pipeline.perform(
-                endpoint, accept: accept, start: start, monitor: monitor, receiver: receiver)
-        }
+        guard mayJoin(call), let owner = call.start.responseOwner else { return try await pipeline.perform(call) }
         // The call starts in a task of its own, and the token may change until then.
-        var start = start
-        start.credential = nil
-        var call = try pipeline.build(endpoint, nil, length: nil, accept: accept, endpoint.authentication)
-        call.responseOwner = owner
-        let cookies = pipeline.cookies(of: call)
+        var call = call
+        call.dropToken()
+        let state = try pipeline.build(call, length: nil)
+        let cookies = pipeline.cookies(of: state)
         let key = JoinedCalls.Key(
             owner: owner, authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
-            request: cookies?.adding(to: call.request, at: call.context.origin) ?? call.request,
+            request: cookies?.adding(to: state.request, at: state.context.origin) ?? state.request,
             statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
             connectivityTimeout: endpoint.connectivityTimeout)
-        let outcome = await calls.run(key) { [pipeline, start] in
+        let outcome = await calls.run(key) { [pipeline, call] in
             do throws(NetworkError) {
-                return .success(try await pipeline.perform(endpoint, accept: accept, start: start))
+                return .success(try await pipeline.perform(call))
             } catch {
                 return .failure(error)
             }
         }
-        guard let outcome else { throw .cancelled(call.context.call) }
+        guard let outcome else { throw .cancelled(state.context.call) }
         return try outcome.get()
+    }
+
+    private func mayJoin(_ call: OutgoingCall) -> Bool {
+        // Only interceptors know what they will send.
+        !pipeline.hasHooks && call.monitor == nil && call.receiver == nil && call.body == nil
+            && !JoinedCalls.isInside && !SignInGate.isSigningIn && tokens?.isRefreshingHere != true
+            && !pipeline.slots.isHeldByHook
     }
 }

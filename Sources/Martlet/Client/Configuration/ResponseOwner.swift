@@ -7,7 +7,7 @@ struct ResponseOwner: Hashable, Sendable {
     /// cache.
     let manager: Int?
     /// The sign-in state; unbound without a manager.
-    var state: CallOwner
+    fileprivate(set) var state: CallOwner
     /// The number of times the jar had been emptied.
     let jarGeneration: Int
     /// The number of times the cache had been emptied.

@@ -79,8 +79,8 @@ final class CallCookies: Sendable {
     ///   - signIn: The cookies of a sign-in; `nil` for another call.
     ///   - carriesToken: Whether the call may carry a token.
     init(
-        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: ResponseOwner, signIn: SignInCookies?, carriesToken: Bool,
-        time: any TimeSource
+        _ jar: CookieJar, _ tokens: TokenManager?, _ owner: ResponseOwner, time: any TimeSource,
+        signIn: SignInCookies? = nil, carriesToken: Bool = true
     ) {
         self.jar = jar
         self.tokens = tokens
@@ -173,14 +173,14 @@ extension CallPipeline {
         guard signIn != nil, let jar = config.cookies, let owner = responseOwner(for: tokens.currentOwner) else {
             return
         }
-        _ = CallCookies(jar, tokens, owner, signIn: nil, carriesToken: true, time: time)
+        _ = CallCookies(jar, tokens, owner, time: time)
     }
 
     /// A call's access to the client's jar; `nil` without a jar.
     func cookies(of call: CallState, signIn: SignInCookies? = nil) -> CallCookies? {
         guard let jar = config.cookies, let owner = call.responseOwner else { return nil }
         return CallCookies(
-            jar, tokens, resolved(owner, for: call), signIn: signIn,
-            carriesToken: call.authorization.requirement != .none, time: time)
+            jar, tokens, resolved(owner, for: call), time: time, signIn: signIn,
+            carriesToken: call.authorization.requirement != .none)
     }
 }

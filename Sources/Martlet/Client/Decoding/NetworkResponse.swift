@@ -13,7 +13,7 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
     /// The time from the start of the last attempt to the last byte of its response.
     public let lastAttemptDuration: Duration
     /// The envelope that the value was in.
-    var reading: EnvelopeReading?
+    private let reading: EnvelopeReading?
 
     /// Creates a response; meant for an ``APIClient`` of your own.
     public init(
@@ -25,6 +25,17 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
         self.attempts = attempts
         self.duration = duration
         self.lastAttemptDuration = lastAttemptDuration
+        self.reading = nil
+    }
+
+    /// The result of a call.
+    init(_ value: Value, of call: CompletedCall, in envelope: EnvelopeReading? = nil) {
+        self.value = value
+        self.head = call.head
+        self.attempts = call.context.attempt
+        self.duration = call.duration
+        self.lastAttemptDuration = call.lastAttemptDuration
+        self.reading = envelope
     }
 
     /// The status code.
@@ -32,11 +43,28 @@ public struct NetworkResponse<Value: Sendable>: Sendable {
 
     /// The header fields.
     public var headers: HTTPFields { head.headerFields }
+}
 
-    func with<Other: Sendable>(_ value: Other) -> NetworkResponse<Other> {
-        var response = NetworkResponse<Other>(
-            value: value, head: head, attempts: attempts, duration: duration, lastAttemptDuration: lastAttemptDuration)
-        response.reading = reading
-        return response
+extension NetworkResponse {
+    /// The server's code for the result, if the response is in an envelope (``NetworkConfig/envelope``).
+    public var code: String? { reading?.code }
+
+    /// The server's message for people, if the response is in an envelope.
+    public var message: String? { reading?.message }
+
+    /// The server's statements about the response, if it is in an envelope with a `meta` object.
+    public var meta: ResponseMeta? { reading?.meta }
+
+    /// Decodes the envelope's `meta` object with ``NetworkConfig/decoder``; `nil` if the response is in no envelope.
+    ///
+    /// ```swift
+    /// struct Paging: Decodable { var page: Int, total: Int }
+    ///
+    /// let response = try await client.response(for: Feed())
+    /// let paging = try response.meta(as: Paging.self)
+    /// ```
+    /// - Throws: The decoder's error if the object is missing or is not of the type.
+    public func meta<Meta: Decodable>(as type: Meta.Type = Meta.self) throws -> Meta? {
+        try reading?.meta(as: type)
     }
 }

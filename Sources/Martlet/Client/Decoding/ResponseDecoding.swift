@@ -29,13 +29,13 @@ struct ResponseDecoding: Sendable {
 
     /// Decodes a response with an acceptable status.
     func decode<Value: Decodable & Sendable>(
-        _ type: Value.Type, from raw: NetworkResponse<RawResponse>
+        _ type: Value.Type, from call: CompletedCall
     ) throws(NetworkError) -> Value {
-        let response = raw.value.response
+        let response = call.response
         if response.body.isEmpty {
             if let empty = (type as? any EmptyBodyRepresentable.Type)?.empty as? Value { return empty }
             throw .decoding(
-                raw.value.call,
+                call.call,
                 ResponseDecodingError(
                     type: "\(type)", codingPath: "", reason: "there is no JSON value", response: response))
         }
@@ -54,12 +54,12 @@ struct ResponseDecoding: Sendable {
             if let value = enveloped.value, enveloped.isSuccess == true || !envelope.reportsFailure(response) {
                 return value
             }
-            if let error = serverError(in: response) { throw NetworkError.api(raw.value.call, error) }
-            throw NetworkError.unacceptableStatus(raw.value.call, response)
+            if let error = serverError(in: response) { throw NetworkError.api(call.call, error) }
+            throw NetworkError.unacceptableStatus(call.call, response)
         } catch let error as NetworkError {
             throw error
         } catch {
-            throw .decoding(raw.value.call, ResponseDecodingError(error, type: "\(type)", response: response))
+            throw .decoding(call.call, ResponseDecodingError(error, type: "\(type)", response: response))
         }
     }
 

@@ -62,3 +62,61 @@ public struct ResponseEnvelope: Sendable, Hashable {
         return error
     }
 }
+
+/// An envelope and its value, decoded in one pass.
+struct Enveloped<Value: Decodable>: Decodable {
+    let isSuccess: Bool?
+    let value: Value?
+
+    /// A field name of the envelope.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let envelope = ResponseEnvelope.decoding
+        let container = try decoder.container(keyedBy: Name.self)
+        isSuccess = try container.decodeIfPresent(Bool.self, forKey: Name(stringValue: envelope.success))
+        let data = Name(stringValue: envelope.data)
+        if isSuccess == false {
+            value = nil
+            return
+        }
+        let hasData = try container.contains(data) && !container.decodeNil(forKey: data)
+        if !hasData, let empty = (Value.self as? any EmptyBodyRepresentable.Type)?.empty as? Value {
+            value = empty
+        } else {
+            value = try container.decode(Value.self, forKey: data)
+        }
+    }
+}
+
+/// An envelope that a response has arrived in. Its fields are read when they are asked for, so that a call whose app
+/// reads none of them costs nothing.
+struct EnvelopeReading: Sendable {
+    let envelope: ResponseEnvelope
+    let body: Data
+    let decoder: any ResponseDecoder
+
+    private var json: JSONValue? { JSONValue(body: body) }
+
+    var code: String? { json?[envelope.code]?.text }
+    var message: String? { json?[envelope.message]?.string }
+    var meta: ResponseMeta? { ResponseMeta(json?[envelope.meta], requestIDField: envelope.requestID) }
+
+    func meta<Meta: Decodable>(as type: Meta.Type) throws -> Meta {
+        var envelope = envelope
+        envelope.data = envelope.meta
+        let found = try ResponseEnvelope.$decoding.withValue(envelope) {
+            try decoder.decode(Enveloped<Meta>.self, from: body)
+        }
+        guard let meta = found.value else {
+            throw DecodingError.valueNotFound(
+                type, .init(codingPath: [], debugDescription: "the envelope has no \(envelope.meta)"))
+        }
+        return meta
+    }
+}

@@ -1,5 +1,54 @@
 internal import HTTPTypes
 
+/// The authorization of one call: the session that the call belongs to, the token for its next attempt, and whether the
+/// server has rejected a token.
+struct Authorization: Sendable {
+    fileprivate static let maximumReplays = 3
+
+    /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
+    let requirement: AuthenticationRequirement
+    /// The owner of the call. No other session may authorize it, its retries included.
+    fileprivate(set) var owner: CallOwner
+    /// The estimated time to send the body, for which the token must last; `nil` if the token need not last that long.
+    var transferTime: Duration?
+    /// The fresh token that was found when the call was made, if nothing can have happened since.
+    fileprivate var firstCredential: Credential?
+    /// The reason why there was no token, if the call waited for one before it was built.
+    fileprivate var firstFailure: SessionError?
+    /// The token for the next attempt.
+    fileprivate var credential: Credential?
+    /// The token that the current attempt carries.
+    fileprivate var attached: Credential?
+    /// The reason why the session had expired, if the call goes out without a token because of it.
+    fileprivate var expiryReason: ExpiryReason?
+    /// The reason why the manager needs to know that the server accepted the token of this attempt; `nil` if it does
+    /// not.
+    fileprivate var reports: SessionStateMachine.Acceptance?
+    /// Whether the server rejected the token of the attempt that has just failed.
+    fileprivate var isTokenRejected = false
+    /// The token that was rejected, if that was before the refresh that replaces it was sent.
+    fileprivate var refreshedStamp: SessionStamp?
+    /// The number of times the call has been sent again because of a rejected token: once, and again only with a newer
+    /// token.
+    fileprivate var replays = 0
+
+    init(
+        _ requirement: AuthenticationRequirement, as owner: CallOwner, _ credential: Credential?,
+        _ failure: SessionError?
+    ) {
+        self.requirement = requirement
+        self.owner = owner
+        self.firstCredential = credential
+        self.firstFailure = failure
+    }
+
+    /// Leaves it to the next attempt to find a token. One that was taken for another origin, or before interceptors or
+    /// files took time, must not be used.
+    mutating func dropToken() {
+        (credential, firstCredential) = (nil, nil)
+    }
+}
+
 /// The stage of the pipeline that deals with access tokens: it attaches one before an attempt, and replaces one that
 /// the server rejects: once for each call, and again only if there is a newer one.
 struct Authorizer: Sendable {
@@ -9,6 +58,12 @@ struct Authorizer: Sendable {
 
     init(tokens: TokenManager) {
         self.tokens = tokens
+    }
+
+    /// Forgets the token of the last attempt, and its rejection.
+    func startAttempt(of call: inout CallState) {
+        call.context.stamp = nil
+        call.authorization.isTokenRejected = false
     }
 
     /// Whether the call may carry a token at all.
@@ -255,7 +310,7 @@ struct Authorizer: Sendable {
     /// After the session has expired, a call that only reads may go out without a token. One that writes must not:
     /// the user meant to write it as themselves.
     private func mayGoWithoutToken(_ call: CallState) -> Bool {
-        call.authorization.requirement == .ifSignedIn && call.authorization.session == nil
+        call.authorization.requirement == .ifSignedIn && call.authorization.owner.session == nil
             && [.get, .head].contains(call.request.method)
     }
 }

@@ -13,7 +13,7 @@ final class CallObservation: Sendable {
     private let time: any TimeSource
     private let startedAt: Duration
     /// The prepared request, with secrets masked.
-    private let request: Locked<HTTPRequest>
+    private let request: HTTPRequest
     private let body: ObservedBody?
     /// The request that the current attempt has sent last.
     private let transfer = Locked<TransferRecorder?>(nil)
@@ -26,7 +26,7 @@ final class CallObservation: Sendable {
         self.observers = observers
         self.time = context.time
         self.startedAt = context.startedAt
-        self.request = Locked(request.redacted)
+        self.request = request.redacted
         self.body = body.map { ObservedBody($0, of: request, context) }
         let call = observed(attempt: 0, body: self.body)
         for observer in observers { observer.callWillStart(call) }
@@ -96,7 +96,7 @@ final class CallObservation: Sendable {
         body: ObservedBody?
     ) -> ObservedCall {
         ObservedCall(
-            id: id, request: request?.redacted ?? self.request.withLock { $0 }, attempt: attempt, stamp: stamp,
+            id: id, request: request?.redacted ?? self.request, attempt: attempt, stamp: stamp,
             elapsed: time.uptime - startedAt, metrics: metrics, body: body)
     }
 }

@@ -7,7 +7,7 @@ internal import HTTPTypes
 #endif
 
 extension CallPipeline {
-    /// Builds the request of an endpoint, without a token.
+    /// Builds the request of a call, without a token.
     ///
     /// Header fields are merged here, in this order:
     ///
@@ -27,57 +27,50 @@ extension CallPipeline {
     /// A third party does not get the header fields that interceptors add or change either. If an interceptor itself
     /// sends a request to a third party, the fields that it adds remain, and those of the client and of other
     /// interceptors are removed.
-    /// - Parameters:
-    ///   - body: The body of the endpoint.
-    ///   - length: Its length, if it is known before it is encoded.
-    ///   - startedAt: When the call was made; `nil` for now.
-    func build(
-        _ endpoint: any Endpoint, _ body: RequestBody?, length: Int64?, accept: String?,
-        _ authentication: AuthenticationRequirement, since startedAt: Duration? = nil
-    ) throws(NetworkError) -> CallState {
-        let method = endpoint.method
+    /// - Parameter length: The length of the body, if it is known before it is encoded.
+    func build(_ call: OutgoingCall, length: Int64?) throws(NetworkError) -> CallState {
+        let endpoint = call.endpoint
         let location: Location
         do {
             location = try baseURL.location.get().appending(endpoint.path, query: endpoint.query)
         } catch {
             throw .invalidRequest(CallDescription(unsent: endpoint), reason: error.description)
         }
+        let method = endpoint.method
         var context = RequestContext(
-            endpoint: endpoint, method: method.rawValue, location: location, time: time, since: startedAt)
+            endpoint: endpoint, method: method.rawValue, location: location, time: time, since: call.start.uptime)
+        context.awaitsHead = call.receiver?.outlivesCall == true
         guard attemptRunner.allowsInsecureHTTP || !location.origin.isInsecure else {
             throw .insecureURL(context.call, url: location.redactedText)
         }
-        if authorizer == nil, authentication == .required { throw .signInRequired(context.call) }
+        if authorizer == nil, call.start.requirement == .required { throw .signInRequired(context.call) }
 
         let recipient = recipient(of: location.origin)
         let clientFields = if case .trusted = recipient { config.headers } else { HTTPFields() }
-        var request = HTTPRequest(
+        let request = HTTPRequest(
             method: method, scheme: location.origin.scheme, authority: location.authority, path: location.target,
-            headerFields: .merged(client: clientFields, endpoint: endpoint.headers, accept: accept))
+            headerFields: .merged(client: clientFields, endpoint: endpoint.headers, accept: call.accept))
+        var state = CallState(
+            request: request, recipient: recipient, context: context, authorization: call.start.authorization,
+            monitor: call.monitor, receiver: call.receiver, responseOwner: call.start.responseOwner)
+        if let body = call.body { try addBody(body, length: length, to: &state) }
+        return state
+    }
 
-        let prepared: PreparedBody?
+    private func addBody(_ body: RequestBody, length: Int64?, to call: inout CallState) throws(NetworkError) {
+        let prepared: PreparedBody
         do {
-            prepared = try body.map { try PreparedBody($0, length: length, encoder: config.encoder) }
+            prepared = try PreparedBody(body, length: length, encoder: config.encoder)
         } catch {
             let why = Redaction.redact(String(describing: error))
-            throw .invalidRequest(context.call, reason: "The body could not be encoded: \(why)")
+            throw .invalidRequest(call.context.call, reason: "The body could not be encoded: \(why)")
         }
-        if let type = prepared?.contentType, request.headerFields[.contentType] == nil {
-            request.headerFields[.contentType] = type
+        call.context.outgoing = prepared
+        call.authorization.transferTime = config.transferTime(of: prepared)
+        if let type = prepared.contentType, call.request.headerFields[.contentType] == nil {
+            call.request.headerFields[.contentType] = type
         }
-        context.outgoing = prepared
-        var authorization = Authorization(requirement: authentication)
-        var expectsContinue = false
-        if let prepared {
-            authorization.transferTime = config.transferTime(of: prepared)
-            if mayExpectContinue(prepared), request.headerFields[.expect] == nil {
-                expectsContinue = true
-                request.headerFields[.expect] = "100-continue"
-            }
-        }
-        return CallState(
-            request: request, recipient: recipient, context: context, authorization: authorization,
-            expectsContinue: expectsContinue)
+        call.expectation.update(&call.request.headerFields, isWanted: mayExpectContinue(prepared))
     }
 
     private func mayExpectContinue(_ body: PreparedBody) -> Bool {
@@ -86,13 +79,7 @@ extension CallPipeline {
 
     /// Lets `Expect: 100-continue` follow a body that an interceptor has replaced.
     func updateExpectation(in fields: inout HTTPFields, _ call: inout CallState) {
-        if !call.isExpectationRefused, let body = call.body, mayExpectContinue(body) {
-            guard fields[.expect] == nil else { return }
-            fields[.expect] = "100-continue"
-            call.expectsContinue = true
-        } else if call.expectsContinue {
-            fields[.expect] = nil
-        }
+        call.expectation.update(&fields, isWanted: call.body.map(mayExpectContinue) ?? false)
     }
 }
 

@@ -6,13 +6,13 @@ extension CallPipeline {
     /// ends the wait.
     /// - Returns: Whether the call may be sent again; `false` if it does not wait, or has waited long enough.
     /// - Throws: ``SessionError`` if the session of the call has ended.
-    func waitForConnectivity(_ call: inout CallState, _ observation: CallObservation?) async throws -> Bool {
+    func waitForConnectivity(_ call: inout CallState) async throws -> Bool {
         guard let limit = call.context.endpoint.connectivityTimeout ?? config.connectivityTimeout else { return false }
         let deadline = call.context.startedAt + limit
         guard time.uptime < deadline else { return false }
         let pause = min(ConnectivityPause.first * (1 << min(call.connectivityWaits, 20)), ConnectivityPause.longest)
-        call.connectivityWaits += 1
-        observation?.callIsWaitingForConnectivity(call.context)
+        call.countConnectivityWait()
+        call.observation?.callIsWaitingForConnectivity(call.context)
         let owner = call.authorization.owner
         await withTaskGroup { [time, tokens, monitor = config.connectivity] group in
             group.addTask { try? await time.sleep(until: deadline) }

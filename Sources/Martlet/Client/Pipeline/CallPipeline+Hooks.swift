@@ -1,11 +1,5 @@
 internal import HTTPTypes
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The hooks of an attempt.
 extension CallPipeline {
     /// Lets the interceptors change the request of an attempt, and answer it.
@@ -68,12 +62,12 @@ extension CallPipeline {
     /// The delay before the next attempt.
     /// - Throws: The failure if there is no further attempt.
     func delayBeforeRetry(
-        of call: inout CallState, after failure: NetworkError, _ observation: CallObservation?
+        of call: inout CallState, after failure: NetworkError
     ) async throws -> Duration {
         guard !failure.isCancelled else { throw failure }
         // A transport may have read from a single-use body, so that it could not be sent after a wait.
         let mayWait = failure.isOffline && call.body?.isReplayable ?? true
-        if mayWait, try await waitForConnectivity(&call, observation) { return .zero }
+        if mayWait, try await waitForConnectivity(&call) { return .zero }
         if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
         for (index, interceptor) in interceptors.enumerated() {
             let before = Draft(of: call)
@@ -114,18 +108,5 @@ extension CallPipeline {
             response = try await interceptor.process(response, for: &call.context)
         }
         return response
-    }
-}
-
-extension AttemptRunner.Outcome {
-    /// The answer of an interceptor.
-    init(_ answer: ServerResponse, for call: CallState) {
-        if let receiver = call.receiver, receiver.accepts(answer.head, for: call.context.endpoint) {
-            self.init(
-                response: ServerResponse(head: answer.head, body: Data()), body: ByteStream(answer.body),
-                leftOrigin: false)
-        } else {
-            self.init(response: answer, leftOrigin: false)
-        }
     }
 }

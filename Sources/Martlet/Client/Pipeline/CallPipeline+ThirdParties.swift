@@ -25,6 +25,27 @@ struct Draft {
     }
 }
 
+/// The sources of a prepared request's parts, so that a third party gets only the parts that are meant for it.
+struct HookState: Sendable {
+    /// The header fields of the request as it was built.
+    fileprivate let builtFields: HTTPFields
+    /// The body of the endpoint.
+    fileprivate let builtBody: PreparedBody?
+    /// The header fields that each interceptor has added to the prepared request.
+    fileprivate var ownFields: [HTTPFields]
+    /// The interceptor whose body the prepared request has; `nil` for the endpoint's body.
+    fileprivate var bodyAuthor: Int?
+    /// The body of the prepared request, from which each attempt starts.
+    fileprivate(set) var preparedBody: PreparedBody?
+
+    init(of call: CallState, interceptors: Int) {
+        builtFields = call.request.headerFields
+        builtBody = call.body
+        ownFields = Array(repeating: HTTPFields(), count: interceptors)
+        preparedBody = call.body
+    }
+}
+
 /// Runs the hooks that change requests, and withholds from third parties what interceptors add.
 ///
 /// A third party gets the fields of the endpoint, of the pipeline and of a ``ResponseReceiver``. It gets the fields and
@@ -33,6 +54,30 @@ extension CallPipeline {
     func recipient(of origin: Origin) -> Recipient {
         let isTrusted = origin == baseURL.origin || tokens?.trustedOrigins.contains(origin) == true
         return isTrusted ? .trusted : .thirdParty(sender: nil)
+    }
+
+    /// The origin of an adapted request. If an interceptor has changed it, the token is removed.
+    func origin(
+        of request: inout HTTPRequest, adaptedFrom call: inout CallState, _ recipient: Recipient
+    ) throws -> Origin {
+        guard !request.hasSameOrigin(as: call.request) else { return call.context.origin }
+        let target = try origin(of: request)
+        guard target != call.context.origin else { return target }
+        let fields = request.headerFields
+        authorizer?.removeToken(from: &request, for: &call)
+        // For a third party the token has been removed already. The fields that the interceptor has put in its place
+        // stay.
+        if case .thirdParty = recipient { request.headerFields = fields }
+        return target
+    }
+
+    func origin(of request: HTTPRequest) throws -> Origin {
+        let url = "\(request.scheme ?? "https")://\(request.authority ?? "")"
+        let origin = try Location.parse(url).get().origin
+        guard attemptRunner.allowsInsecureHTTP || !origin.isInsecure else {
+            throw Redirect.Refusal.insecure(url: "\(origin)")
+        }
+        return origin
     }
 
     func prepare(_ call: inout CallState) async throws {
@@ -51,15 +96,16 @@ extension CallPipeline {
     func adopt(_ before: Draft, by index: Int, _ call: inout CallState) {
         // The retry policy changes nothing.
         guard var hooks = call.hooks, hooks.ownFields.indices.contains(index) else { return }
-        var (request, recipient) = (call.request, call.recipient)
-        confine(&request, changedFrom: before, by: index, &recipient, &hooks.bodyAuthor, in: &call) {
+        var changed = RoutedRequest(request: call.request, recipient: call.recipient, bodyAuthor: hooks.bodyAuthor)
+        confine(&changed, after: Change(from: before, by: index), in: &call) {
             hooks.builtFields.contains($0) || hooks.ownFields[index].contains($0)
         }
-        for field in request.headerFields where !before.request.headerFields.contains(field) {
+        for field in changed.request.headerFields where !before.request.headerFields.contains(field) {
             hooks.ownFields[index].append(field)
         }
         hooks.preparedBody = call.body
-        (call.request, call.recipient, call.hooks) = (request, recipient, hooks)
+        hooks.bodyAuthor = changed.bodyAuthor
+        (call.request, call.recipient, call.hooks) = (changed.request, changed.recipient, hooks)
     }
 
     /// Lets the rest of the call follow a prepared request that interceptors have changed.
@@ -73,77 +119,107 @@ extension CallPipeline {
         if !call.request.hasSameOrigin(as: before.request) {
             call.context.origin = try origin(of: call.request)
             // A token that was taken for the former origin must not go to the new one.
-            (call.authorization.credential, call.authorization.firstCredential) = (nil, nil)
+            call.authorization.dropToken()
         }
     }
 
+    /// Lets the interceptors change the request of an attempt.
     /// - Parameter unsigned: The request of the attempt, without a token.
     /// - Returns: The recipient of the adapted request.
     func adapt(
         _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
     ) async throws -> Recipient {
         guard let hooks = call.hooks else { return call.recipient }
-        var (recipient, author) = (call.recipient, hooks.bodyAuthor)
+        var adapted = RoutedRequest(request: request, recipient: call.recipient, bodyAuthor: hooks.bodyAuthor)
         let prepared = call.request.headerFields
         for (index, interceptor) in config.interceptors.enumerated() {
-            let before = Draft(request, call.context)
-            try await interceptor.adapt(&request, for: &call.context)
-            confine(&request, changedFrom: before, by: index, &recipient, &author, in: &call) { field in
+            let before = Draft(adapted.request, call.context)
+            try await interceptor.adapt(&adapted.request, for: &call.context)
+            confine(&adapted, after: Change(from: before, by: index), in: &call) { field in
                 // A field that the prepared request lacks comes from the receiver.
                 hooks.builtFields.contains(field) || hooks.ownFields[index].contains(field)
                     || unsigned.headerFields.contains(field) && !prepared.contains(field)
             }
         }
+        request = adapted.request
         if call.context.bodyVersion > 0 { updateExpectation(in: &request.headerFields, &call) }
-        return recipient
+        return adapted.recipient
     }
 
     /// Removes the parts that the new recipient must not get, after an interceptor has changed a request.
-    /// - Parameters:
-    ///   - author: The interceptor whose body the request has; `nil` for the endpoint's body.
-    ///   - mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver or an
-    ///     earlier hook of the same interceptor.
+    /// - Parameter mayReachThirdParty: Whether a field comes from the endpoint, the client, the pipeline, the receiver or
+    ///   an earlier hook of the same interceptor.
     private func confine(
-        _ request: inout HTTPRequest, changedFrom before: Draft, by interceptor: Int, _ recipient: inout Recipient,
-        _ author: inout Int?, in call: inout CallState, _ mayReachThirdParty: (HTTPField) -> Bool
+        _ changed: inout RoutedRequest, after change: Change, in call: inout CallState,
+        _ mayReachThirdParty: (HTTPField) -> Bool
     ) {
+        let before = change.before
         let isNewBody = call.context.bodyVersion != before.bodyVersion
-        let before = (request: before.request, body: before.body)
         // Another spelling of an origin is still the same origin.
-        if request.hasSameOrigin(as: before.request) || request.origin == before.request.origin {
-            if case .thirdParty(let sender) = recipient, sender != interceptor {
-                let changed = request.headerFields
-                request.headerFields = before.request.headerFields.filtered { changed.contains($0.name) }
+        if changed.request.hasSameOrigin(as: before.request) || changed.request.origin == before.request.origin {
+            if case .thirdParty(let sender) = changed.recipient, sender != change.interceptor {
+                let fields = changed.request.headerFields
+                changed.request.headerFields = before.request.headerFields.filtered { fields.contains($0.name) }
                 call.context.outgoing = before.body
             } else if isNewBody {
-                author = interceptor
+                changed.bodyAuthor = change.interceptor
             }
             return
         }
-        if isNewBody { author = interceptor }
-        let wasTrusted = if case .trusted = recipient { true } else { false }
-        recipient = request.origin.map { self.recipient(of: $0) } ?? .thirdParty(sender: nil)
-        guard case .thirdParty = recipient else {
-            if !wasTrusted { request.headerFields.addMissing(config.headers) }
-            return
+        if isNewBody { changed.bodyAuthor = change.interceptor }
+        let wasTrusted = if case .trusted = changed.recipient { true } else { false }
+        changed.recipient = changed.request.origin.map { recipient(of: $0) } ?? .thirdParty(sender: nil)
+        if case .thirdParty = changed.recipient {
+            sendToThirdParty(&changed, after: change, in: &call, mayReachThirdParty)
+        } else if !wasTrusted {
+            changed.request.headerFields.addMissing(config.headers)
         }
-        recipient = .thirdParty(sender: interceptor)
+    }
+
+    /// Removes the fields of the client and of other interceptors, and their body, from a request that an interceptor has
+    /// sent to a third party.
+    private func sendToThirdParty(
+        _ changed: inout RoutedRequest, after change: Change, in call: inout CallState,
+        _ mayReachThirdParty: (HTTPField) -> Bool
+    ) {
+        let former = change.before.request.headerFields
         let own = call.context.endpoint.headers
-        let token = call.context.stamp == nil ? nil : tokens?.scheme.token(in: before.request.headerFields)?.reveal()
-        request.headerFields = request.headerFields.filtered { field in
-            if before.request.headerFields.contains(field) {
+        let token = call.context.stamp == nil ? nil : tokens?.scheme.token(in: former)?.reveal()
+        changed.recipient = .thirdParty(sender: change.interceptor)
+        changed.request.headerFields = changed.request.headerFields.filtered { field in
+            if former.contains(field) {
                 return mayReachThirdParty(field) && (own.contains(field.name) || !config.headers.contains(field))
             }
             // The interceptor has added the field. It may have written the token in another form.
             return token.map { !field.value.contains($0) } ?? true
         }
-        if author != interceptor {
+        if changed.bodyAuthor != change.interceptor {
             call.context.outgoing = call.hooks?.builtBody
-            author = nil
+            changed.bodyAuthor = nil
         }
-        if let type = call.body?.contentType, request.headerFields[.contentType] == nil {
-            request.headerFields[.contentType] = type
+        if let type = call.body?.contentType, changed.request.headerFields[.contentType] == nil {
+            changed.request.headerFields[.contentType] = type
         }
+    }
+}
+
+/// A request that interceptors change, and who gets it.
+private struct RoutedRequest {
+    var request: HTTPRequest
+    var recipient: Recipient
+    /// The interceptor whose body the request has; `nil` for the endpoint's body.
+    var bodyAuthor: Int?
+}
+
+/// A change of a request by an interceptor.
+private struct Change {
+    let before: Draft
+    /// The index of the interceptor.
+    let interceptor: Int
+
+    init(from before: Draft, by interceptor: Int) {
+        self.before = before
+        self.interceptor = interceptor
     }
 }
 

@@ -2,12 +2,12 @@ internal import HTTPTypes
 
 /// The request that follows a redirect (RFC 9110, section 15.4).
 struct Redirect {
-    var request: HTTPRequest
-    var origin: Origin
+    private(set) var request: HTTPRequest
+    let origin: Origin
     /// Whether the body is sent again.
-    var keepsBody: Bool
+    let keepsBody: Bool
     /// Whether the redirect leads to another origin, where the token must not go.
-    var leavesOrigin: Bool
+    let leavesOrigin: Bool
 
     /// The reason why a redirect is not followed.
     enum Refusal: Error {
@@ -28,36 +28,41 @@ struct Redirect {
         if origin.scheme == "https", location.origin.scheme == "http" {
             throw .insecure(url: location.redactedText)
         }
-        var next = request
-        next.scheme = location.origin.scheme
-        next.authority = location.authority
-        next.path = location.target
-        let becomesGet: Bool =
-            switch head.status.code {
-            case 301, 302: request.method == .post
-            case 303: request.method != .get && request.method != .head
-            default: false
-            }
-        if becomesGet {
-            next.method = .get
-            let bodyFields: [HTTPField.Name] = [
-                .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation,
-                .expect,
-            ]
-            for name in bodyFields {
-                next.headerFields[name] = nil
-            }
-        }
-        leavesOrigin = location.origin != origin
-        if leavesOrigin {
-            next.headerFields = HTTPFields(
-                next.headerFields.filter {
-                    $0.indexingStrategy != .disallow && !Redaction.isSensitive(headerName: $0.name.rawName)
-                })
-        }
-        self.request = next
+        self.request = request
+        self.request.scheme = location.origin.scheme
+        self.request.authority = location.authority
+        self.request.path = location.target
         self.origin = location.origin
-        self.keepsBody = !becomesGet
+        self.keepsBody = !Self.becomesGet(request.method, after: head.status.code)
+        self.leavesOrigin = location.origin != origin
+        if !keepsBody { self.request.becomeGet() }
+        if leavesOrigin { self.request.removeSensitiveFields() }
+    }
+
+    /// Whether the next request is a GET without a body.
+    private static func becomesGet(_ method: HTTPRequest.Method, after status: Int) -> Bool {
+        switch status {
+        case 301, 302: method == .post
+        case 303: method != .get && method != .head
+        default: false
+        }
+    }
+}
+
+extension HTTPRequest {
+    fileprivate mutating func becomeGet() {
+        method = .get
+        let bodyFields: [HTTPField.Name] = [
+            .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation, .expect,
+        ]
+        for name in bodyFields { headerFields[name] = nil }
+    }
+
+    fileprivate mutating func removeSensitiveFields() {
+        headerFields = HTTPFields(
+            headerFields.filter {
+                $0.indexingStrategy != .disallow && !Redaction.isSensitive(headerName: $0.name.rawName)
+            })
     }
 }
 

@@ -42,3 +42,15 @@ struct IncomingResponse: Sendable {
     /// The owner of the call.
     let owner: CallOwner
 }
+
+extension IncomingResponse {
+    /// The same response, which also reports its progress to a time limit.
+    func reporting(to signal: ProgressSignal) -> IncomingResponse {
+        IncomingResponse(
+            attempt: attempt, head: head, body: body, context: context,
+            progress: { [progress] count in
+                signal.report()
+                progress(count)
+            }, finish: finish, slot: slot, owner: owner)
+    }
+}

@@ -87,7 +87,8 @@ extension BackgroundTransfers {
         guard record.replays < TransferRecord.maximumReplays else {
             return try await fail(record, .unacceptableStatus(401))
         }
-        let call = try client.pipeline.build(endpoint, nil, length: nil, accept: nil, .none)
+        let outgoing = OutgoingCall(endpoint, body: nil, start: client.pipeline.begin(.none))
+        let call = try client.pipeline.build(outgoing, length: nil)
         var credential: Credential?
         if record.isSigned, let session = record.owner.session, let tokens = client.tokens {
             let owner = tokens.currentOwner

@@ -58,8 +58,9 @@ extension BackgroundTransfers {
             let session = try await launched()
             guard list.record(id) == nil, state.withLock({ $0.starting.insert(id).inserted }) else { return id }
             defer { endStart(of: id) }
-            var state = try client.pipeline.build(
-                endpoint, body, length: await body?.measured(), accept: nil, endpoint.authentication)
+            let outgoing = OutgoingCall(
+                endpoint, body: body, start: client.pipeline.begin(endpoint.authentication, as: owner))
+            var state = try client.pipeline.build(outgoing, length: await body?.measured())
             call = state.context.call
             try await check(kind, endpoint, path)
             // The system sends the body without asking the server first.

@@ -94,12 +94,12 @@ extension NetworkClient {
         monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
         // Opening the kept file suspends, and the token may change until then.
-        var start = pipeline.begin(endpoint.authentication)
-        start.credential = nil
+        var call = pipeline.call(endpoint, monitor: monitor)
+        call.dropToken()
         // The kept bytes belong to the session that the call has waited for.
-        start = try await admitted(start, for: endpoint, monitor: monitor)
+        try await admit(&call)
         // The kept bytes of an endpoint that needs no session belong to the user, too.
-        let owner = start.owner.isBound ? start.owner : tokens?.currentOwner ?? .unbound
+        let owner = call.start.owner.isBound ? call.start.owner : tokens?.currentOwner ?? .unbound
         let receiver: DownloadReceiver
         do {
             let owner = await lastingOwner(of: owner)
@@ -110,10 +110,10 @@ extension NetworkClient {
             monitor?.finish()
             throw AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
         }
+        call.receiver = receiver
         do throws(NetworkError) {
-            let raw = try await perform(
-                endpoint, accept: nil, start: start, monitor: monitor, receiver: receiver, isAdmitted: true)
-            return raw.with(receiver.result)
+            let completed = try await perform(call)
+            return NetworkResponse(receiver.result, of: completed)
         } catch {
             await receiver.abandon()
             throw error

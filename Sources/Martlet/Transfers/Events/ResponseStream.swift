@@ -26,17 +26,18 @@ extension NetworkClient {
     public func stream(
         _ endpoint: any Endpoint, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> NetworkResponse<ByteStream> {
-        let (response, _) = try await stream(endpoint, pipeline.begin(endpoint.authentication), monitor)
-        return response
+        try await stream(pipeline.call(endpoint, monitor: monitor)).response
     }
 
     /// - Returns: The response, and the owner of the call.
     func stream(
-        _ endpoint: any Endpoint, _ start: CallStart, _ monitor: TransferMonitor?
-    ) async throws(NetworkError) -> (NetworkResponse<ByteStream>, CallOwner) {
+        _ call: OutgoingCall
+    ) async throws(NetworkError) -> (response: NetworkResponse<ByteStream>, owner: CallOwner) {
         let receiver = StreamReceiver(tokens: tokens)
-        let raw = try await perform(endpoint, accept: nil, start: start, monitor: monitor, receiver: receiver)
-        return (raw.with(receiver.takeBody()), raw.value.owner)
+        var call = call
+        call.receiver = receiver
+        let completed = try await perform(call)
+        return (NetworkResponse(receiver.takeBody(), of: completed), completed.owner)
     }
 }
 

@@ -111,9 +111,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             hasConnected = true
             try await findSession()
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
-            let response: NetworkResponse<ByteStream>
             let start = events.client.pipeline.begin(endpoint.authentication, as: owner, leaving: responseOwner)
-            (response, owner) = try await events.client.stream(endpoint, start, nil)
+            let call = OutgoingCall(endpoint, body: endpoint.body, start: start)
+            let response: NetworkResponse<ByteStream>
+            (response, owner) = try await events.client.stream(call)
             guard response.status != 204 else {
                 isOver = true
                 return

@@ -16,7 +16,7 @@
 
         func exchange(
             _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
-        ) async throws -> WholeResponse {
+        ) async throws -> TransportResponse {
             // Calls whose responses have arrived go on first, so that their requests go out together. Otherwise each would
             // wake the event loop and the server by itself.
             await Task.yield()
@@ -35,8 +35,8 @@
                 let head = try HTTPResponse(
                     received.head.status, received.head.headers, to: request.method,
                     decodesContent: connections.decodesContent)
-                return WholeResponse(
-                    head: head, body: Data(received: received.body), isTooLarge: received.isTooLarge)
+                return TransportResponse(
+                    head: head, body: received.isTooLarge ? .tooLarge : .bytes(Data(received: received.body)))
             } catch let error as DeadlineError {
                 throw error
             } catch {

@@ -40,7 +40,7 @@
         /// Starts the task, and returns when the whole response has arrived. The waiting task is resumed once.
         func run(
             _ upload: URLSessionUpload, on connections: URLSessionTransport.Connections, upTo maximumCount: Int
-        ) async throws -> WholeResponse {
+        ) async throws -> TransportResponse {
             try await withCheckedThrowingContinuation { caller in
                 let hasStarted = start(upload, on: connections) { state in
                     state.caller = caller
@@ -54,7 +54,7 @@
                 }
                 let body = state.pieces.count == 1 ? state.pieces[0] : state.pieces.reduce(into: Data()) { $0 += $1 }
                 state.pieces = []
-                return WholeResponse(head: head, body: body, isTooLarge: state.isTooLarge)
+                return TransportResponse(head: head, body: state.isTooLarge ? .tooLarge : .bytes(body))
             }
         }
 

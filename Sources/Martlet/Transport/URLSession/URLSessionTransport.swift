@@ -113,7 +113,7 @@
 
         func exchange(
             _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
-        ) async throws -> WholeResponse {
+        ) async throws -> TransportResponse {
             if let refusal { throw refusal }
             // Calls whose responses have arrived go on first, so that their requests go out together. Otherwise each would
             // wake the session's thread by itself.

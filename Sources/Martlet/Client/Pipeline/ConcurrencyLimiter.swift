@@ -7,11 +7,20 @@ final class ConcurrencyLimiter: Sendable {
         let isLasting: Bool
     }
 
-    /// A request that waits.
+    /// The effect of a request that ends on the reserve: the further requests to its origin that may wait for a connection
+    /// within the transport, where their time limits run and their tokens can no longer be replaced.
+    enum Reserve {
+        /// The request was quick and successful.
+        case opens
+        case closes
+        /// The request tells nothing about the server.
+        case stays
+    }
+
+    /// A request that waits. The race ends with a slot, or with the cancellation of the request.
     private struct Waiter {
-        let id: Int
         let isLasting: Bool
-        let continuation: CheckedContinuation<Bool, Never>
+        let race: Race<Void>
     }
 
     /// The requests to one origin: how many are under way, and which ones wait.
@@ -20,7 +29,7 @@ final class ConcurrencyLimiter: Sendable {
         var running = 0
         /// The number of running requests that may take long. No request waits in reserve behind them.
         var lasting = 0
-        /// Whether further requests may wait in reserve: the last short request that ended was quick and successful.
+        /// Whether the last short request that told something about the server has opened the reserve.
         var isReserveOpen = false
         var waiting: ArraySlice<Waiter> = []
 
@@ -41,40 +50,32 @@ final class ConcurrencyLimiter: Sendable {
             return true
         }
 
-        mutating func append(_ waiter: Waiter, within limit: Int?) -> [CheckedContinuation<Bool, Never>] {
-            waiting.append(waiter)
-            return admit(within: limit)
-        }
-
         /// - Returns: The requests that got slots, and whether none is under way any more.
-        mutating func end(isLasting: Bool, opensReserve: Bool?, _ limit: Int?) -> (
-            admitted: [CheckedContinuation<Bool, Never>], isIdle: Bool
-        ) {
+        mutating func end(isLasting: Bool, _ reserve: Reserve, _ limit: Int?) -> (admitted: [Waiter], isIdle: Bool) {
             running -= 1
-            if isLasting { lasting -= 1 } else { isReserveOpen = opensReserve ?? isReserveOpen }
+            if isLasting { lasting -= 1 } else if reserve != .stays { isReserveOpen = reserve == .opens }
             // The conditions of the next burst are unknown.
             if running == 0 { isReserveOpen = false }
             return (admit(within: limit), running == 0)
         }
 
         /// Gives slots to as many waiting requests as the limit allows.
-        mutating func admit(within limit: Int?) -> [CheckedContinuation<Bool, Never>] {
-            var admitted: [CheckedContinuation<Bool, Never>] = []
+        mutating func admit(within limit: Int?) -> [Waiter] {
+            var admitted: [Waiter] = []
             while let first = waiting.first, hasSlot(within: limit, isLasting: first.isLasting) {
                 waiting.removeFirst()
-                admitted.append(first.continuation)
+                admitted.append(first)
                 start(isLasting: first.isLasting)
             }
             return admitted
         }
-    }
 
-    /// The queues of all origins.
-    private struct State {
-        var queues: [Origin: Queue] = [:]
-        var lastID = 0
-        /// Cancelled requests that have not returned yet. One that is cancelled before it is queued must not be queued.
-        var cancelledEarly: Set<Int> = []
+        /// - Returns: `false` if the request does not wait, because it has got a slot.
+        mutating func remove(_ race: Race<Void>) -> Bool {
+            guard let index = waiting.firstIndex(where: { $0.race === race }) else { return false }
+            waiting.remove(at: index)
+            return true
+        }
     }
 
     /// The hooks of interceptors that the current task is part of, each while its call holds a slot.
@@ -85,7 +86,8 @@ final class ConcurrencyLimiter: Sendable {
 
     private let limit: @Sendable (Origin) -> Int?
     private let reservePerConnection: Int
-    private let state = Locked(State())
+    /// The queues of all origins.
+    private let queues = Locked([Origin: Queue]())
 
     /// - Parameters:
     ///   - reservePerConnection: The number of short requests that may be under way beyond the limit, for each
@@ -122,71 +124,66 @@ final class ConcurrencyLimiter: Sendable {
 
     /// The number of requests that wait for a slot.
     func waitingCount(for origin: Origin) -> Int {
-        state.withLock { $0.queues[origin]?.waiting.count ?? 0 }
+        queues.withLock { $0[origin]?.waiting.count ?? 0 }
     }
 
     /// Takes a slot if one is free and no other request waits for it.
-    /// - Parameter claim: The request's claim; `nil` if it needs no slot.
     /// - Returns: `false` if the request must wait.
-    func take(_ claim: Claim?) -> Bool {
-        guard let claim else { return true }
+    func take(_ claim: Claim) -> Bool {
         let limit = limit(claim.origin)
-        return state.withLock { state in
-            state.queues[claim.origin, default: Queue(reservePerConnection: reservePerConnection)]
+        return queues.withLock { queues in
+            queues[claim.origin, default: Queue(reservePerConnection: reservePerConnection)]
                 .startAtOnce(isLasting: claim.isLasting, limit)
         }
     }
 
     /// Waits for a slot in the queue.
     /// - Throws: `CancellationError` if the task is cancelled while it waits.
-    func wait(for claim: Claim?) async throws {
-        guard let claim else { return }
-        let origin = claim.origin
-        let limit = limit(origin)
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
+    func wait(for claim: Claim) async throws {
+        try Task.checkCancellation()
+        let waiter = Waiter(isLasting: claim.isLasting, race: Race())
+        let limit = limit(claim.origin)
+        let admitted = queues.withLock { queues in
+            queues[claim.origin, default: Queue(reservePerConnection: reservePerConnection)].waiting.append(waiter)
+            // A slot may have become free, or the limit may have grown. The first in the queue gets it.
+            return queues[claim.origin]?.admit(within: limit) ?? []
         }
-        let hasSlot = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-                let admitted = state.withLock { state -> [CheckedContinuation<Bool, Never>]? in
-                    if state.cancelledEarly.contains(id) { return nil }
-                    let waiter = Waiter(id: id, isLasting: claim.isLasting, continuation: continuation)
-                    // A slot may have become free, or the limit may have grown. The first in the queue gets it.
-                    return state.queues[origin, default: Queue(reservePerConnection: reservePerConnection)]
-                        .append(waiter, within: limit)
-                }
-                guard let admitted else { return continuation.resume(returning: false) }
-                for continuation in admitted { continuation.resume(returning: true) }
-            }
+        for waiter in admitted { waiter.race.finish(.success(())) }
+        try await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter.race.wait($0) }
         } onCancel: {
-            let continuation = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-                state.cancelledEarly.insert(id)
-                guard let index = state.queues[origin]?.waiting.firstIndex(where: { $0.id == id }) else { return nil }
-                return state.queues[origin]?.waiting.remove(at: index).continuation
-            }
-            continuation?.resume(returning: false)
-        }
-        if Task.isCancelled { state.withLock { _ = $0.cancelledEarly.remove(id) } }
-        guard hasSlot else { throw CancellationError() }
+            // A request that has got its slot already keeps it until it is released.
+            let isRemoved = queues.withLock { $0[claim.origin]?.remove(waiter.race) ?? false }
+            if isRemoved { waiter.race.finish(.failure(CancellationError())) }
+        }.get()
     }
 
     /// Releases a slot, and admits as many queued requests as the limit allows by now.
-    /// - Parameter opensReserve: Whether further requests may wait for a connection within the transport, where their time
-    ///   limits run and their tokens can no longer be replaced; `nil` if the request does not tell.
-    func release(_ claim: Claim, opensReserve: Bool? = nil) {
+    func release(_ claim: Claim, reserve: Reserve = .stays) {
         let origin = claim.origin
         let limit = limit(origin)
-        let next = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
-            guard
-                let (next, isIdle) = state.queues[origin]?.end(
-                    isLasting: claim.isLasting, opensReserve: opensReserve, limit)
-            else { return [] }
-            if isIdle, state.queues.count > Self.maximumIdleQueues { state.queues[origin] = nil }
-            return next
+        let admitted = queues.withLock { queues -> [Waiter] in
+            guard let (admitted, isIdle) = queues[origin]?.end(isLasting: claim.isLasting, reserve, limit) else {
+                return []
+            }
+            if isIdle, queues.count > Self.maximumIdleQueues { queues[origin] = nil }
+            return admitted
         }
-        for continuation in next { continuation.resume(returning: true) }
+        for waiter in admitted { waiter.race.finish(.success(())) }
     }
+}
+
+/// A slot that is released with the last reference to it, for a response body that is read after its call.
+final class RequestSlot: Sendable {
+    private let claim: ConcurrencyLimiter.Claim
+    private let limiter: ConcurrencyLimiter
+
+    init(_ claim: ConcurrencyLimiter.Claim, of limiter: ConcurrencyLimiter) {
+        self.claim = claim
+        self.limiter = limiter
+    }
+
+    deinit { limiter.release(claim) }
 }
 
 /// A hook of an interceptor whose call holds a slot of a limiter.

@@ -1,0 +1,244 @@
+internal import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// One attempt of a call: begin, answer, validate, deliver.
+struct CallAttempt {
+    /// The source of the response.
+    private enum Source {
+        case server
+        /// The cache, in place of a failure of the server.
+        case cacheAfterFailure
+        /// An interceptor or the cache. The server was not asked.
+        case client
+    }
+
+    /// The end of the attempt for its slot.
+    private enum SlotEnd {
+        case releasedAfterFailure
+        case releasedAfterSuccess
+        /// Released without a request to the server, so that its end tells nothing about the server.
+        case released
+        /// The body of the response, which is read after the call, keeps the slot.
+        case handedOver
+    }
+
+    private let pipeline: CallPipeline
+    /// The request, with its token and the changes of the interceptors once it has begun.
+    private var request: HTTPRequest
+    /// The origin that the request goes to.
+    private var origin: Origin
+    private var slot: ConcurrencyLimiter.Claim?
+    private var slotEnd = SlotEnd.released
+    private var startedAt = Duration.zero
+    private var source = Source.server
+    /// The body of the response, if a receiver consumes it.
+    private var unreadBody: ByteStream?
+    private var ticket: CacheTicket?
+    /// Whether the observers know that the attempt has started, and not how it ends.
+    private var isUnderWay = false
+
+    init(of call: CallState, in pipeline: CallPipeline) {
+        self.pipeline = pipeline
+        self.request = call.request
+        self.origin = call.context.origin
+    }
+
+    mutating func run(_ call: inout CallState) async -> Result<ServerResponse, NetworkError> {
+        do {
+            defer { endSlot(of: call) }
+            try await begin(&call)
+            let response = try await answer(&call)
+            if let unreadBody, let receiver = call.receiver {
+                try await validate(response, &call)
+                try await deliver(unreadBody, of: response, to: receiver, call)
+                return .success(response)
+            }
+            isUnderWay = false
+            call.observation?.attemptDidReceive(call.context, response, bytes: response.body.count)
+            try await validate(response, &call)
+            return deliver(response, call)
+        } catch {
+            let failure = AttemptRunner.wrap(error, call: call.context.call, lastResponse: call.lastResponse)
+            if isUnderWay { call.observation?.attemptDidFail(call.context, failure) }
+            return .failure(failure)
+        }
+    }
+
+    /// Waits for a token and a slot.
+    private mutating func begin(_ call: inout CallState) async throws {
+        try await authorize(&call)
+        slotEnd = .releasedAfterFailure
+        startedAt = pipeline.time.uptime
+        // If the store has been read since, the session that the cookies belong to is known.
+        if let open = call.cookies, open.isOpen { call.cookies = pipeline.cookies(of: call, signIn: open.signIn) }
+    }
+
+    /// Waits for a token and then for a request slot, and returns when the request may be sent. With a fresh token and
+    /// a free slot it checks the token once and does not suspend.
+    ///
+    /// If the server rejects a token that many calls use, only the calls that hold a slot are rejected. The calls that
+    /// still wait for a slot go back and wait for the new token.
+    private mutating func authorize(_ call: inout CallState) async throws {
+        pipeline.authorizer?.startAttempt(of: &call)
+        let mayCarryToken = pipeline.authorizer?.mayAuthorize(call) == true
+        if let authorizer = pipeline.authorizer, authorizer.tokens.isRefreshingHere {
+            if mayCarryToken { try await authorizer.takeTokenInsideRefresh(&call) }
+            // A refresher's own call must not queue behind the calls that wait for the refresh.
+            return
+        }
+        var claim: ConcurrencyLimiter.Claim? = .init(origin: origin, isLasting: call.receiver != nil)
+        guard let authorizer = pipeline.authorizer, mayCarryToken else {
+            if !takeSlot(for: &claim) { try await waitForSlot(for: claim) }
+            return
+        }
+        while true {
+            let isFresh = try authorizer.takeFreshToken(&call)
+            if !isFresh { try await authorizer.waitForToken(&call) }
+            if !takeSlot(for: &claim) { try await waitForSlot(for: claim) } else if isFresh { return }
+            if try authorizer.revalidateToken(for: &call) {
+                // The token may have expired while the call waited for it to be handed over, or for the slot.
+                return try await authorizer.refreshIfNeeded(&call)
+            }
+            if let slot { pipeline.slots.release(slot) }
+            slot = nil
+        }
+    }
+
+    /// Takes a slot if one is free, or gives up the claim if the call must not wait for one.
+    /// - Returns: `false` if the call must wait.
+    private mutating func takeSlot(for claim: inout ConcurrencyLimiter.Claim?) -> Bool {
+        guard let wanted = claim, !pipeline.slots.take(wanted) else {
+            slot = claim
+            return true
+        }
+        // A hook's own call must not wait for the slot that the hook's call holds. Nor must a sign-in that a hook may
+        // be waiting for.
+        guard pipeline.slots.isHeldByHook || SignInGate.isSigningIn else { return false }
+        claim = nil
+        return true
+    }
+
+    private mutating func waitForSlot(for claim: ConcurrencyLimiter.Claim?) async throws {
+        guard let claim else { return }
+        try await pipeline.slots.wait(for: claim)
+        slot = claim
+    }
+
+    /// The response of an interceptor, of the cache or of the server.
+    private mutating func answer(_ call: inout CallState) async throws -> ServerResponse {
+        var answer: ServerResponse?
+        call.receiver?.adapt(&request)
+        let unsigned = request
+        pipeline.authorizer?.attachToken(to: &request, for: &call)
+        if pipeline.hasHooks {
+            (origin, answer) = try await pipeline.intercept(&request, from: unsigned, &call)
+        }
+        call.readCookies(for: request, at: origin)
+        try call.receiver?.willSend(pipeline.fieldsWithoutToken(of: request, call).credentials)
+        if answer == nil, let cache = pipeline.config.cache {
+            (answer, ticket) = pipeline.consult(cache, for: request, at: origin, call)
+        }
+        call.monitor?.start(attempt: call.context.attempt)
+        guard let answer else { return try await send(&call) }
+        (source, slotEnd) = (.client, .released)
+        guard let receiver = call.receiver, receiver.accepts(answer.head, for: call.context.endpoint) else {
+            return answer
+        }
+        unreadBody = ByteStream(answer.body)
+        return ServerResponse(head: answer.head, body: Data())
+    }
+
+    private mutating func send(_ call: inout CallState) async throws -> ServerResponse {
+        call.context.sent += 1
+        isUnderWay = true
+        call.observation?.attemptWillStart(call.context, request)
+        let (response, report) =
+            if let ticket {
+                try await pipeline.run(request, at: origin, for: call, with: ticket)
+            } else {
+                try await pipeline.attemptRunner.run(request, at: origin, for: call)
+            }
+        if let renewed = report.renewed { pipeline.authorizer?.adopt(renewed, for: &call) }
+        // A request redirected to another origin carries no token, so its response cannot reject the token.
+        if report.leftOrigin { call.context.stamp = nil }
+        if report.isStale { source = .cacheAfterFailure }
+        unreadBody = report.unreadBody
+        return response
+    }
+
+    /// Fails the attempt if the response rejects its token, or if an interceptor does not accept the response.
+    private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
+        if case .server = source { try await pipeline.authorizer?.validate(response, for: &call) }
+        if pipeline.hasHooks { try await pipeline.validate(response, &call) }
+    }
+
+    /// Lets a receiver consume the body of a response. The time limit restarts with each chunk.
+    private mutating func deliver(
+        _ body: ByteStream, of response: ServerResponse, to receiver: any ResponseReceiver, _ call: CallState
+    ) async throws {
+        let count = Locked(0)
+        let counted = body.counted(of: nil) { now in count.withLock { $0 = Int(clamping: now.completed) } }
+        // Not the call itself: it has the receiver, which keeps the body until the caller takes it. The caller of a call
+        // that has failed never does.
+        let (monitor, pass) = (call.monitor, call.monitor?.pass ?? 0)
+        var context = call.context
+        context.outgoing = nil
+        // The number of the attempt is read here: an attempt abandoned before it starts would read its successor's.
+        let incoming = IncomingResponse(
+            attempt: receiver.attempt, head: response.head, body: counted, context: context,
+            progress: { monitor?.receive($0, in: pass) }, finish: { monitor?.finish() },
+            slot: handOverSlot(to: receiver), owner: call.authorization.owner)
+        if receiver.outlivesCall {
+            // No limit may end the call while the receiver keeps the body: the next attempt would wait for its slot.
+            try Task.checkCancellation()
+            try await receiver.receive(incoming)
+        } else {
+            try await pipeline.attemptRunner.withLimit(of: call) { progress in
+                try await receiver.receive(incoming.reporting(to: progress))
+            }
+        }
+        try await receiver.finish(response.head)
+        call.observation?.attemptDidReceive(call.context, response, bytes: count.withLock { $0 })
+    }
+
+    /// Delivers a response that is complete, if its status is acceptable.
+    private mutating func deliver(_ response: ServerResponse, _ call: CallState) -> Result<ServerResponse, NetworkError>
+    {
+        // A receiver has already consumed acceptable responses.
+        guard call.receiver == nil, call.context.endpoint.acceptableStatuses.contains(response.status) else {
+            return .failure(pipeline.decoding.statusError(for: response, call: call.context.call))
+        }
+        if case .server = source { slotEnd = .releasedAfterSuccess }
+        ticket?.store(of: pipeline.tokens)
+        return .success(response)
+    }
+
+    private mutating func handOverSlot(to receiver: any ResponseReceiver) -> RequestSlot? {
+        guard receiver.outlivesCall, let slot else { return nil }
+        slotEnd = .handedOver
+        return RequestSlot(slot, of: pipeline.slots)
+    }
+
+    private func endSlot(of call: CallState) {
+        guard let slot else { return }
+        switch slotEnd {
+        case .handedOver: break
+        case .released: pipeline.slots.release(slot)
+        case .releasedAfterFailure: pipeline.slots.release(slot, reserve: .closes)
+        case .releasedAfterSuccess: pipeline.slots.release(slot, reserve: effectOfSuccess(of: call))
+        }
+    }
+
+    /// A quick success opens the reserve, unless the call carried no token while others do: it does not tell whether the
+    /// server still accepts the token.
+    private func effectOfSuccess(of call: CallState) -> ConcurrencyLimiter.Reserve {
+        guard pipeline.authorizer == nil || call.context.stamp != nil else { return .stays }
+        // Those in reserve then wait for about a second at most.
+        return pipeline.time.uptime - startedAt < .milliseconds(250) ? .opens : .closes
+    }
+}
