@@ -20,9 +20,9 @@
     /// ```
     public struct EncryptionKey: Sendable {
         // Printing or dumping a key prints this property, which shows no key.
-        let ring: KeyRing
+        package let ring: KeyRing
 
-        package init(_ source: KeySource, environment: @escaping @Sendable () -> [String: String], cost: ScryptCost) {
+        init(_ source: KeySource, environment: @escaping @Sendable () -> [String: String], cost: ScryptCost) {
             ring = KeyRing(source, environment: environment, cost: cost)
         }
 

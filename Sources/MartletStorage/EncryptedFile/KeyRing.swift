@@ -56,7 +56,7 @@
     /// Looks up and derives keys, and caches them.
     ///
     /// Printing or dumping a key ring shows where its key comes from, never the key.
-    final class KeyRing: Sendable {
+    package final class KeyRing: Sendable {
         private let source: KeySource
         private let environment: @Sendable () -> [String: String]
         private let cost: ScryptCost

@@ -2,9 +2,9 @@
     internal import Crypto
 
     #if canImport(FoundationEssentials)
-        internal import FoundationEssentials
+        package import FoundationEssentials
     #else
-        internal import Foundation
+        package import Foundation
     #endif
 
     /// The format of encrypted files.
@@ -120,16 +120,20 @@
     }
 
     /// Seals files with the keys of a key ring.
-    struct SealedCoding: FileCoding {
+    package struct SealedCoding: FileCoding {
         let ring: KeyRing
 
-        var lacksSealingKey: Bool { ring.lacksSealingKey }
+        package init(ring: KeyRing) {
+            self.ring = ring
+        }
 
-        func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data {
+        package var lacksSealingKey: Bool { ring.lacksSealingKey }
+
+        package func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data {
             try SealedFile.seal(bytes, as: name, with: try await ring.currentKey())
         }
 
-        func open(_ bytes: Data, as name: String, at path: String) async throws(StorageError) -> Data {
+        package func open(_ bytes: Data, as name: String, at path: String) async throws(StorageError) -> Data {
             let file = try SealedFile(bytes, at: path)
             let key = try await ring.key(for: file.derivation, of: path)
             let opened = try file.open(as: name, with: key)

@@ -3,6 +3,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     extension EncryptionKey {
         /// A key made of one repeated byte.
         static func number(_ number: UInt8) -> EncryptionKey {

@@ -5,6 +5,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     @Suite("The key of encrypted files", .noBlockingCalls, .timeLimit(.minutes(10))) struct EncryptionKeyTests {
         private static let bytes = Data((0..<32).map { UInt8(truncatingIfNeeded: $0 * 37 + 200) })
 

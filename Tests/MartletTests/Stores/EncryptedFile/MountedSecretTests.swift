@@ -4,6 +4,8 @@
 
     @testable import Martlet
 
+    @testable import MartletStorage
+
     /// A folder with one secret, as Kubernetes mounts it.
     private struct SecretVolume {
         let folder: TemporaryFolder
