@@ -59,7 +59,9 @@ def extract_symbols(folder):
             command += ["-Xcc", f"-fmodule-map-file={path}"]
     for module in MODULES:
         (folder / module).mkdir(parents=True)
-        run(*command, "-module-name", module, "-output-dir", folder / module)
+        # Martlet exports MartletStorage again, and its pages describe both.
+        reexports = ["-experimental-allowed-reexported-modules=MartletStorage"] if module == "Martlet" else []
+        run(*command, *reexports, "-module-name", module, "-output-dir", folder / module)
 
 
 def undocumented(folder):

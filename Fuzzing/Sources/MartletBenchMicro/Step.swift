@@ -4,6 +4,8 @@ import MartletJSON
 
 @testable import Martlet
 
+@testable import MartletStorage
+
 /// A step of a call, repeated to measure it.
 struct Step: Sendable {
     let name: String

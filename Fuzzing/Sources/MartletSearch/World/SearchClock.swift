@@ -1,4 +1,5 @@
 @testable import Martlet
+@testable import MartletStorage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

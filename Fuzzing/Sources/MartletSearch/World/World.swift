@@ -1,6 +1,8 @@
 import MartletTesting
 
 @testable import Martlet
+
+@testable import MartletStorage
 @testable import MartletTesting
 
 #if canImport(FoundationEssentials)
