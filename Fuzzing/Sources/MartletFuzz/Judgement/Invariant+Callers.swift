@@ -109,8 +109,9 @@ extension Facts {
         default: return false
         }
         guard script.requiresSavedTokens else { return false }
-        // Events are reported after the replies of the same moment.
+        // Events are reported after the replies of the same moment, so a process that is killed in it reports none.
         let now = time(position)
+        if let death = store.deaths[life], time(death) == now { return true }
         let latest = events.last { position, other, event in
             guard other == life, time(position) <= now else { return false }
             switch event {

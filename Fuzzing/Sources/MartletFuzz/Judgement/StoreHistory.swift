@@ -106,7 +106,10 @@ struct StoreHistory {
                 }
             }
         case .completed: change(life) { $0.completed = position }
-        case .locked: locks[life] = .held
+        case .locked:
+            locks[life] = .held
+            // It may have asked for the lock before that of an earlier refresh was taken over.
+            dispossessed.remove(life)
         case .tookOverLock(let name):
             // A process can take over its own lock, too.
             lose(Life(named: name), position)
