@@ -126,12 +126,15 @@ extension Facts {
 }
 
 extension Facts {
-    /// The times at which a process let calls probe a token that was being replaced.
-    fileprivate func probes(of stamp: SessionStamp, since start: Int, in life: Life) -> [Duration] {
+    /// The times at which a process let calls probe a token that was being replaced. It may have done so before the
+    /// clock jumped, and report it afterwards.
+    fileprivate func probes(
+        of stamp: SessionStamp, since start: Int, in life: Life
+    ) -> [(earliest: Duration, reported: Duration)] {
         let end = endOfRefresh(after: start, in: life)
         return events.filter {
             $0.life == life && $0.position > start && time($0.position) <= end && $0.event == .tokenProbed(stamp)
-        }.map { time($0.position) }
+        }.map { (time($0.position) - jump(before: $0.position), time($0.position)) }
     }
 
     /// The calls that went out with a rejected token while it was being replaced, until one was accepted. An interceptor
@@ -273,11 +276,11 @@ extension Invariant {
             else { continue }
             let token = TokenName(family: family, number: stamp.rotation)
             let probes = facts.probes(of: stamp, since: start, in: life)
-            for (former, next) in zip(probes, probes.dropFirst()) where next - former < .seconds(1) {
+            for (former, next) in zip(probes, probes.dropFirst()) where next.reported - former.earliest < .seconds(1) {
                 return "process \(life.process) probed \(token.text) twice within a second"
             }
             let sent = facts.requestsWithRejected(token, since: start, in: life)
-            for (index, request) in sent.enumerated() where index >= probes.count(where: { $0 <= request.at }) {
+            for (index, request) in sent.enumerated() where index >= probes.count(where: { $0.earliest <= request.at }) {
                 return "request \(request.call) went out with \(token.text), which was rejected"
             }
         }

@@ -183,7 +183,7 @@ extension Facts {
 
     /// The time that the clock jumped to reach the time of a position. Jumps may follow each other before a task that
     /// is ready runs.
-    fileprivate func jump(before position: Int) -> Duration {
+    func jump(before position: Int) -> Duration {
         jumps.reversed().reduce(.zero) { sum, jump in
             time(jump.position) + jump.duration == time(position) - sum ? sum + jump.duration : sum
         }
