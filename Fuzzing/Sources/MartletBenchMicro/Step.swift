@@ -3,7 +3,6 @@ import HTTPTypes
 import MartletJSON
 
 @testable import Martlet
-
 @testable import MartletStorage
 
 /// A step of a call, repeated to measure it.
@@ -25,7 +24,7 @@ struct Step: Sendable {
         config.decoder = MartletJSONDecoder()
         let fastClient = NetworkClient(tokens: tokens, config: config)
         let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/items")
-        let machine = tokens.core.withLock { $0.machine }
+        let machine = tokens.inspect(\.machine)
         let owner = tokens.currentOwner
         let now = tokens.time.uptime
         return [

@@ -97,7 +97,7 @@ import Testing
             #expect(cache.withStore { $0.isEmpty })
             await app.tokens.signOut()
         }
-        #expect(app.tokens.core.withLock { $0.endings.count } == 0)
+        #expect(app.tokens.inspect { $0.endings.count } == 0)
     }
 
     @Test("a call without a session goes on when a user signs in") func guestCall() async throws {
@@ -106,9 +106,9 @@ import Testing
         let hasEnded = Locked(false)
         let cancel = app.tokens.onEnd(of: app.tokens.currentOwner) { hasEnded.withLock { $0 = true } }
         try await app.tokens.signIn(with: app.backend.issue())
-        #expect(!hasEnded.withLock { $0 } && app.tokens.core.withLock { $0.endings.count } == 1)
+        #expect(!hasEnded.withLock { $0 } && app.tokens.inspect { $0.endings.count } == 1)
         cancel()
-        #expect(app.tokens.core.withLock { $0.endings.count } == 0)
+        #expect(app.tokens.inspect { $0.endings.count } == 0)
     }
 
     @Test("a user who signs in again goes on with what the earlier sessions have begun, and no other user does")

@@ -132,7 +132,7 @@ import Testing
         for _ in 0..<40 {
             #expect(await app.call().isSuccess)
             // The client counts a token's life from its arrival, and a refresh in the background is still under way.
-            while app.tokens.core.withLock({ $0.machine.session?.isBusy == true }) { await Task.yield() }
+            while app.tokens.inspect({ $0.machine.session?.isBusy == true }) { await Task.yield() }
             app.time.advance(by: .milliseconds(300))
         }
     }

@@ -103,12 +103,12 @@ import Testing
         }
         async let results = app.burst(10_000)
         await gate.waitForArrivals()
-        while app.tokens.core.withLock({ $0.waiting.count }) < 10_000 { await Task.yield() }
+        while app.tokens.inspect({ $0.waiting.count }) < 10_000 { await Task.yield() }
         gate.open()
         #expect(await results.allSucceeded)
         #expect(app.backend.refreshCalls == 1)
         #expect(app.transport.requests(to: "/me").count == 10_000)
-        #expect(app.tokens.core.withLock { $0.waiting.isEmpty && $0.cancelledEarly.isEmpty })
+        #expect(app.tokens.inspect { $0.waiting.isEmpty && $0.cancelledEarly.isEmpty })
     }
 
     private static func client(

@@ -317,10 +317,10 @@ import Testing
         store.hold(.write, at: gate)
         let change = Task { try await app.tokens.signIn(with: app.backend.issue()) }
         await gate.waitForArrivals()
-        let before = app.tokens.core.withLock { $0.machine.lastID }
+        let before = app.tokens.inspect { $0.machine.lastID }
         let restore = Task { await app.tokens.restore() }
         for _ in 0..<1_000 { await Task.yield() }
-        #expect(app.tokens.core.withLock { $0.machine.lastID } - before < 5)
+        #expect(app.tokens.inspect { $0.machine.lastID } - before < 5)
         gate.open()
         let bob = try await change.value
         #expect(await restore.value == .signedIn(bob))
@@ -375,7 +375,7 @@ extension SimulatedDisk {
 extension TokenManager {
     /// Lets the retries of the store run until nothing waits to be written or deleted.
     fileprivate func finishStoreWork(_ time: ManualTimeSource) async {
-        while core.withLock({ $0.machine.needs(.write) || $0.machine.needs(.end) }) {
+        while inspect({ $0.machine.needs(.write) || $0.machine.needs(.end) }) {
             if !time.advanceToNextSleeper() { await Task.yield() }
         }
     }

@@ -125,6 +125,6 @@ struct ProbeConformanceTests {
     }
 
     private func waiters(_ count: Int, of app: App) async {
-        while app.tokens.core.withLock({ $0.waiting.count }) != count { await Task.yield() }
+        while app.tokens.inspect({ $0.waiting.count }) != count { await Task.yield() }
     }
 }

@@ -92,11 +92,11 @@ import Testing
             await first.waitForArrivals(20)
             first.open()
             await arrived.waitForArrivals(20)
-            await app.tokens.storePort.flush()
+            await app.tokens.flushStore()
             store.hold(.read, at: gate)
             arrived.open()
             await gate.waitForArrivals()
-            while app.tokens.lookups.waiting < 20 { await Task.yield() }
+            while app.tokens.waitingLookups < 20 { await Task.yield() }
             #expect(gate.arrivals == 1)
             gate.open()
             #expect(await results.allSatisfy { !$0.isSuccess })

@@ -60,7 +60,7 @@ struct RotationConformanceTests {
         gated.hold { $0.rotation == 1 && $0.journal == nil }
         let token: Task<Secret, any Error>
         if replacesRejected {
-            let (tokens, stamp) = (app.tokens, app.tokens.core.withLock { $0.machine.currentRecord?.stamp })
+            let (tokens, stamp) = (app.tokens, app.tokens.inspect { $0.machine.currentRecord?.stamp })
             let rejected = try #require(stamp)
             token = Task { try await tokens.credential(replacing: rejected).get().accessToken }
         } else {

@@ -97,13 +97,13 @@ import Testing
         }
         let tokens = app.tokens
         // The manager performs this action in the next step of the caller that has started the refresh.
-        let job = tokens.core.withLock { core in
-            _ = core.machine.refreshForced(by: core.machine.makeID(), at: .zero)
-            core.startingPriority = .background
-            return core.machine.takeRefresh()
+        let job = tokens.transition { machine in
+            _ = machine.refreshForced(by: machine.makeID(), at: .zero)
+            return machine.takeRefresh()
         }
+        tokens.transitionCore { core in core.announceRefresh(at: .background) }
         let urgent = Task(priority: .high) { try await tokens.refresh() }
-        while tokens.core.withLock({ $0.startingPriority }) != .high { await Task.yield() }
+        while tokens.inspect({ $0.startingPriority }) != .high { await Task.yield() }
         let started = try #require(job)
         await Task(priority: .background) { tokens.startRefresh(started) }.value
         try await urgent.value
@@ -150,7 +150,7 @@ import Testing
         async let rejected = app.call()
         await gate.waitForArrivals()
         async let waiting = app.call()
-        while app.tokens.core.withLock({ $0.waiting.count }) < 2 { await Task.yield() }
+        while app.tokens.inspect({ $0.waiting.count }) < 2 { await Task.yield() }
         await app.tokens.signOut()
         for error in [await rejected.error, await waiting.error] {
             guard case .sessionChanged = error else {
@@ -176,7 +176,7 @@ import Testing
         let second = try await App.signedIn(store: other)
         second.backend.beforeRefresh { _ in throw TransportError.offline }
         await #expect(throws: SessionError.self) { try await second.tokens.refresh() }
-        await second.tokens.storePort.flush()
+        await second.tokens.flushStore()
         #expect(await other.record?.journal == nil, "nothing was sent")
     }
 }

@@ -280,7 +280,8 @@ extension Invariant {
                 return "process \(life.process) probed \(token.text) twice within a second"
             }
             let sent = facts.requestsWithRejected(token, since: start, in: life)
-            for (index, request) in sent.enumerated() where index >= probes.count(where: { $0.earliest <= request.at }) {
+            for (index, request) in sent.enumerated() where index >= probes.count(where: { $0.earliest <= request.at })
+            {
                 return "request \(request.call) went out with \(token.text), which was rejected"
             }
         }

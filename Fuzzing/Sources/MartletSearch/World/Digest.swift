@@ -237,10 +237,10 @@ extension StorageError.Kind {
 
 extension TokenManager {
     /// A copy of the state machine.
-    var machine: SessionStateMachine { core.withLock { $0.machine } }
+    var machine: SessionStateMachine { inspect(\.machine) }
 
     /// Makes the IDs of jobs and callers differ from all other numbers.
-    func numberIDs(from first: Int) { core.withLock { $0.machine.lastID = first } }
+    func numberIDs(from first: Int) { transition { machine in machine.numberIDs(from: first) } }
 }
 
 extension World {

@@ -1,7 +1,6 @@
 import MartletTesting
 
 @testable import Martlet
-
 @testable import MartletStorage
 @testable import MartletTesting
 

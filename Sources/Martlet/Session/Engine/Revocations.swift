@@ -1,21 +1,18 @@
 /// Tells the server which tokens are no longer in use. A failed attempt is repeated a few times at growing intervals: a
 /// user may sign out while offline.
 final class Revocations: Sendable {
-    let revoker: TokenRevoker?
+    private let revoker: TokenRevoker?
     private let endpoint: TokenEndpointClient
     private let policy: SessionPolicy
     private let time: any TimeSource
     private let limits: TimeLimits
     private let last = Locked<Task<Void, Never>?>(nil)
 
-    init(
-        _ revoker: TokenRevoker?, over endpoint: TokenEndpointClient, policy: SessionPolicy, time: any TimeSource,
-        limits: TimeLimits
-    ) {
+    init(_ revoker: TokenRevoker?, over endpoint: TokenEndpointClient, policy: SessionPolicy, limits: TimeLimits) {
         self.revoker = revoker
         self.endpoint = endpoint
         self.policy = policy
-        self.time = time
+        self.time = endpoint.time
         self.limits = limits
     }
 

@@ -113,34 +113,7 @@ extension SessionStateMachine {
     }
 
     /// The session of the current epoch, even while it is still being saved.
-    fileprivate var lineage: SessionLineage {
+    var lineage: SessionLineage {
         SessionLineage(epoch: epoch, record: session?.record, isUnread: isUnread)
-    }
-}
-
-extension TokenManager {
-    /// Calls a closure once, when the sign-in state that a response's leftovers belong to is over; at once if it
-    /// already is.
-    func onEnd(ofLeftoversOf owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
-        let isOver = core.withLock { core in
-            guard !core.machine.isOver(owner) else { return true }
-            core.endings.add(core.machine.makeID(), owner, perform, of: .leftovers)
-            return false
-        }
-        if isOver { perform() }
-    }
-
-    /// Calls a closure each time a user goes: after a sign-out, or when another user has signed in. An expiry is no such
-    /// end, because the same user may come back.
-    ///
-    /// The closure gets the sessions that have ended for good. A sign-out or a sign-in returns after it.
-    /// - Returns: A closure that cancels this.
-    func onDeparture(_ perform: @escaping @Sendable (Set<SessionID>) -> Void) -> @Sendable () -> Void {
-        let id = core.withLock { core in
-            let id = core.machine.makeID()
-            core.endings.follow(id, core.machine.lineage, perform)
-            return id
-        }
-        return { [weak self] in self?.core.withLock { $0.endings.remove(id) } }
     }
 }

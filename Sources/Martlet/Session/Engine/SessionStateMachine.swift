@@ -9,50 +9,50 @@
 /// ``TokenManager`` holds it under a lock, performs the actions and reports their results as further events. Because it
 /// is a `Hashable` value, tests can search its reachable states.
 struct SessionStateMachine: Hashable, Sendable {
-    let policy: SessionPolicy
+    private let policy: SessionPolicy
     /// Whether other processes share the record. If so, the store must be readable before a refresh token is sent.
-    let sharesStore: Bool
+    private let sharesStore: Bool
     /// Whether an unavailable store is read again without a caller. Not if reading prompts the user.
-    let readsByItself: Bool
+    private let readsByItself: Bool
     /// The session of the user who is signed in.
-    var session: ActiveSession?
+    private(set) var session: ActiveSession?
     /// The reason why there is no session. It means nothing while there is one.
-    var absence = Absence.unknown(nil)
+    private(set) var absence = Absence.unknown(nil)
     /// The callers that wait for the store to be read, or for the refresh or sign-in in progress.
-    var waiters: Set<WaiterID> = []
+    private(set) var waiters: Set<WaiterID> = []
     /// The callers that wait until sessions have been ended in the store.
-    var endingWaiters: Set<WaiterID> = []
+    private var endingWaiters: Set<WaiterID> = []
     /// The waiters that wait only because another caller's request was rejected.
-    var bystanders: Set<WaiterID> = []
+    private var bystanders: Set<WaiterID> = []
     /// The bystanders that may go out with the rejected token.
-    var probers: Set<WaiterID> = []
+    private var probers: Set<WaiterID> = []
     /// Whether the delay before the next probe is running. There is at most one.
-    var awaitsProbe = false
+    private var awaitsProbe = false
     /// The number of sign-ins and sign-outs so far, here or in another process. A step that started in an earlier epoch
     /// must not take effect.
-    var epoch = 0
+    private(set) var epoch = 0
     /// The highest place of a record or an ending that this process has read or written; `nil` if it has read nothing.
-    var known: SessionOrder?
+    private var known: SessionOrder?
     /// The mark up to which sessions have ended, as far as this process knows. A record at or below the mark does not
     /// count.
-    var mark: EndMark?
+    private var mark: EndMark?
     /// An ending that the store has not confirmed yet.
-    var ending: Ending?
+    private var ending: Ending?
     /// The session that ended here last. Its tokens have been revoked or rejected.
-    var lastEnded: SessionID?
+    private var lastEnded: SessionID?
     /// The revocations that wait until the record has been deleted or overwritten, or until that has failed.
-    var revocations: [Action] = []
+    private var revocations: [Action] = []
     /// Whether another process may have changed the record, but it could not be read.
-    var hasNews = false
+    private var hasNews = false
     /// The number of consecutive failures of the store.
-    var storeFailures = 0
+    private var storeFailures = 0
     /// Whether the delay before the store is asked again is running. There is at most one.
-    var awaitsStoreRetry = false
+    private var awaitsStoreRetry = false
     /// Whether that delay keeps the manager, because there is something to write or delete.
-    var retryHasWork = false
-    var lastID = 0
+    private var retryHasWork = false
+    private(set) var lastID = 0
     /// The actions of the current transition.
-    var actions: [Action] = []
+    private var actions: [Action] = []
 
     init(policy: SessionPolicy, sharesStore: Bool = false, readsByItself: Bool = true) {
         self.policy = policy
@@ -64,6 +64,11 @@ struct SessionStateMachine: Hashable, Sendable {
     mutating func makeID() -> Int {
         lastID += 1
         return lastID
+    }
+
+    /// Lets the IDs count from a number. The search tells them from all other numbers by that.
+    mutating func numberIDs(from first: Int) {
+        lastID = first
     }
 
     /// Returns the actions of the transition, in the order in which they must start.
@@ -83,17 +88,17 @@ struct SessionStateMachine: Hashable, Sendable {
         [known?.generation, mark?.order.generation, session?.newest.record.generation].compactMap(\.self).max()
     }
 
-    mutating func emit(_ event: SessionEvent) {
+    private mutating func emit(_ event: SessionEvent) {
         actions.append(.emit(event))
     }
 
-    mutating func resumeEndingWaiters() {
+    private mutating func resumeEndingWaiters() {
         guard !endingWaiters.isEmpty else { return }
         actions.append(.resume(endingWaiters.sorted(), .askAgain))
         endingWaiters = []
     }
 
-    mutating func resumeWaiters(_ reply: WaiterReply) {
+    private mutating func resumeWaiters(_ reply: WaiterReply) {
         guard !waiters.isEmpty else { return }
         actions.append(.resume(waiters.sorted(), reply))
         waiters = []
@@ -296,7 +301,7 @@ extension SessionStateMachine {
 
     /// Revokes the tokens of the session that ends because the user signs out or another user signs in, as soon as its
     /// record has gone: another process that still finds the record would take the rejection for an expiry.
-    mutating func revokeCurrent() {
+    private mutating func revokeCurrent() {
         guard let session else { return }
         let (record, deadlines) = session.newest
         lastEnded = record.id
@@ -304,7 +309,7 @@ extension SessionStateMachine {
     }
 
     /// Ends the session and resumes the callers that wait for it, because the signed-in user changes.
-    mutating func endSession(_ error: SessionError) {
+    private mutating func endSession(_ error: SessionError) {
         epoch += 1
         if session != nil {
             resumeWaiters(.failure(error))
@@ -321,5 +326,891 @@ extension SessionStateMachine {
         probers.remove(waiter)
         let wasEnding = endingWaiters.remove(waiter) != nil
         return waiters.remove(waiter) != nil || wasEnding
+    }
+}
+
+// MARK: - Starting and joining a refresh
+
+extension SessionStateMachine {
+    /// Joins the refresh in progress or starts one. Fails during a backoff, when the budget is used up, and while the
+    /// tokens of the last refresh must first be saved.
+    private mutating func joinRefresh(
+        for waiter: WaiterID, because reason: SessionEvent.RefreshReason, at now: Duration
+    ) -> WaiterReply {
+        guard let session else { return .askAgain }
+        if let error = session.withheld { return .failure(.refreshFailed(error)) }
+        if session.isBusy {
+            if session.isVisible { emit(.refreshJoined(session.record.stamp)) }
+        } else if let error = startRefresh(because: reason, at: now) {
+            if error.kind == .tooManyRefreshes { emit(.refreshBudgetExceeded(session.record.stamp)) }
+            return .failure(.refreshFailed(error))
+        }
+        waiters.insert(waiter)
+        return .wait
+    }
+
+    /// Starts a refresh, unless one is in progress.
+    /// - Returns: The error if no refresh can start now.
+    private mutating func startRefresh(because reason: SessionEvent.RefreshReason, at now: Duration) -> RefreshError? {
+        guard var session, !session.isBusy else { return nil }
+        defer { self.session = session }
+        if case .backingOff(let until) = session.refresh, now < until, let failure = session.lastFailure {
+            return failure
+        }
+        session.wastefulRefreshes.removeAll { $0.startedAt + policy.refreshWindow <= now }
+        if let charge = waste(session, reason, at: now) {
+            guard session.wastefulRefreshes.count < policy.refreshBudget else {
+                let opensAt = (session.wastefulRefreshes.first?.startedAt ?? now) + policy.refreshWindow
+                return RefreshError(
+                    .tooManyRefreshes, retryAfter: opensAt - now,
+                    description: "the session has used its budget of \(policy.refreshBudget) early refreshes within"
+                        + " \(policy.refreshWindow.inSeconds.shortText) s")
+            }
+            session.wastefulRefreshes.append(charge)
+        }
+        let job = RefreshJob(id: makeID(), record: session.record)
+        session.refresh = .preparing(job)
+        emit(.refreshStarted(job.stamp, reason))
+        actions.append(.refresh(job))
+        return nil
+    }
+
+    /// The charge of a refresh against the budget; `nil` if it does not count. It counts if it would replace a token
+    /// that has hardly been of use. A backend whose tokens live for seconds needs many refreshes, and none of them
+    /// counts.
+    private func waste(
+        _ session: ActiveSession, _ reason: SessionEvent.RefreshReason, at now: Duration
+    ) -> WastefulRefresh? {
+        switch (reason, session.deadlines) {
+        case (.expired, _), (.expiringSoon, _): return nil
+        case (_, let deadlines?): return now < deadlines.halfLife ? WastefulRefresh(startedAt: now) : nil
+        case (_, nil) where !session.wasAccepted: return WastefulRefresh(startedAt: now)
+        case (.forced, nil): return nil
+        case (.rejected, nil):
+            // The endpoint may reject every token. It does not if it accepts the next one.
+            return WastefulRefresh(startedAt: now, provisional: session.record.stamp)
+        }
+    }
+}
+
+// MARK: - Probes
+
+extension SessionStateMachine {
+    /// The time that callers wait because another caller's request was rejected, before one of them probes the token.
+    private static let probeInterval = Duration.seconds(1)
+
+    /// A caller waits only because another caller's request was rejected.
+    private mutating func standBy(_ waiter: WaiterID, _ patience: Patience, at now: Duration) {
+        bystanders.insert(waiter)
+        guard patience == .mayProbe else { return }
+        probers.insert(waiter)
+        scheduleProbe(after: now)
+    }
+
+    private mutating func scheduleProbe(after now: Duration) {
+        guard !awaitsProbe else { return }
+        awaitsProbe = true
+        actions.append(.probe(at: now + Self.probeInterval))
+    }
+
+    /// The delay before a probe is over: one caller goes out with the rejected token. If its response says nothing or
+    /// never arrives, another follows after the same delay.
+    mutating func probeDue(at now: Duration) {
+        awaitsProbe = false
+        guard let session, case .rejected(let probes) = session.standing, !session.isExpired(at: now),
+            let prober = probers.min()
+        else { return }
+        _ = waiterCancelled(prober)
+        self.session?.standing = .rejected(probes: probes.union([prober]))
+        emit(.tokenProbed(session.record.stamp))
+        actions.append(.resume([prober], .token(session.credential(probedBy: prober))))
+        if !probers.isEmpty { scheduleProbe(after: now) }
+    }
+
+    /// Lets the callers that waited because of another caller's rejection ask again.
+    private mutating func resumeBystanders() {
+        guard !bystanders.isEmpty else { return }
+        actions.append(.resume(bystanders.sorted(), .askAgain))
+        waiters.subtract(bystanders)
+        bystanders = []
+        probers = []
+    }
+}
+
+// MARK: - The steps of a refresh
+
+extension SessionStateMachine {
+    /// The store has answered the preparation of a refresh.
+    private mutating func prepared(_ job: RefreshJob, _ answer: StoreAnswer, at moment: Moment) {
+        guard isPreparing(job), let session else { return emit(.refreshDiscarded(job.stamp)) }
+        if answer.decision.hasLostLock { return }
+        let verdict = session.verdict(on: counted(answer.snapshot.reading), for: session.record)
+        if follow(verdict, answer.snapshot.deadlines) { return }
+        if case .unreadable(let error) = verdict, sharesStore {
+            // Another process may have spent the token. A server that detects the reuse could end the session.
+            return fail(job, RefreshError(error), at: moment)
+        }
+        if let failure = answer.failure {
+            emit(.storeWriteFailed(failure))
+        } else if case .write = answer.decision.update {
+            markWritten()
+        }
+        let record = session.record
+        var earlier = record.unresolvedJournal
+        // Another process may have sent the token after this one read the record.
+        if earlier == nil, case .ours(let found?) = verdict { earlier = found.journal(of: record) }
+        var job = job
+        job.firstSentAt = job.firstSentAt ?? moment.uptime
+        self.session?.record.journal = earlier ?? RefreshJournal(of: record, sentAt: moment.wallClock)
+        self.session?.refresh = .sending(job, isInDoubt: earlier != nil)
+    }
+
+    /// The lock was checked after the preparation.
+    mutating func lockChecked(_ job: RefreshJob, isHeld: Bool) {
+        if isSending(job) {
+            if !isHeld { session?.refresh = .preparing(job) }
+        } else {
+            emit(.refreshDiscarded(job.stamp))
+        }
+    }
+
+    /// The next step of a refresh, after a step of its preparation.
+    func preparation(of job: RefreshJob) -> Preparation {
+        if isSending(job) { .send } else if isPreparing(job) { .startOver } else { .stop }
+    }
+
+    private func isPreparing(_ job: RefreshJob) -> Bool {
+        if case .preparing(let current)? = session?.refresh { current.id == job.id } else { false }
+    }
+
+    func isSending(_ job: RefreshJob) -> Bool {
+        if case .sending(let current, _)? = session?.refresh { current.id == job.id } else { false }
+    }
+
+    /// Whether a refusal of this refresh's token waits to be confirmed: the lock was lost when the store was asked.
+    func isConfirmingExpiry(of job: RefreshJob) -> Bool {
+        session?.refusal != nil && session?.record.stamp == job.stamp
+    }
+
+    /// The lock could not be acquired again to confirm a refusal. The next refresh sends the token once more.
+    mutating func confirmationFailed(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
+        guard isConfirmingExpiry(of: job) else { return }
+        fail(job, failure, at: moment)
+        // Changes by other processes have waited for the answer to the confirmation.
+        actions.append(.store(.read))
+    }
+
+    /// The refresher has returned or thrown. New tokens are used even if they arrive after the time limit, because the
+    /// token that they replace is spent.
+    /// - Returns: The job to run next, if a response was lost and the same token may be sent again.
+    mutating func refreshFinished(_ job: RefreshJob, _ outcome: RefreshOutcome, at moment: Moment) -> RefreshJob? {
+        guard let session, session.record.stamp == job.stamp else {
+            discard(outcome, of: job)
+            return nil
+        }
+        switch (outcome, session.refresh) {
+        case (.success, .storing), (.success, .confirmingExpiry):
+            discard(outcome, of: job)
+        case (.success(let bundle, let lifetime, let estimatedExpiry), _):
+            let deadlines = lifetime.map {
+                TokenDeadlines(
+                    obtainedAt: moment.uptime, remaining: $0.remaining, lifetime: $0.total, policy: policy,
+                    jitter: moment.jitter)
+            }
+            let next = session.record.renewed(with: bundle, lifetime: lifetime?.total, estimatedExpiry)
+            self.session?.refresh = .storing(next, deadlines)
+            actions.append(.store(.write))
+        case (.transient(let failure), .sending(var current, let isInDoubt)) where current.id == job.id:
+            if failure.mayHaveSpentToken, let sentAt = current.firstSentAt,
+                moment.uptime - sentAt < policy.rotationGrace, current.replays < policy.lostResponseReplays
+            {
+                current.replays += 1
+                self.session?.refresh = .preparing(current)
+                emit(.refreshReplayed(job.stamp, failure))
+                return current
+            }
+            if !failure.mayHaveSpentToken, !isInDoubt {
+                self.session?.record.journal = nil
+                actions.append(.store(.clearJournal(session.record)))
+            }
+            fail(job, failure, at: moment)
+        case (.terminal(let reason), .sending(let current, let isInDoubt)) where current.id == job.id:
+            self.session?.refresh = .confirmingExpiry(isInDoubt ? .rotationLost : reason)
+            actions.append(.store(.confirmExpiry))
+        default:
+            discard(outcome, of: job)
+        }
+        return nil
+    }
+
+    /// Ends a refresh with a transient error: fails its waiters and starts the backoff.
+    private mutating func fail(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
+        guard var session else { return }
+        if !failure.neverReachedServer { session.failures += 1 }
+        let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: moment.jitter)
+        session.refresh = .backingOff(until: moment.uptime + wait)
+        session.lastFailure = failure
+        // Until it expires, the token may still work at other endpoints, even if one has rejected it.
+        session.standing = .good
+        self.session = session
+        emit(.refreshFailed(job.stamp, failure, backoff: wait))
+        if failure.mayBeOfNetwork { actions.append(.awaitNetwork) }
+        resumeWaiters(.failure(.refreshFailed(failure)))
+    }
+
+    /// The device has a network again, so the failure of an attempt without one says nothing about the next. The backoff
+    /// ends, unless the server has asked for it.
+    mutating func networkReturned() {
+        guard case .backingOff? = session?.refresh, session?.lastFailure?.mayBeOfNetwork == true else { return }
+        session?.refresh = .idle
+    }
+
+    /// Ends the session because the server no longer accepts its tokens.
+    private mutating func expire(because reason: ExpiryReason) {
+        guard let session else { return }
+        lastEnded = session.record.id
+        mark = EndMark.later(mark, EndMark(session.record.order, expiry: reason))
+        self.session = nil
+        absence = .expired(reason, session.record.id)
+        emit(.expired(session.record.id, reason))
+        resumeWaiters(.failure(.expired(reason)))
+    }
+
+    private mutating func discard(_ outcome: RefreshOutcome, of job: RefreshJob) {
+        emit(.refreshDiscarded(job.stamp))
+        // If the same session continues with other tokens, do not revoke these: the server may revoke the whole
+        // session.
+        if session?.record.id != job.record.id, case .success(let bundle, _, _) = outcome {
+            actions.append(.revoke(bundle, expiresAt: nil))
+        }
+    }
+}
+
+// MARK: - Decisions about the record, while the store offers it and no other process can change it
+
+extension SessionStateMachine {
+    /// Whether a task is still needed. Asked when its turn comes.
+    /// - Parameter isLate: Whether it was reported as failed before.
+    func needs(_ task: StoreTask, isLate: Bool = false) -> Bool {
+        switch task {
+        case .read, .prepare: !isLate
+        case .clearJournal: true
+        case .write: session?.unwritten != nil
+        case .confirmExpiry: session?.refusal != nil
+        case .end: ending != nil
+        }
+    }
+
+    /// Decides what a task does with the record that the store contains. Each decision compares the two, because another
+    /// process may have been faster.
+    /// - Parameters:
+    ///   - task: The task.
+    ///   - reading: The content of the store.
+    ///   - hasLostLock: Whether this process does not hold the lock between processes.
+    ///   - wallClock: The time, for a journal.
+    func decide(
+        _ task: StoreTask, over reading: StoreReading, hasLostLock: Bool, at wallClock: Date
+    ) -> StoreDecision {
+        var decision = undecided(task)
+        decision.hasLostLock = hasLostLock
+        switch task {
+        case .read:
+            break
+        case .write:
+            guard let session, let unwritten = decision.subject else { break }
+            let amended = amended(unwritten, of: session, hasLostLock: hasLostLock, at: wallClock)
+            let record = raised(amended, of: session, above: reading)
+            decision.subject = record
+            decision.update = merge(record, of: session, with: reading)
+        case .prepare(let job):
+            guard !hasLostLock, isPreparing(job), let session else { break }
+            var record = session.record
+            record.journal = record.journal ?? RefreshJournal(of: record, sentAt: wallClock)
+            decision.update = merge(record, of: session, with: reading)
+            if case .write(let record) = decision.update, !reading.hasJournal { decision.subject = record }
+        case .clearJournal(let record):
+            // Another process may have sent the token since, and relies on the journal.
+            guard !hasLostLock, case .found(var found) = reading, found.hasTokens(of: record), found.journal != nil
+            else { break }
+            found.journal = nil
+            decision.update = .write(found)
+        case .confirmExpiry:
+            decision.update = confirmExpiry(over: reading, hasLostLock: hasLostLock, at: wallClock)
+        case .end:
+            if let ending { decision.update = end(ending, over: reading, at: wallClock) }
+        }
+        if case .found(let found) = reading, decision.update != .keep { decision.former = found }
+        return decision
+    }
+
+    /// The record to write, with a journal if another process may have sent its refresh token.
+    private func amended(
+        _ record: StoredSession, of session: ActiveSession, hasLostLock: Bool, at wallClock: Date
+    ) -> StoredSession {
+        guard hasLostLock, session.isVisible, session.isStoring else { return record }
+        // Another process may have read the old record and sent the same refresh token.
+        var record = record
+        record.journal = RefreshJournal(of: record, sentAt: wallClock)
+        return record
+    }
+
+    /// The record of a sign-in, above the other sessions in the store. The order in the store counts, whatever the clocks
+    /// say.
+    private func raised(
+        _ record: StoredSession, of session: ActiveSession, above reading: StoreReading
+    ) -> StoredSession {
+        guard session.base == .anything, reading != .empty, !reading.contains(record.id), let found = reading.order,
+            found.generation >= record.generation
+        else { return record }
+        var record = record
+        record.generation = min(found.generation + 1, StoredSession.highestGeneration)
+        return record
+    }
+
+    /// The decision about a record that the store has not offered. It confirms no refusal.
+    func undecided(_ task: StoreTask) -> StoreDecision {
+        StoreDecision(
+            update: .keep, subject: task == .write ? session?.unwritten : nil,
+            ending: task == .end ? ending : nil, epoch: epoch,
+            hasLostLock: task == .confirmExpiry && sharesStore)
+    }
+
+    /// Writes a record of the session if it is the later one.
+    private func merge(_ record: StoredSession, of session: ActiveSession, with reading: StoreReading) -> StoreUpdate {
+        switch session.verdict(on: counted(reading), for: record) {
+        case .ours(let found):
+            // The earliest journal counts: the fate of the refresh token has been unknown since then.
+            var record = record
+            record.journal = found?.journal(of: record) ?? record.journal
+            if let found, found.id == record.id { record.raiseGeneration(to: found.generation) }
+            return .write(record)
+        // Only the first write of a sign-in may replace an unreadable record. A retry must not: the record may belong to
+        // a later sign-in.
+        case .unreadable: return session.base == .anything ? .write(record) : .keep
+        case .newer, .otherSession, .gone: return .keep
+        }
+    }
+
+    /// Ends the session whose refresh token the server has rejected, unless another process was faster.
+    private func confirmExpiry(over reading: StoreReading, hasLostLock: Bool, at wallClock: Date) -> StoreUpdate {
+        guard let session, let reason = session.refusal, case .found(var found) = reading,
+            found.id == session.record.id
+        else { return .keep }
+        // Without the lock, another process may be refreshing the tokens of this record.
+        guard found.isNewer(than: session.record) else {
+            return hasLostLock ? .keep : .end(EndMark(found.order, expiry: reason))
+        }
+        guard hasLostLock else { return .keep }
+        // Both processes have sent the same token. A server that detects the reuse may end the session.
+        found.journal = found.journal ?? RefreshJournal(of: found, sentAt: wallClock)
+        return .write(found)
+    }
+
+    /// Ends the sessions that a pending ending covers, and raises the mark.
+    private func end(_ ending: Ending, over reading: StoreReading, at wallClock: Date) -> StoreUpdate {
+        var mark = ending.mark
+        if let signOut = ending.signOut {
+            let found = reading.order ?? signOut.order
+            if found > mark.order, signOut.covers(found, at: wallClock) {
+                mark = EndMark(.end(ofGeneration: found.generation), isEstimate: reading.order == nil)
+            }
+        }
+        switch reading {
+        case .found(let record):
+            if ending.withdrawn.contains(record.id), !mark.covers(record) {
+                mark = EndMark(.end(ofGeneration: record.generation))
+            }
+            return hasEnded(record, at: mark) ? .end(mark) : .keep
+        case .empty: return sharesStore && mark.order.generation > 0 ? .mark(mark) : .keep
+        case .ended(let former): return former.order < mark.order ? .mark(mark) : .keep
+        case .unavailable: return ending.signOut != nil ? .end(mark) : .mark(mark)
+        }
+    }
+
+    /// The part of a reading that counts: a record at or below the mark has ended.
+    private func counted(_ reading: StoreReading) -> StoreReading {
+        guard case .found(let record) = reading, let mark, hasEnded(record, at: mark) else { return reading }
+        return .ended(mark)
+    }
+
+    /// Whether a mark that this process knows ends a record of the store. The session of this process may have been written
+    /// without a reading, below the sessions that it has replaced. It stays, and is written again above their mark.
+    private func hasEnded(_ record: StoredSession, at mark: EndMark) -> Bool {
+        guard mark.covers(record) else { return false }
+        guard let newest = session?.newest.record, newest.id == record.id else { return true }
+        return mark.covers(newest)
+    }
+
+    /// Remembers a reading.
+    private mutating func learn(_ reading: StoreReading) {
+        guard let order = reading.order else { return }
+        known = max(known ?? order, order)
+        if case .ended(let found) = reading { mark = EndMark.later(mark, found) }
+        // A write that was reported as failed may have taken a higher one.
+        if case .found(let record) = reading, record.id == session?.record.id {
+            session?.raiseGeneration(to: record.generation)
+        }
+    }
+}
+
+// MARK: - Answers of the store
+
+extension SessionStateMachine {
+    /// The store has answered a task.
+    mutating func storeAnswered(_ task: StoreTask, _ answer: StoreAnswer, at moment: Moment) {
+        learn(answer.snapshot.reading)
+        if answer.failure == nil, case .write(let record) = answer.decision.update {
+            learn(.found(record))
+            coverWritten(record, in: answer.decision.epoch)
+        }
+        if case .prepare(let job) = task { return prepared(job, answer, at: moment) }
+        // A sign-in or sign-out has started another task since, which brings newer knowledge.
+        guard answer.decision.epoch == epoch else { return outdated(task, answer) }
+        switch task {
+        case .read: looked(answer.snapshot)
+        case .write: wrote(answer)
+        case .confirmExpiry: confirmedExpiry(answer)
+        case .end: ended(answer)
+        case .prepare, .clearJournal: break
+        }
+        // Until its record has gone, another process would take the rejection of a session's tokens for an expiry.
+        if task == .end || task == .write && ending == nil { startRevocations() }
+        if answer.failure == nil, answer.snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
+    }
+
+    /// A task was answered after another session had begun or ended.
+    private mutating func outdated(_ task: StoreTask, _ answer: StoreAnswer) {
+        if answer.failure == nil { revokeFormer(of: task, answer.decision) }
+        // The session of another process was adopted, and the ending of the earlier ones is still to be confirmed.
+        guard task == .end, let ending, ending.mark == answer.decision.ending?.mark else { return }
+        if answer.failure == nil { actions.append(.store(.end)) } else { scheduleStoreRetry() }
+    }
+
+    /// Revokes the tokens of a session after its record was overwritten by a sign-in, or deleted by a sign-out, that is
+    /// over or was reported as failed. No other process may know the session.
+    private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
+        guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id,
+            former.id != session?.record.id, former.id != lastEnded
+        else { return }
+        actions.append(.revoke(former.bundle, expiresAt: nil))
+    }
+
+    /// The user signed out while this write was under way. The write found a higher place than this process knew, and
+    /// stored the session above it. The sign-out ends the session all the same.
+    private mutating func coverWritten(_ record: StoredSession, in writtenEpoch: Int) {
+        guard let ending, let signOutEpoch = ending.signOutEpoch, writtenEpoch < signOutEpoch else { return }
+        let mark = EndMark(.end(ofGeneration: record.generation))
+        self.ending?.mark = EndMark.later(ending.mark, mark) ?? mark
+        self.mark = EndMark.later(self.mark, mark)
+    }
+
+    private mutating func startRevocations() {
+        actions += revocations
+        revocations = []
+    }
+
+    /// A task that had been reported as failed has ended after all.
+    /// - Parameter snapshot: The content of the store now.
+    mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
+        guard snapshot.reading.wasReadable else { return }
+        learn(snapshot.reading)
+        if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
+        if case .write(let record) = decision.update, snapshot.reading == .found(record) {
+            coverWritten(record, in: decision.epoch)
+        }
+        guard decision.epoch == epoch else { return }
+        if task == .confirmExpiry, session?.refusal != nil {
+            return confirmedExpiry(StoreAnswer(decision: decision, snapshot: snapshot))
+        }
+        if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
+            self.session?.base = .stored
+            // A sign-in becomes visible only with the answer to its own write, which is still to come.
+            if session.isVisible, session.isStored(as: record) { markWritten() }
+            // Clear the journal of a refresh that has failed since without having sent its token.
+            if case .prepare = task, decision.subject != nil, session.record.journal == nil {
+                actions.append(.store(.clearJournal(record)))
+            }
+        }
+        // The retry could delete a later sign-in of another process.
+        if task == .end, let ended = decision.ending, ended.mark == ending?.mark {
+            let former = decision.former.map { StoreSnapshot(reading: .found($0)) }
+            self.ended(StoreAnswer(decision: decision, snapshot: former ?? snapshot))
+            return startRevocations()
+        }
+        // The reading may be older than the last change by another process.
+        let hadNews = hasNews
+        looked(snapshot)
+        hasNews = hadNews
+    }
+
+    /// The delay after a failure of the store is over.
+    mutating func storeRetryDue() {
+        (awaitsStoreRetry, retryHasWork) = (false, false)
+        if needs(.write), session?.isStoring == false { actions.append(.store(.write)) }
+        if needs(.end) { actions.append(.store(.end)) }
+        if needsReading { actions.append(.store(.read)) }
+    }
+
+    private var needsReading: Bool {
+        if isUnread, case .unknown(let failure?) = absence { return failure.kind.isTransient && readsByItself }
+        return hasNews
+    }
+
+    private var needsStore: Bool { needs(.write) || needs(.end) || needsReading }
+
+    private mutating func scheduleStoreRetry(hasWork: Bool = true) {
+        storeFailures += 1
+        // A delay that began without work does not keep the manager, so work that must not be lost needs a delay of its
+        // own.
+        guard !awaitsStoreRetry || hasWork && !retryHasWork else { return }
+        (awaitsStoreRetry, retryHasWork) = (true, hasWork)
+        actions.append(.retryStore(after: policy.saveRetry(afterFailures: storeFailures), hasWork: hasWork))
+    }
+
+    /// The store was read: at the start, or because another process may have changed the record.
+    private mutating func looked(_ snapshot: StoreSnapshot) {
+        hasNews = !snapshot.reading.wasReadable
+        if isUnread { return loaded(snapshot) }
+        if hasNews { return scheduleStoreRetry(hasWork: false) }
+        // The answer to a pending ending brings newer knowledge, except of the session that it spares.
+        if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
+        if ending == nil { reconcile(snapshot) }
+    }
+
+    private mutating func loaded(_ snapshot: StoreSnapshot) {
+        switch snapshot.reading {
+        case .found(let record):
+            start(record, snapshot.deadlines)
+            emit(.restored(record.stamp))
+            if record.unresolvedJournal != nil { emit(.refreshInterrupted(record.stamp)) }
+            resumeWaiters(.askAgain)
+        case .empty:
+            absence = .signedOut
+            emit(.restored(nil))
+            resumeWaiters(.askAgain)
+        case .ended(let mark):
+            absence = mark.expiry.map { .expired($0, nil) } ?? .signedOut
+            emit(.restored(nil))
+            resumeWaiters(.askAgain)
+        case .unavailable(let failure):
+            absence = .unknown(failure)
+            emit(.storeReadFailed(failure))
+            resumeWaiters(.failure(.unavailable(failure)))
+            // The app may be waiting for the state without making a call.
+            if needsReading { scheduleStoreRetry(hasWork: false) }
+        }
+    }
+
+    /// The newest record was written, or another process was faster, or the write failed.
+    private mutating func wrote(_ answer: StoreAnswer) {
+        guard let session, let record = answer.decision.subject, record.id == session.record.id else { return }
+        guard session.unwritten?.stamp == record.stamp else {
+            // A refresh has got newer tokens since, and writes them next.
+            if answer.failure == nil, case .write = answer.decision.update { self.session?.base = .stored }
+            return
+        }
+        let verdict = session.verdict(on: counted(answer.snapshot.reading), for: record)
+        if answer.failure == nil, follow(verdict, answer.snapshot.deadlines) { return }
+        reportReplaced(verdict, by: record, answer.failure)
+        let failure = answer.failure ?? (session.base == .anything ? nil : verdict.readFailure)
+        // Callers see a session from the answer to its first write on.
+        let isSignIn = !session.isVisible
+        if let failure, isSignIn, policy.requiresSavedTokens { return withdrawSignIn(failure) }
+        if session.isStoring {
+            // With the journal of a lost lock, if there is one.
+            self.session?.install(record, session.newest.deadlines)
+            emit(isSignIn ? .signedIn(record.stamp) : .refreshSucceeded(record.stamp))
+        }
+        if let failure {
+            self.session?.persistence = .behind(failure)
+            if isSignIn, session.base != .stored { endEarlierSessions(over: answer.snapshot) }
+            emit(.storeWriteFailed(failure))
+            scheduleStoreRetry()
+        } else {
+            learn(.found(record))
+            markWritten()
+        }
+        if session.isStoring { handOut(failure: isSignIn ? nil : failure) }
+    }
+
+    /// Takes back a sign-in that could not be saved, because the app uses only saved tokens. It ends only what the
+    /// sign-in would have replaced: neither a later sign-in of another process nor a record that cannot be read.
+    private mutating func withdrawSignIn(_ failure: StorageError) {
+        guard let withdrawn = session?.newest.record else { return }
+        emit(.storeWriteFailed(failure))
+        resumeWaiters(.failure(.unavailable(failure)))
+        let earlier = earlierSessions(than: withdrawn)
+        revokeCurrent()
+        endSession(.signedOut)
+        startEnding(EndMark(earlier, isEstimate: known == nil), coversOwnWrites: true)
+        ending?.withdrawn.insert(withdrawn.id)
+        emit(.signedOut(withdrawn.id))
+    }
+
+    /// Gives the tokens of a refresh or a sign-in to the callers that wait for them, unless they must first be saved.
+    private mutating func handOut(failure: StorageError?) {
+        if policy.requiresSavedTokens { session?.withheld = failure.map(RefreshError.init(notSaved:)) }
+        guard let session else { return }
+        resumeWaiters(session.withheld.map { .failure(.refreshFailed($0)) } ?? .token(session.credential))
+    }
+
+    /// Reports the record that a write has replaced, if this process did not know it.
+    private mutating func reportReplaced(_ verdict: StoreVerdict, by record: StoredSession, _ failure: StorageError?) {
+        switch verdict {
+        case .unreadable(let error) where session?.base == .anything && failure == nil:
+            session?.replacedRecord = error
+            emit(.replacedUnreadableRecord(error))
+        case .ours(let replaced?)
+        where replaced.id != record.id && replaced.id != lastEnded && session?.base != .stored:
+            // No other process revokes the tokens.
+            actions.append(.revoke(replaced.bundle, expiresAt: nil))
+        default: break
+        }
+    }
+
+    /// The store contains the session's newest record.
+    private mutating func markWritten() {
+        guard let session else { return }
+        if case .behind = session.persistence { emit(.storeRecovered(session.record.stamp)) }
+        self.session?.persistence = .written
+        self.session?.base = .stored
+        self.session?.withheld = nil
+        // The new record has overwritten those of other sessions.
+        if let ending, !ending.mark.covers(session.record) {
+            self.ending = nil
+            resumeEndingWaiters()
+            startRevocations()
+        }
+    }
+
+    /// The first write of a sign-in has failed. Starts ending the earlier sessions, one of which would be restored after
+    /// a restart. A later sign-in, in another process, must survive.
+    private mutating func endEarlierSessions(over snapshot: StoreSnapshot) {
+        guard let session else { return }
+        // An attempt that was reported as failed has succeeded.
+        if case .found(let found) = snapshot.reading, found.id == session.record.id {
+            self.session?.base = .stored
+            return
+        }
+        let earlier = earlierSessions(than: session.record)
+        self.session?.base = .upTo(earlier)
+        self.session?.raiseGeneration(to: min(earlier.generation + 1, StoredSession.highestGeneration))
+        if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
+    }
+
+    /// The sessions that a sign-in has replaced, although its record was not written: those that this process knows,
+    /// including those that have ended here. Without any reading the clock decides. A refresh of an earlier session, by
+    /// another process, changes nothing.
+    private mutating func earlierSessions(than signIn: StoredSession) -> SessionOrder {
+        let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
+        if highest == nil { emit(.orderedByClock) }
+        return .end(ofGeneration: highest ?? signIn.generation - 1)
+    }
+
+    /// The server rejected the refresh token, and the store was asked to delete the record. It is kept if it is newer or
+    /// belongs to another session.
+    private mutating func confirmedExpiry(_ answer: StoreAnswer) {
+        guard let session, let reason = session.refusal else { return }
+        var verdict = session.verdict(on: counted(answer.snapshot.reading), for: session.record)
+        // Another process may be refreshing. This one acquires the lock again, and then asks the store once more.
+        if answer.decision.hasLostLock {
+            switch verdict {
+            case .ours, .unreadable: return
+            case .newer, .otherSession, .gone: break
+            }
+        }
+        if case .newer(var found) = verdict, let sentAt = session.record.journal?.startedAt {
+            // The server has received a token that had been replaced, and may refuse its successors for that.
+            found.journal = found.unresolvedJournal ?? RefreshJournal(of: found, sentAt: sentAt)
+            verdict = .newer(found)
+        }
+        switch verdict {
+        case .gone(let mark) where !sharesStore || mark?.expiry != nil:
+            // Another process has been refused, too. If there is no other process, the app has emptied the store.
+            return expire(because: mark?.expiry ?? reason)
+        default:
+            if follow(verdict, answer.snapshot.deadlines) { return }
+        }
+        expire(because: reason)
+        if let failure = answer.failure ?? verdict.readFailure {
+            emit(.storeDeleteFailed(failure))
+            startEnding(EndMark(session.record.order, expiry: reason))
+        } else if ending == nil {
+            // This session was never written, so there may be a later sign-in of another process.
+            reconcile(answer.snapshot)
+        }
+    }
+
+    /// An ending has succeeded or failed.
+    private mutating func ended(_ answer: StoreAnswer) {
+        guard let ending else { return }
+        resumeEndingWaiters()
+        if let failure = answer.failure ?? (ending.signOut == nil ? answer.snapshot.reading.failure : nil) {
+            self.ending?.hasFailed = true
+            self.ending?.signOut = nil
+            emit(.storeDeleteFailed(failure))
+            return scheduleStoreRetry()
+        }
+        self.ending = nil
+        if ending.hasFailed { emit(.storeRecovered(nil)) }
+        var mark = ending.mark
+        if case .end(let raised) = answer.decision.update { mark = raised }
+        self.mark = EndMark.later(self.mark, mark)
+        guard case .found(let record) = answer.snapshot.reading else { return reconcile(answer.snapshot) }
+        if mark.covers(record) {
+            // No other process revokes the tokens of a session that this one has signed out without knowing it.
+            if ending.signOutEpoch != nil, record.id != lastEnded {
+                actions.append(.revoke(record.bundle, expiresAt: nil))
+            }
+            if ending.signOutEpoch != nil { lastEnded = record.id }
+            return
+        }
+        reconcile(answer.snapshot)
+    }
+
+    /// Starts ending the sessions up to a mark.
+    /// - Parameter coversOwnWrites: Whether it also ends the records that this process has written before, and those
+    ///   that it may still write late.
+    private mutating func startEnding(_ mark: EndMark, signOut: SignOut? = nil, coversOwnWrites: Bool = false) {
+        // One ending covers the rest of an earlier one.
+        let mark = EndMark.later(ending?.mark, mark) ?? mark
+        self.mark = EndMark.later(self.mark, mark)
+        let coversOwnWrites = coversOwnWrites || signOut != nil
+        ending = Ending(
+            mark: mark, signOut: signOut, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch,
+            withdrawn: ending?.withdrawn ?? [])
+        actions.append(.store(.end))
+    }
+}
+
+// MARK: - Changes by other processes
+
+extension SessionStateMachine {
+    /// Adapts the state to what another process may have changed in the store.
+    private mutating func reconcile(_ snapshot: StoreSnapshot) {
+        guard let session else {
+            if !isUnread { reconcileWithoutSession(snapshot) }
+            return
+        }
+        // The pending update compares the stored record itself.
+        guard !session.isStoring, session.refusal == nil else { return }
+        let verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
+        if follow(verdict, snapshot.deadlines) { return }
+        // A write that was reported as failed has succeeded.
+        if case .ours(let found?) = verdict, session.isStored(as: found) { markWritten() }
+    }
+
+    private mutating func reconcileWithoutSession(_ snapshot: StoreSnapshot) {
+        switch snapshot.reading {
+        case .found(let record) where mark?.covers(record) != true:
+            activate(record, snapshot.deadlines)
+        case .found:
+            // Another process has repeated a write that it took to have failed, or died while it ended the session.
+            if let mark, ending == nil { startEnding(mark) }
+        case .ended(let found) where found == mark && found.expiry == nil:
+            // The user has signed out there since, perhaps of a later session that this process has not seen.
+            guard case .expired(_, let expired) = absence else { break }
+            endSession(.signedOut)
+            emit(.signedOutElsewhere(expired))
+        case .ended, .empty, .unavailable:
+            break
+        }
+    }
+
+    /// Follows another process that has refreshed the tokens, signed a user in, or signed out. New tokens that are still
+    /// being stored will never be used.
+    /// - Returns: Whether there was anything to follow.
+    private mutating func follow(_ verdict: StoreVerdict, _ deadlines: TokenDeadlines?) -> Bool {
+        guard let session else { return false }
+        switch verdict {
+        case .ours, .unreadable:
+            return false
+        case .newer(let found):
+            if session.isStoring { emit(.refreshDiscarded(session.record.stamp)) }
+            adopt(found, deadlines)
+        case .otherSession(let found):
+            abandonUnwritten(of: session)
+            activate(found, deadlines)
+        case .gone(let mark):
+            abandonUnwritten(of: session)
+            endedElsewhere(session, mark)
+        }
+        return true
+    }
+
+    /// Revokes the tokens that the store does not contain. No other process knows them.
+    private mutating func abandonUnwritten(of session: ActiveSession) {
+        guard let unwritten = session.unwritten else { return }
+        if session.isStoring { emit(.refreshDiscarded(session.record.stamp)) }
+        actions.append(.revoke(unwritten.bundle, expiresAt: nil))
+    }
+
+    /// Uses the tokens that another process has stored for the same session.
+    private mutating func adopt(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
+        session?.install(record, deadlines)
+        markWritten()
+        emit(.adopted(record.stamp))
+        resumeWaiters(.refreshedElsewhere(record.id))
+    }
+
+    /// Makes a session from the store the current one.
+    private mutating func activate(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
+        endSession(.sessionChanged)
+        start(record, deadlines)
+        emit(.adopted(record.stamp))
+    }
+
+    /// Starts a session that the store contains.
+    private mutating func start(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
+        learn(.found(record))
+        session = ActiveSession(record: record, deadlines: deadlines)
+        absence = .signedOut
+    }
+
+    /// Another process has ended the session. Without a mark, the record is gone because a user signed out there.
+    private mutating func endedElsewhere(_ session: ActiveSession, _ mark: EndMark?) {
+        if let reason = mark?.expiry { return expire(because: reason) }
+        endSession(.signedOut)
+        emit(.signedOutElsewhere(session.record.id))
+    }
+}
+
+extension StoreReading {
+    /// The place of the content; `nil` if nothing was read.
+    var order: SessionOrder? {
+        switch self {
+        case .found(let record): record.order
+        case .ended(let mark): mark.order
+        case .empty: SessionOrder(generation: 0, rotation: 0)
+        case .unavailable: nil
+        }
+    }
+
+    fileprivate var failure: StorageError? {
+        if case .unavailable(let failure) = self { failure } else { nil }
+    }
+
+    fileprivate func contains(_ session: SessionID) -> Bool {
+        if case .found(let record) = self { record.id == session } else { false }
+    }
+
+    fileprivate var hasJournal: Bool {
+        if case .found(let record) = self { record.journal != nil } else { false }
+    }
+}
+
+extension StoredSession {
+    /// The record of the next rotation. Values that the server does not repeat stay as they were.
+    fileprivate func renewed(with new: TokenBundle, lifetime: Duration?, _ estimatedExpiry: Date?) -> StoredSession {
+        var record = self
+        record.bundle = new
+        record.bundle.refreshToken = new.refreshToken ?? bundle.refreshToken
+        record.bundle.scope = new.scope ?? bundle.scope
+        record.rotation += 1
+        record.lifetime = lifetime
+        record.estimatedExpiry = estimatedExpiry
+        record.journal = nil
+        record.bundle.keepDetails(of: bundle)
+        return record
     }
 }

@@ -10,6 +10,11 @@ enum StoreVerdict: Hashable, Sendable {
     case gone(EndMark?)
     /// Nothing is known.
     case unreadable(StorageError)
+
+    /// The reason why nothing is known.
+    var readFailure: StorageError? {
+        if case .unreadable(let failure) = self { failure } else { nil }
+    }
 }
 
 extension SessionStateMachine.ActiveSession {

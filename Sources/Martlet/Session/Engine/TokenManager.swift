@@ -24,33 +24,35 @@ public import HTTPTypes
 public final class TokenManager: Sendable {
     // All decisions are made by `SessionStateMachine`. This class holds its lock, performs its actions and reports
     // their results back to it.
+    // The client and its features read these.
     let baseURL: BaseURL
     let scheme: AuthenticationScheme
     let rejection: RejectionRule
+    let refresher: any TokenRefresher
     let transport: any Transport
     let time: any TimeSource
-    let allowsInsecureHTTP: Bool
-    let refresher: any TokenRefresher
     let trustedOrigins: Set<Origin>
-    let store: any TokenStore
-    let policy: SessionPolicy
-    let random: RandomSource
-    let tokenEndpoint: TokenEndpointClient
-    let limits: TimeLimits
-    let storeLimits: TimeLimits
-    let storePort: StorePort
-    let revocations: Revocations
-    let networkReturn: NetworkReturn
-    /// The reading of the store under way, for callers whose replays were rejected.
-    let lookups: SingleFlight<StoreReading>
+    let allowsInsecureHTTP: Bool
     /// State that features of higher layers attach to the session.
     let attachments = Attachments()
     /// Tells this manager from all others of the process, also from those that are gone.
     let number = TokenManager.nextNumber()
-    let core: Locked<Core>
+
+    private let store: any TokenStore
+    private let policy: SessionPolicy
+    private let random: RandomSource
+    private let tokenEndpoint: TokenEndpointClient
+    private let limits: TimeLimits
+    private let storeLimits: TimeLimits
+    private let storePort: StorePort
+    private let revocations: Revocations
+    private let networkReturn: NetworkReturn
+    /// The reading of the store under way, for callers whose replays were rejected.
+    private let lookups: SingleFlight<StoreReading>
+    private let core: Locked<Core>
     /// The managers whose refresh the current task is part of, each with the session that it refreshes. Detects a
     /// refresher that waits for its own refresh, and keeps its calls from using the token of another session.
-    @TaskLocal static var refreshing: [ObjectIdentifier: CallOwner] = [:]
+    @TaskLocal private static var refreshing: [ObjectIdentifier: CallOwner] = [:]
 
     private static let lastNumber = Locked(0)
 
@@ -63,42 +65,42 @@ public final class TokenManager: Sendable {
 
     /// The mutable state of the manager, guarded by one lock.
     struct Core {
-        var machine: SessionStateMachine
+        fileprivate(set) var machine: SessionStateMachine
         /// A copy of the values that the fast path needs, so that it does not copy the machine's state.
-        var cached: (credential: Credential, until: Duration?)?
+        fileprivate var cached: (credential: Credential, until: Duration?)?
         /// The owner of a call that is made now, copied for the same reason.
-        var owner: CallOwner
+        fileprivate var owner: CallOwner
         /// The owner according to the content of the store when it was first read, for calls that were made before
         /// that.
-        var storedOwner: CallOwner?
+        fileprivate var storedOwner: CallOwner?
         /// The tokens that were given to other clients.
-        var signed = SignedTokens()
+        fileprivate var signed = SignedTokens()
         /// The suspended callers.
-        var waiting: [Int: CheckedContinuation<SessionStateMachine.WaiterReply, Never>] = [:]
+        fileprivate(set) var waiting: [Int: CheckedContinuation<SessionStateMachine.WaiterReply, Never>] = [:]
         /// Cancelled waiters that have not returned yet. One that is cancelled before it suspends must not suspend.
-        var cancelledEarly: Set<Int> = []
-        var state = SessionState.loading
-        var states = Broadcast<SessionState>()
-        var events = Broadcast<SessionEvent>()
+        fileprivate(set) var cancelledEarly: Set<Int> = []
+        fileprivate var state = SessionState.loading
+        fileprivate(set) var states = Broadcast<SessionState>()
+        fileprivate var events = Broadcast<SessionEvent>()
         /// The refresh in progress, or the last one.
-        var refresh: RunningRefresh?
+        fileprivate(set) var refresh: RunningRefresh?
         /// The highest priority of the callers of a refresh whose task is about to start; `nil` if none is.
-        var startingPriority: TaskPriority?
+        fileprivate(set) var startingPriority: TaskPriority?
         /// The lock of the refresh in progress, until its result is written.
-        var refreshLock: (any HeldStoreLock)?
+        fileprivate var refreshLock: (any HeldStoreLock)?
         /// Takes a snapshot of the store whenever another process may have changed it.
-        var watch: Task<Void, Never>?
+        fileprivate var watch: Task<Void, Never>?
         /// Whether a reading because of such a change waits for its turn.
-        var hasQueuedRead = false
+        fileprivate var hasQueuedRead = false
         /// The streams that end with the session that they belong to.
-        var endings = SessionEndings()
+        fileprivate(set) var endings = SessionEndings()
 
-        init(machine: SessionStateMachine) {
+        fileprivate init(machine: SessionStateMachine) {
             self.machine = machine
             self.owner = machine.callOwner
         }
 
-        func freshCredential(at now: Duration) -> Credential? {
+        fileprivate func freshCredential(at now: Duration) -> Credential? {
             guard let cached else { return nil }
             guard let until = cached.until, until <= now else { return cached.credential }
             return nil
@@ -165,7 +167,7 @@ public final class TokenManager: Sendable {
             headers: headers)
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
-        self.revocations = Revocations(revoker, over: tokenEndpoint, policy: policy, time: time, limits: limits)
+        self.revocations = Revocations(revoker, over: tokenEndpoint, policy: policy, limits: limits)
         self.storePort = StorePort(store, timeout: policy.storeTimeout, time: time)
         self.lookups = SingleFlight(time: time, outlivesCallers: true)
         self.core = Locked(
@@ -328,4 +330,814 @@ extension TokenManager {
         }
         if case .failure(let error) = result { throw error }
     }
+}
+
+// MARK: - For code that reads the session's tokens itself: a WebSocket, gRPC, a screen that shows the user's rights
+
+extension TokenManager {
+    /// The tokens of the current session, without waiting and without a request. They may have expired
+    /// (``TokenBundle/isExpired(at:)``); ``validTokenBundle()`` refreshes them first.
+    ///
+    /// ``TokenBundle/expiresAt`` is the manager's estimate by this device's clock, or `nil` if the server has not told how
+    /// long the token is valid. ``TokenBundle/lifetime`` is always `nil`.
+    ///
+    /// It is `nil` if no user is signed in, until the store has been read, while a sign-in is being saved, and while
+    /// ``SessionPolicy/requiresSavedTokens`` keeps the tokens from being used.
+    public var currentBundle: TokenBundle? {
+        core.withLock { $0.machine.currentBundle }
+    }
+
+    /// The tokens of the current session, after a refresh if the access token has expired or was rejected.
+    ///
+    /// Use the access token for connections that Martlet does not make itself, such as WebSockets and gRPC. If a refresh
+    /// is in progress, the caller waits for it. A request that the app signs with this token can be passed to
+    /// `recover(from:body:to:)`, like one signed by `sign(_:_:)`.
+    /// - Throws: ``SessionError`` if there is no valid token; ``SessionError/sessionChanged`` if the session that was current
+    ///   when the method was called has ended.
+    public func validTokenBundle() async throws(SessionError) -> TokenBundle {
+        let owner = currentOwner
+        while true {
+            let credential = try await credential(for: owner).get()
+            let bundle = core.withLock { core -> TokenBundle? in
+                let bundle = core.machine.currentBundle
+                // If other tokens have replaced these by now, the server may not accept these any more.
+                guard core.machine.stamp(of: credential.accessToken) == credential.stamp else { return nil }
+                core.signed.remember(credential)
+                return bundle
+            }
+            if let bundle { return bundle }
+        }
+    }
+}
+
+// MARK: - For the client
+
+extension TokenManager {
+    /// The owner of a call that is made now. A call that a refresher makes belongs to the session that it refreshes.
+    var currentOwner: CallOwner {
+        refreshOwner ?? core.withLock { $0.owner }
+    }
+
+    /// The owner of a sign-in that starts now. It belongs to the latest epoch, even while another sign-in, which it
+    /// replaces, is being saved.
+    var signInOwner: CallOwner {
+        refreshOwner
+            ?? core.withLock { CallOwner(epoch: $0.machine.epoch, situation: $0.owner.situation) }
+    }
+
+    /// The first step of a call: its owner and, without suspending, a token that needs no refresh.
+    func beginCall() -> (owner: CallOwner, credential: Credential?) {
+        if let owner = refreshOwner { return (owner, freshCredential(for: owner)) }
+        let now = time.uptime
+        return core.withLock { core in (core.owner, core.freshCredential(at: now)) }
+    }
+
+    /// The fast path: a token that needs no refresh, without suspending.
+    func freshCredential(for owner: CallOwner) -> Credential? {
+        let now = time.uptime
+        return core.withLock { core in
+            guard owner.epoch == core.owner.epoch else { return nil }
+            return core.freshCredential(at: now)
+        }
+    }
+
+    /// Waits until the store was read, for a call that was made before that.
+    /// - Returns: The owner, with the session that the store contained. It is unchanged if the call was made later, if the
+    ///   store cannot be read, or if a user has signed in before it could.
+    func resolved(_ owner: CallOwner) async -> CallOwner {
+        guard owner.situation == .unknown else { return owner }
+        _ = await loadedState
+        return core.withLock { core in
+            guard let stored = core.storedOwner, stored.epoch == owner.epoch else { return owner }
+            return stored
+        }
+    }
+
+    /// The form of a call's owner that is stored with what the call leaves behind. Waits until the store was read.
+    /// - Throws: An error if the owner has ended.
+    func lastingOwner(of owner: CallOwner) async throws(SessionError) -> LastingOwner {
+        let owner = await resolved(owner)
+        // A call that began without a user continues without one, even if a user has signed in by now.
+        if [.signedOut, .expired].contains(owner.situation) { return .noUser }
+        let state = await loadedState
+        if let error = end(of: owner) { throw error }
+        switch state {
+        case .signedIn(let session) where owner.session == nil || owner.session == session.id:
+            return LastingOwner(session)
+        case .signedOut where owner.session == nil, .expired where owner.session == nil: return .noUser
+        case .signedIn, .signedOut, .expired: throw .sessionChanged
+        case .loading, .unavailable, .unreadable: return .unreadStore
+        }
+    }
+
+    /// A valid token. Suspends while the store is read or the token is refreshed.
+    /// - Parameters:
+    ///   - need: The time that the token must last, for a long request. The token is refreshed first if it would expire
+    ///     before.
+    ///   - owner: The session that the call belongs to.
+    ///   - patience: Whether the caller may probe a token that the server has rejected at another endpoint.
+    func credential(
+        lasting need: Duration? = nil, for owner: CallOwner, _ patience: SessionStateMachine.Patience = .waits
+    ) async -> Result<Credential, SessionError> {
+        if need == nil, let credential = freshCredential(for: owner) { return .success(credential) }
+        let reply = await resolveCurrent { machine, waiter, now in
+            machine.tokenRequested(lasting: need, for: owner, patience, by: waiter, at: now)
+        }
+        switch reply {
+        case .failure(.refreshFailed(let failure)):
+            let now = time.uptime
+            return core.withLock { $0.machine.credential(despite: failure, for: owner, at: now) }
+        // A call that belongs to a session must not continue without one.
+        case .failure(.signedOut) where owner.session != nil: return .failure(.sessionChanged)
+        default: return reply
+        }
+    }
+
+    /// A token of the same session that replaces one that the server rejected.
+    func credential(replacing stamp: SessionStamp) async -> Result<Credential, SessionError> {
+        let reply = await resolveCurrent { machine, waiter, now in
+            machine.tokenRejected(stamp, reportedBy: waiter, at: now)
+        }
+        // The request belonged to a session, and must not continue without one.
+        if case .failure(.signedOut) = reply { return .failure(.sessionChanged) }
+        return reply
+    }
+
+    /// Asks for a token, and asks once more if it has expired or was replaced, or its session has ended, before the caller
+    /// gets it: while it was saved, or while the device slept.
+    private func resolveCurrent(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
+        for _ in 0..<2 {
+            let reply = await resolve(ask)
+            guard case .success(let credential) = reply else { return reply }
+            let now = time.uptime
+            guard core.withLock({ $0.machine.isStale(credential.stamp, at: now) }) else { return reply }
+        }
+        return .failure(
+            .refreshFailed(
+                RefreshError(.timedOut, description: "the new access token has expired before it could be used")))
+    }
+
+    /// Reports that the server rejected a token. From now on, callers wait for the next one.
+    /// - Returns: Whether the rejection came before a refresh was sent.
+    func reportRejection(of stamp: SessionStamp) -> Bool {
+        let now = time.uptime
+        return transition { machine in machine.tokenRejected(stamp, at: now) }
+    }
+
+    /// Reports that the server accepted a token.
+    func reportAcceptance(of stamp: SessionStamp, _ acceptance: SessionStateMachine.Acceptance) {
+        transition { machine in machine.tokenAccepted(stamp, acceptance) }
+    }
+
+    /// Whether a request signed with this token may still be sent.
+    func isUsable(_ credential: Credential) -> Bool {
+        let now = time.uptime
+        return core.withLock { core in
+            let isProbe = credential.probe != nil
+            return isProbe ? core.machine.mayProbe(credential.stamp, at: now) : core.machine.isUsable(credential.stamp)
+        }
+    }
+
+    /// Whether a request that has waited with this token needs another one before it is sent.
+    func isOutdated(_ stamp: SessionStamp) -> Bool {
+        let now = time.uptime
+        return core.withLock { $0.machine.isOutdated(stamp, at: now) }
+    }
+
+    /// The reason why nothing more may be sent or received for a call; `nil` if its session continues.
+    func end(of owner: CallOwner) -> SessionError? {
+        core.withLock { $0.machine.end(of: owner) }
+    }
+
+    /// The stamp of a token that was given to another client; `nil` if it was not, or long ago.
+    func stamp(ofSigned token: Secret) -> SessionStamp? {
+        core.withLock { $0.signed.stamp(of: token) }
+    }
+
+    /// The stamp of a token, if it is the current access token.
+    func stamp(ofCurrent token: Secret) -> SessionStamp? {
+        core.withLock { $0.machine.stamp(of: token) }
+    }
+
+    /// Remembers a token that is given to another client.
+    func rememberSigned(_ credential: Credential) {
+        core.withLock { $0.signed.remember(credential) }
+    }
+
+    /// Whether tokens may be sent to an origin.
+    func mayCarryToken(to origin: Origin) -> Bool {
+        guard allowsInsecureHTTP || !origin.isInsecure else { return false }
+        return origin == baseURL.origin || trustedOrigins.contains(origin)
+    }
+}
+
+// MARK: - The end of a session
+
+extension TokenManager {
+    /// Calls a closure once, when the session of a call has ended; at once if it already has.
+    /// - Returns: A closure that cancels this.
+    func onEnd(of owner: CallOwner, _ perform: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let id = core.withLock { core -> Int? in
+            guard core.machine.end(of: owner) == nil else { return nil }
+            let id = core.machine.makeID()
+            core.endings.add(id, owner, perform)
+            return id
+        }
+        guard let id else {
+            perform()
+            return {}
+        }
+        return { [weak self] in self?.core.withLock { $0.endings.remove(id) } }
+    }
+
+    /// Calls a closure once, when the sign-in state that a response's leftovers belong to is over; at once if it
+    /// already is.
+    func onEnd(ofLeftoversOf owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
+        let isOver = core.withLock { core in
+            guard !core.machine.isOver(owner) else { return true }
+            core.endings.add(core.machine.makeID(), owner, perform, of: .leftovers)
+            return false
+        }
+        if isOver { perform() }
+    }
+
+    /// Calls a closure each time a user goes: after a sign-out, or when another user has signed in. An expiry is no such
+    /// end, because the same user may come back.
+    ///
+    /// The closure gets the sessions that have ended for good. A sign-out or a sign-in returns after it.
+    /// - Returns: A closure that cancels this.
+    func onDeparture(_ perform: @escaping @Sendable (Set<SessionID>) -> Void) -> @Sendable () -> Void {
+        let id = core.withLock { core in
+            let id = core.machine.makeID()
+            core.endings.follow(id, core.machine.lineage, perform)
+            return id
+        }
+        return { [weak self] in self?.core.withLock { $0.endings.remove(id) } }
+    }
+}
+
+// MARK: - Waiting callers
+
+extension TokenManager {
+    /// A caller's request to the machine; takes the caller's ID and the current uptime.
+    private typealias MachineRequest =
+        @Sendable (inout SessionStateMachine, Int, Duration) -> SessionStateMachine.WaiterReply
+
+    /// Whether the current task is part of a refresh by this manager. Waiting for that refresh would be a deadlock.
+    var isRefreshingHere: Bool { refreshOwner != nil }
+
+    /// The session that the current task refreshes as a part of this manager's refresh.
+    private var refreshOwner: CallOwner? { Self.refreshing[ObjectIdentifier(self)] }
+
+    /// Sends a request to the machine, and repeats it for as long as the machine asks for that.
+    private func resolve(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
+        guard !isRefreshingHere else {
+            return .failure(
+                .refreshFailed(
+                    RefreshError(
+                        .refresher,
+                        description: "the refresher asked for the token that it is refreshing; send its requests with"
+                            + " the client that it is given")))
+        }
+        var ask = ask
+        while true {
+            switch await wait(ask) {
+            case .token(let credential): return .success(credential)
+            case .failure(let error): return .failure(error)
+            case .refreshedElsewhere(let session):
+                ask = { machine, waiter, now in machine.tokenRequested(for: session, by: waiter, at: now) }
+            case .askAgain, .wait: continue
+            }
+        }
+    }
+
+    /// Whether a token that the server has rejected for a replay is not the newest, or is being replaced. If other
+    /// processes share the store, it is read first, because their report of a change may not have arrived yet.
+    func hasSuccessor(of stamp: SessionStamp) async -> Bool {
+        if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
+        guard store.lock != nil, !isRefreshingHere else { return false }
+        // A reading that is under way may have begun before the other process wrote.
+        if waitingLookups > 0 { _ = await lookups.run { [self] in await perform(.read) } }
+        let reading = await lookups.run { [self] in await perform(.read) }
+        if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
+        // Another process has sent the refresh token, and the server may have replaced the access token already.
+        guard case .found(let record)? = reading, record.stamp == stamp else { return false }
+        return record.unresolvedJournal != nil
+    }
+
+    /// Sends an event to the machine and suspends until it replies. A cancelled task returns at once.
+    private func wait(_ ask: @escaping MachineRequest) async -> SessionStateMachine.WaiterReply {
+        let waiter = core.withLock { $0.machine.makeID() }
+        let reply = await withTaskCancellationHandler {
+            await withCheckedContinuation {
+                (continuation: CheckedContinuation<SessionStateMachine.WaiterReply, Never>) in
+                let now = time.uptime
+                let reply = transitionCore { core -> SessionStateMachine.WaiterReply in
+                    guard !core.cancelledEarly.contains(waiter) else { return .failure(.cancelled) }
+                    let reply = ask(&core.machine, waiter, now)
+                    if reply == .wait { core.waiting[waiter] = continuation }
+                    return reply
+                }
+                if reply == .wait { lendPriority() } else { continuation.resume(returning: reply) }
+            }
+        } onCancel: {
+            let continuation = core.withLock { core -> CheckedContinuation<SessionStateMachine.WaiterReply, Never>? in
+                core.cancelledEarly.insert(waiter)
+                guard core.machine.waiterCancelled(waiter) else { return nil }
+                return core.waiting.removeValue(forKey: waiter)
+            }
+            continuation?.resume(returning: .failure(.cancelled))
+        }
+        if Task.isCancelled { core.withLock { _ = $0.cancelledEarly.remove(waiter) } }
+        return reply
+    }
+}
+
+// MARK: - Events and actions
+
+extension TokenManager {
+    /// Sends an event to the machine and starts the resulting actions in order. Waiters are resumed without the lock.
+    /// - Returns: The machine's answer.
+    @discardableResult
+    func transition<Outcome: Sendable>(_ event: (inout SessionStateMachine) -> Outcome) -> Outcome {
+        transitionCore { core in event(&core.machine) }
+    }
+
+    /// Runs an event that also concerns the manager's own state.
+    @discardableResult
+    func transitionCore<Outcome: Sendable>(_ event: (inout Core) -> Outcome) -> Outcome {
+        let now = time.uptime
+        var woken: [(CheckedContinuation<SessionStateMachine.WaiterReply, Never>, SessionStateMachine.WaiterReply)] = []
+        var listeners = Wakeups()
+        var unlocked: [@Sendable () -> Void] = []
+        var endings: [@Sendable () -> Void] = []
+        let outcome = core.withLock { core in
+            let outcome = event(&core)
+            for action in core.machine.takeActions() {
+                switch action {
+                case .resume(let waiters, let reply):
+                    woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, reply) }
+                case .emit(let event): listeners += core.events.send(event)
+                default:
+                    if case .refresh = action { core.announceRefresh(at: Task.currentPriority) }
+                    if let step = start(action, core.machine) { unlocked.append(step) }
+                }
+            }
+            core.copyMachine()
+            endings = core.endings.takeDue(core.machine)
+            if let state = core.machine.visibleState(at: now), state != core.state {
+                core.state = state
+                listeners += core.states.send(state)
+            }
+            return outcome
+        }
+        for step in unlocked { step() }
+        listeners.wake()
+        for (continuation, reply) in woken { continuation.resume(returning: reply) }
+        for perform in endings { perform() }
+        return outcome
+    }
+
+    /// Starts an action without waiting for it. The lock is held, so that actions start in the order of the events.
+    /// - Returns: The work that must be done without the lock, because it reads the clock, which may be the app's own
+    ///   code.
+    private func start(
+        _ action: SessionStateMachine.Action, _ machine: borrowing SessionStateMachine
+    ) -> (@Sendable () -> Void)? {
+        switch action {
+        case .store(.read):
+            submit(.read)
+        case .store(let task):
+            submit(task, asked: machine.undecided(task))
+        case .retryStore(let wait, let hasWork):
+            // A session that is not stored yet must not be lost, even if the app has dropped the manager.
+            let owner = hasWork ? self : nil
+            Task { [weak self, time] in
+                guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
+                (owner ?? self)?.transition { machine in machine.storeRetryDue() }
+            }
+        case .refresh(let job):
+            return { self.startRefresh(job) }
+        case .revoke(let bundle, let expiresAt):
+            revocations.start(bundle, expiringAt: expiresAt) { event in self.publish(event) }
+        case .awaitNetwork:
+            // A monitor is the app's own code, too.
+            return {
+                self.networkReturn.callOnce { [weak self] in self?.transition { machine in machine.networkReturned() } }
+            }
+        case .probe(let deadline):
+            Task { [weak self, time] in
+                guard (try? await time.sleep(until: deadline)) != nil else { return }
+                let now = time.uptime
+                self?.transition { machine in machine.probeDue(at: now) }
+            }
+        case .emit, .resume: break
+        }
+        return nil
+    }
+
+    /// Starts a refresh in a detached task: no task-local of the caller that happens to start it may reach the refresher.
+    func startRefresh(_ job: SessionStateMachine.RefreshJob) {
+        let own = Task.currentPriority
+        core.withLock { core in
+            let priority = max(core.startingPriority ?? own, own)
+            core.startingPriority = nil
+            let task = Task.detached(priority: priority) { [previous = core.refresh?.task] in
+                await self.performRefresh(job, after: previous)
+            }
+            core.refresh = RunningRefresh(task: task, priority: priority)
+        }
+    }
+
+    /// Raises the priority of the refresh in progress and of the store's operations to that of a caller that waits.
+    private func lendPriority() {
+        let priority = Task.currentPriority
+        storePort.escalate(to: priority)
+        let refresh = core.withLock { core -> RunningRefresh? in
+            if let starting = core.startingPriority {
+                core.startingPriority = max(starting, priority)
+                return nil
+            }
+            guard let refresh = core.refresh, refresh.priority < priority else { return nil }
+            core.refresh?.priority = priority
+            return refresh
+        }
+        guard let refresh else { return }
+        // A task that waits for another one lends it its priority.
+        refresh.escalateStep?(priority)
+        Task.detached(priority: priority) { await refresh.task.value }
+    }
+
+    /// Publishes an event that does not come from the machine.
+    private func publish(_ event: SessionEvent) {
+        core.withLock { $0.events.send(event) }.wake()
+    }
+}
+
+// MARK: - A refresh
+
+extension TokenManager {
+    /// Runs one refresh, from acquiring the lock to writing the record. It runs in a task of its own, so the
+    /// cancellation of a caller does not affect it.
+    /// - Parameter previous: The previous refresh. It holds the lock until its result is written, and a second
+    ///   `acquire` could take the lock from this process itself when the lease ends.
+    private func performRefresh(_ first: SessionStateMachine.RefreshJob, after previous: Task<Void, Never>?) async {
+        var next: SessionStateMachine.RefreshJob? = first
+        var rounds = 0
+        while let job = next {
+            rounds += 1
+            let lock: (any HeldStoreLock)?
+            do throws(StorageError) {
+                try await waitFor(previous)
+                lock = try await acquireLock()
+            } catch {
+                publish(.storeLockFailed(error))
+                return lockFailed(error, for: job)
+            }
+            // A lock that worked before was lost: another process may be refreshing the tokens of the record that would be
+            // deleted. One that never works must not keep a session from ending.
+            if rounds > 1, lock == nil, store.lock != nil, isConfirmingExpiry(of: job) {
+                return lockFailed(StorageError(.unreachable, "the store's lock could not be acquired"), for: job)
+            }
+            next = await runRound(of: job, holding: lock)
+            // A process that loses its lock again and again is suspended most of the time.
+            if rounds > Self.maximumRounds, let job = next {
+                next = nil
+                lockFailed(StorageError(.unreachable, "the store's lock was lost again and again"), for: job)
+            }
+            lock?.release()
+        }
+    }
+
+    /// Sends a refresh, or confirms that the server has refused it, and has the result written.
+    /// - Returns: The job to run next; `nil` if the refresh is over.
+    private func runRound(
+        of job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
+    ) async -> SessionStateMachine.RefreshJob? {
+        core.withLock { $0.refreshLock = lock }
+        var next: SessionStateMachine.RefreshJob?
+        if isConfirmingExpiry(of: job) {
+            submit(.confirmExpiry)
+        } else {
+            next = await refreshOnce(job, holding: lock)
+        }
+        // Write the result while holding the lock: the next process that acquires it must find the new record.
+        await flushStore()
+        // Nor must it find the record of a session that has ended since.
+        if core.withLock({ $0.machine.needs(.end) }) { await flushStore() }
+        core.withLock { $0.refreshLock = nil }
+        return isConfirmingExpiry(of: job) ? job : next
+    }
+
+    private func isConfirmingExpiry(of job: SessionStateMachine.RefreshJob) -> Bool {
+        core.withLock { $0.machine.isConfirmingExpiry(of: job) }
+    }
+
+    /// The number of times one refresh acquires the lock: for itself, for its replay, and after it has lost the lock.
+    private static let maximumRounds = 4
+
+    /// Prepares and sends a refresh.
+    /// - Returns: The job to run next; `nil` if the refresh is over.
+    private func refreshOnce(
+        _ job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
+    ) async -> SessionStateMachine.RefreshJob? {
+        switch await prepare(job, holding: lock) {
+        case .startOver:
+            return job
+        case .stop:
+            // The journal may be written late, and is removed again while the lock is held.
+            await flushStore()
+            return nil
+        case .send:
+            return finishRefresh(job, await sendRefresh(job))
+        }
+    }
+
+    private func lockFailed(_ error: StorageError, for job: SessionStateMachine.RefreshJob) {
+        guard isConfirmingExpiry(of: job) else {
+            return report(StorePort.Answer(error), to: .prepare(job))
+        }
+        let moment = moment
+        transition { machine in machine.confirmationFailed(job, RefreshError(error), at: moment) }
+    }
+
+    private func waitFor(_ previous: Task<Void, Never>?) async throws(StorageError) {
+        guard store.lock != nil, let previous else { return }
+        guard case .failure = await storeLimits.run(within: policy.storeTimeout, { await previous.value }) else {
+            return
+        }
+        throw StorageError(.unreachable, "the store has not written the result of the previous refresh yet")
+    }
+
+    /// Reads the store again and writes the journal, while holding the lock.
+    private func prepare(
+        _ job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
+    ) async -> SessionStateMachine.Preparation {
+        await perform(.prepare(job))
+        let preparation = core.withLock { $0.machine.preparation(of: job) }
+        guard preparation == .send, let lock else { return preparation }
+        // The process may have been stopped while it wrote, and then another one may have taken the lock over.
+        let isHeld = await lock.isStillHeld()
+        return transition { machine in
+            machine.lockChecked(job, isHeld: isHeld)
+            return machine.preparation(of: job)
+        }
+    }
+
+    /// - Returns: The lock; `nil` if the store has none or it failed, in which case the refresh continues without it.
+    /// - Throws: An error if the lock is not acquired in time, or its file cannot be opened because the device is
+    ///   locked. Another process may hold it, so the refresh must not continue.
+    private func acquireLock() async throws(StorageError) -> (any HeldStoreLock)? {
+        guard let lock = store.lock else { return nil }
+        // Long enough for a stopped process whose lease must end, and for another one queued behind it.
+        let limit = policy.lockLease * 2 + policy.storeTimeout
+        let result = await deliver(within: limit, by: storeLimits) { [policy] in
+            try await lock.acquire(lease: policy.lockLease)
+        } late: { held in
+            held.release()
+        }
+        switch result {
+        case .success(let held): return held
+        case .failure(let error as TimeLimitError):
+            throw StorageError(
+                .unreachable, "the store's lock could not be acquired within \(error.limit.inSeconds.shortText) s")
+        case .failure(let error):
+            let error = StorageError(wrapping: error)
+            if error.kind == .locked { throw error }
+            publish(.storeLockFailed(error))
+            return nil
+        }
+    }
+
+    /// Runs the refresher within its time limit.
+    private func sendRefresh(_ job: SessionStateMachine.RefreshJob) async -> Result<TokenBundle, any Error> {
+        guard let owner = core.withLock({ $0.machine.owner(of: job) }) else { return .failure(CancellationError()) }
+        let refreshing = Self.refreshing.merging([ObjectIdentifier(self): owner]) { $1 }
+        return await Self.$refreshing.withValue(refreshing) {
+            await deliver(within: policy.attemptTimeout, by: limits, graceAfterSleep: Self.wakeGrace) {
+                [refresher, tokenEndpoint] in
+                // The tokens of an earlier attempt may have arrived.
+                guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
+                return try await refresher.refresh(job.record.bundle, over: tokenEndpoint)
+            } late: { bundle in
+                _ = self.finishRefresh(job, .success(bundle))
+            }
+        }
+    }
+
+    private func finishRefresh(
+        _ job: SessionStateMachine.RefreshJob, _ result: Result<TokenBundle, any Error>
+    ) -> SessionStateMachine.RefreshJob? {
+        let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
+        let moment = moment
+        return transition { machine in machine.refreshFinished(job, outcome, at: moment) }
+    }
+
+    /// The time after the device has woken in which a response may still arrive, if the time limit passed while the
+    /// device slept.
+    private static let wakeGrace = Duration.seconds(2)
+
+    /// Runs a step of a refresh whose result must not be lost, even if it arrives at or after the time limit. It runs at
+    /// the priority of the most urgent waiter.
+    /// - Parameters:
+    ///   - limit: The time to wait for the result.
+    ///   - limits: Enforces the limit.
+    ///   - grace: The additional time to wait if the device slept when the limit expired.
+    ///   - late: Called with a result that arrives after the limit.
+    private func deliver<Value: Sendable>(
+        within limit: Duration, by limits: TimeLimits, graceAfterSleep grace: Duration = .zero,
+        _ operation: @escaping @Sendable () async throws -> Value,
+        late: @escaping @Sendable (Value) -> Void
+    ) async -> Result<Value, any Error> {
+        let delivery = Locked(Delivery<Value>.awaited)
+        let result = await limits.run(within: limit, graceAfterSleep: grace) {
+            let step = self.startStep(operation)
+            let value = try await withTaskCancellationHandler {
+                try await step.value
+            } onCancel: {
+                step.cancel()
+            }
+            let isLate = delivery.withLock { delivery in
+                if case .timedOut = delivery { return true }
+                delivery = .arrived(value)
+                return false
+            }
+            if isLate { late(value) }
+            return value
+        }
+        guard case .failure(let error) = result, error is TimeLimitError else { return result }
+        return delivery.withLock { delivery in
+            if case .arrived(let value) = delivery { return .success(value) }
+            delivery = .timedOut
+            return result
+        }
+    }
+
+    /// Starts a task that can be escalated. The task around it is not awaited, so no priority reaches it.
+    private func startStep<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) -> Task<Value, any Error> {
+        let own = Task.currentPriority
+        return core.withLock { core in
+            let step = Task(priority: max(core.refresh?.priority ?? own, own), operation: operation)
+            core.refresh?.escalateStep = { priority in
+                Task.detached(priority: priority) { _ = try? await step.value }
+            }
+            return step
+        }
+    }
+}
+
+// MARK: - The store
+
+extension TokenManager {
+    private typealias StoreTask = SessionStateMachine.StoreTask
+    private typealias StoreDecision = SessionStateMachine.StoreDecision
+
+    /// Asks the store and reports its answer to the machine. It never blocks, so it may be called with the lock held.
+    /// - Parameters:
+    ///   - asked: The subject of the task now: when its time limit expires before its turn, there may be another
+    ///     session. `nil` if the session at that time is its subject.
+    ///   - done: Called after that with the content that the store had, unless the task was not needed any more.
+    private func submit(
+        _ task: StoreTask, asked: StoreDecision? = nil, done: @escaping @Sendable (StoreReading) -> Void = { _ in }
+    ) {
+        let last = Locked<StoreDecision?>(nil)
+        storePort.submit { isLate in
+            let undecided = self.core.withLock { core in
+                if task == .read { core.hasQueuedRead = false }
+                return core.machine.needs(task, isLate: isLate) ? core.machine.undecided(task) : nil
+            }
+            guard let undecided else { return nil }
+            // Watch before an update too: an app may sign in before anything reads the store.
+            self.watch()
+            if task == .read {
+                last.withLock { $0 = undecided }
+                return .read
+            }
+            return .update { reading in
+                let decision = self.decide(task, over: reading)
+                last.withLock { $0 = decision }
+                return decision.update
+            }
+        } answer: { answer in
+            self.report(answer, to: task, last.withLock { $0 } ?? asked)
+            done(answer.reading)
+        } late: { answer in
+            guard let decision = last.withLock({ $0 }) else { return }
+            let snapshot = self.snapshot(of: answer.content)
+            self.transition { machine in machine.storeAnsweredLate(task, decision, snapshot) }
+        }
+    }
+
+    /// Asks the store, waits until the machine has the answer, and returns the content that the store had. The wait
+    /// ends with the store's time limit at the latest. Only for a task that is needed until then.
+    @discardableResult
+    func perform(_ task: SessionStateMachine.StoreTask) async -> StoreReading {
+        await withCheckedContinuation { continuation in
+            submit(task) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Reports an answer of the store to the machine.
+    private func report(_ answer: StorePort.Answer, to task: StoreTask, _ decision: StoreDecision? = nil) {
+        let (snapshot, moment) = (snapshot(of: answer.reading), moment)
+        transition { machine in
+            let decision = decision ?? machine.undecided(task)
+            machine.storeAnswered(
+                task, .init(decision: decision, snapshot: snapshot, failure: answer.failure), at: moment)
+        }
+    }
+
+    /// Returns when the store has ended all operations that it was asked for before.
+    func flushStore() async {
+        await storePort.flush()
+    }
+
+    /// The present moment: the clocks and a random number.
+    private var moment: SessionStateMachine.Moment {
+        SessionStateMachine.Moment(uptime: time.uptime, wallClock: time.wallClock, jitter: random(in: 0...1))
+    }
+
+    /// The machine's decision about the record. It is made within the store's transaction, where the lock between
+    /// processes can be checked: the thread of the store may block, and no other process can change the record.
+    private func decide(_ task: StoreTask, over reading: StoreReading) -> StoreDecision {
+        let lock = core.withLock { $0.refreshLock }
+        // A refresh whose lock cannot be acquired continues without one.
+        let hasLostLock = lock.map { !$0.isHeld } ?? (store.lock != nil && task.needsLock)
+        let now = time.wallClock
+        return core.withLock { $0.machine.decide(task, over: reading, hasLostLock: hasLostLock, at: now) }
+    }
+
+    /// A record with the deadlines of its token, estimated from the wall clock: the uptime at which another process or an
+    /// earlier launch received the token is unknown.
+    private func snapshot(of reading: StoreReading) -> SessionStateMachine.StoreSnapshot {
+        guard case .found(let record) = reading, let lifetime = record.lifetime, TokenLifetime.isPlausible(lifetime),
+            let left = record.estimatedExpiry.flatMap({ Duration(untrusted: $0.timeIntervalSince(time.wallClock)) })
+        else { return SessionStateMachine.StoreSnapshot(reading: reading, deadlines: nil) }
+        let remaining = min(max(left, .zero), lifetime)
+        return SessionStateMachine.StoreSnapshot(
+            reading: reading,
+            deadlines: TokenDeadlines(
+                obtainedAt: time.uptime - (lifetime - remaining), remaining: lifetime, lifetime: lifetime,
+                policy: policy, jitter: random(in: 0...1)))
+    }
+
+    /// Starts watching the store for changes by other processes, once.
+    private func watch() {
+        // Only the store port calls this, one operation at a time. The lock is not held, because the store is code of
+        // the app.
+        guard core.withLock({ $0.watch == nil }), let changes = store.changes() else { return }
+        (store as? any FileWatching)?.watchedFile?.onFailure { [weak self] failure in
+            self?.publish(.storeWatchFailed(failure))
+        }
+        let watch = Task { [weak self] in
+            for await _ in changes {
+                guard let self else { return }
+                // One reading that has not begun covers all changes so far, however long the store hangs.
+                let isFirst = self.core.withLock { core in
+                    defer { core.hasQueuedRead = true }
+                    return !core.hasQueuedRead
+                }
+                if isFirst { self.submit(.read) }
+            }
+        }
+        core.withLock { $0.watch = watch }
+    }
+}
+
+// MARK: - For tests
+
+extension TokenManager {
+    /// Reads the mutable state.
+    func inspect<Value>(_ query: (Core) -> Value) -> Value {
+        core.withLock { query($0) }
+    }
+
+    /// The number of callers that wait for a reading of the store because their replays were rejected.
+    var waitingLookups: Int { lookups.waiting }
+}
+
+extension TokenManager.Core {
+    /// The task of a refresh is about to start. Until it has, the callers that wait for it raise this priority.
+    mutating func announceRefresh(at priority: TaskPriority) {
+        startingPriority = priority
+    }
+
+    /// Updates the copies after a change of the machine.
+    fileprivate mutating func copyMachine() {
+        cached = machine.cachedCredential
+        let former = owner
+        owner = machine.callOwner
+        if former.situation == .unknown, owner.situation != .unknown, owner.epoch == former.epoch {
+            storedOwner = owner
+        }
+    }
+}
+
+/// Whether the result or the time limit came first.
+private enum Delivery<Value: Sendable> {
+    case awaited
+    case arrived(Value)
+    case timedOut
 }

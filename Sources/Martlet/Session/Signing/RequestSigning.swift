@@ -81,7 +81,7 @@ extension TokenManager {
             throw .expired(reason)
         case .failure(.signedOut) where requirement == .ifSignedIn, .failure(.expired) where requirement == .ifSignedIn:
             // Remove only a token of this manager. Other credentials, such as those of the login, belong to the app.
-            if let token = scheme.token(in: fields), core.withLock({ $0.signed.stamp(of: token) }) != nil {
+            if let token = scheme.token(in: fields), stamp(ofSigned: token) != nil {
                 fields[scheme.header] = nil
             }
             return nil
@@ -110,16 +110,16 @@ extension TokenManager {
 
     /// The stamp of the token in a request that another client has sent.
     private func stamp(of token: Secret) async throws(SessionError) -> SessionStamp? {
-        if let stamp = core.withLock({ $0.signed.stamp(of: token) }) { return stamp }
+        if let stamp = stamp(ofSigned: token) { return stamp }
         // The app may have been restarted since the request was signed, so compare with the stored session too.
         let state = await loadedState
         guard !Task.isCancelled else { throw .cancelled }
         if case .unavailable(let failure) = state { throw .unavailable(failure) }
-        return core.withLock { $0.machine.stamp(of: token) }
+        return stamp(ofCurrent: token)
     }
 
     private func sign(_ fields: inout HTTPFields, with credential: Credential) {
-        core.withLock { $0.signed.remember(credential) }
+        rememberSigned(credential)
         scheme.sign(&fields, with: credential.accessToken)
     }
 

@@ -30,7 +30,7 @@ import Testing
             with: .expired(), transport: StubTransport { _ in .status(503) }, time: time)
         // A caller whose refresh has failed reads the clock before it looks for a token that is still valid.
         time.onRead {
-            let hasFailed = tokens.core.withLock { core in
+            let hasFailed = tokens.inspect { core in
                 if case .backingOff? = core.machine.session?.refresh { true } else { false }
             }
             if hasFailed { tokens.signInAndStore(.fresh(7)) }

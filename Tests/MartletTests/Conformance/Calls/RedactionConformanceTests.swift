@@ -76,7 +76,7 @@ import Testing
                 let tokens = TokenManager(
                     baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: path),
                     revoker: .json(path: path), transport: server, time: ManualTimeSource(), random: { $0.upperBound })
-                await observe(tokens, output)
+                await observe(tokens, output, hasRevoker: true)
             }
         }
         let tokens = TokenManager(
@@ -85,7 +85,7 @@ import Testing
                 throw RefreshError(.refresher, description: "POST /auth/\(token.text) failed")
             },
             transport: StubTransport { _ in .status(204) }, time: ManualTimeSource())
-        await observe(tokens, output)
+        await observe(tokens, output, hasRevoker: false)
         var failure = RefreshError(.connection, description: "")
         failure.description = "POST /auth/\(token.text) failed"
         output.add(failure)
@@ -110,14 +110,14 @@ import Testing
     }
 
     /// Reports everything about a refresh and a revocation.
-    private func observe(_ tokens: TokenManager, _ output: Output) async {
+    private func observe(_ tokens: TokenManager, _ output: Output, hasRevoker: Bool) async {
         let events = tokens.events
         _ = try? await tokens.signIn(with: .fresh())
         do { try await tokens.refresh() } catch { output.add(error) }
         output.add(tokens.state)
         let client = NetworkClient(tokens: tokens, config: config { configure(&$0, output) })
         output.add(await error { try await client.send(Get("/me")) })
-        let isRevoked = tokens.revocations.revoker != nil && tokens.state.isSignedIn
+        let isRevoked = hasRevoker && tokens.state.isSignedIn
         await tokens.signOut()
         for await event in events {
             output.add(event)

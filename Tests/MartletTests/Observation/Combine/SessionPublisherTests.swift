@@ -78,9 +78,9 @@
             await app.tokens.restore()
             let recorder = app.tokens.statePublisher.record()
             await recorder.waitForValues(1)
-            #expect(app.tokens.core.withLock { $0.states.count } == 1)
+            #expect(app.tokens.inspect { $0.states.count } == 1)
             recorder.cancel()
-            while app.tokens.core.withLock({ $0.states.count }) > 0 { await Task.yield() }
+            while app.tokens.inspect({ $0.states.count }) > 0 { await Task.yield() }
             #expect(!recorder.isOver)
         }
 

@@ -117,7 +117,9 @@ import Testing
             .confirmExpiry, over: .unavailable(failure), hasLostLock: true, at: SessionStateMachine.wallClock)
         for decision in [withoutLock, machine.undecided(.confirmExpiry)] {
             machine.storeAnswered(
-                .confirmExpiry, decision, over: .init(reading: .unavailable(failure)), failure: failure, at: .test())
+                .confirmExpiry,
+                .init(decision: decision, snapshot: .init(reading: .unavailable(failure)), failure: failure),
+                at: .test())
             #expect(machine.isConfirmingExpiry(of: job) && !machine.isEnding)
         }
         // The transaction was reported as failed, and has ended the session after all.
@@ -186,7 +188,7 @@ import Testing
         try await tokens.signIn(with: TokenBundle(accessToken: "first", refreshToken: "first-refresh"))
         let refresh = Task { try await tokens.refresh() }
         await gate.waitForArrivals()
-        time.advance(by: tokens.policy.attemptTimeout)
+        time.advance(by: SessionPolicy().attemptTimeout)
         await #expect(throws: SessionError.self) { try await refresh.value }
 
         var events = tokens.events.makeAsyncIterator()

@@ -26,7 +26,8 @@ extension SessionStateMachine {
     ) -> StoreUpdate {
         let decision = decide(task, over: reading, hasLostLock: false, at: Self.wallClock)
         storeAnswered(
-            task, decision, over: .init(reading: reading, deadlines: deadlines), failure: failure, at: .test())
+            task, .init(decision: decision, snapshot: .init(reading: reading, deadlines: deadlines), failure: failure),
+            at: .test())
         return decision.update
     }
 
@@ -35,7 +36,9 @@ extension SessionStateMachine {
         preparing job: RefreshJob, _ reading: StoreReading, failure: StorageError? = nil, at now: Duration = .zero
     ) -> Preparation {
         let decision = decide(.prepare(job), over: reading, hasLostLock: false, at: Self.wallClock)
-        storeAnswered(.prepare(job), decision, over: .init(reading: reading), failure: failure, at: .test(now))
+        storeAnswered(
+            .prepare(job), .init(decision: decision, snapshot: .init(reading: reading), failure: failure),
+            at: .test(now))
         return preparation(of: job)
     }
 

@@ -57,7 +57,7 @@ import Testing
         let app = try await App.signedIn(store: store)
         store.fail(.write, times: nil)
         let bob = try await app.tokens.signIn(with: TokenBundle(accessToken: "bob", refreshToken: "bob-refresh"))
-        await app.tokens.storePort.flush()
+        await app.tokens.flushStore()
         #expect(!bob.isSaved)
         #expect(await store.read().isEmpty)
     }

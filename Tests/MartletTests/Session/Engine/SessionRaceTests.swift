@@ -19,7 +19,7 @@ import Testing
         let events = app.tokens.events
         store.gate.open()
         #expect(await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
-        await app.tokens.storePort.flush()
+        await app.tokens.flushStore()
         #expect(await store.read().isEmpty)
         await #expect(throws: SessionError.signedOut) { try await refresh.value }
         #expect(app.backend.refreshCalls == 0)
@@ -38,7 +38,7 @@ import Testing
         let events = app.tokens.events
         store.gate.open()
         #expect(await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
-        await app.tokens.storePort.flush()
+        await app.tokens.flushStore()
         guard case .found(let record) = await store.read() else {
             Issue.record("the record was deleted")
             return
@@ -96,12 +96,12 @@ import Testing
                 if isCancelledFirst { withUnsafeCurrentTask { $0?.cancel() } }
                 try await app.tokens.refresh()
             }
-            while !isCancelledFirst, app.tokens.core.withLock({ $0.waiting.count }) < 2 { await Task.yield() }
+            while !isCancelledFirst, app.tokens.inspect({ $0.waiting.count }) < 2 { await Task.yield() }
             caller.cancel()
             await #expect(throws: SessionError.cancelled) { try await caller.value }
         }
-        #expect(app.tokens.core.withLock { $0.cancelledEarly } == [])
-        #expect(app.tokens.core.withLock { $0.waiting.count } == 1)
+        #expect(app.tokens.inspect { $0.cancelledEarly } == [])
+        #expect(app.tokens.inspect { $0.waiting.count } == 1)
         atServer.open()
         try await refresh.value
     }
@@ -119,7 +119,7 @@ import Testing
         backend.loseResponses(1)
         // The time limit of the replay begins with a look at the clock, before the refresher is called.
         time.onRead {
-            guard case .sending(let job, _)? = tokens.core.withLock({ $0.machine.session?.refresh }), job.replays == 1
+            guard case .sending(let job, _)? = tokens.inspect({ $0.machine.session?.refresh }), job.replays == 1
             else { return false }
             tokens.transition { machine in
                 _ = machine.refreshFinished(
@@ -129,7 +129,7 @@ import Testing
         }
         try await tokens.refresh()
         #expect(try await tokens.validTokenBundle().accessToken == TokenBundle.fresh(2).accessToken)
-        await tokens.core.withLock { $0.refresh }?.task.value
+        await tokens.inspect { $0.refresh }?.task.value
         #expect(backend.refreshCalls == 1)
     }
 
@@ -148,7 +148,7 @@ import Testing
         await store.renew(backend.issue())
         // A resumed caller reads the clock before it asks again, and Bob signs in at that moment.
         time.onRead {
-            guard tokens.core.withLock({ $0.machine.currentRecord?.rotation == 1 }) else { return false }
+            guard tokens.inspect({ $0.machine.currentRecord?.rotation == 1 }) else { return false }
             tokens.signInAtOnce(.fresh(7))
             return true
         }
@@ -215,7 +215,7 @@ import Testing
             await Task.yield()
         }
         gate.open()
-        for _ in 0..<10 { await app.tokens.storePort.flush() }
+        for _ in 0..<10 { await app.tokens.flushStore() }
         #expect(store.reads.withLock { $0 } - reads <= 2)
     }
 
@@ -229,7 +229,7 @@ import Testing
             let reads = store.reads.withLock { $0 }
             store.reportChange()
             while store.reads.withLock({ $0 }) == reads { await Task.yield() }
-            await app.tokens.storePort.flush()
+            await app.tokens.flushStore()
             await app.time.waitForSleepers()
         }
         // Each scheduled retry would run as long as the record is unreadable.

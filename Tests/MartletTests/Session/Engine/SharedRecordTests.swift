@@ -76,7 +76,7 @@ import Testing
         if isLate {
             machine.storeAnsweredLate(.write, write, .init(reading: .found(written)))
         } else {
-            machine.storeAnswered(.write, write, over: .init(reading: .found(other)), failure: nil, at: .test())
+            machine.storeAnswered(.write, .init(decision: write, snapshot: .init(reading: .found(other))), at: .test())
         }
         #expect(machine.answer(.end, .found(written)).ends)
         #expect(machine.session == nil)
@@ -95,7 +95,7 @@ import Testing
         let record = StoredSession(id: SessionID(), generation: 2, bundle: .fresh(2))
         let early = machine.undecided(.read)
         machine.signedOut(at: SessionStateMachine.wallClock)
-        machine.storeAnswered(.read, early, over: .init(reading: .found(record)), failure: nil, at: .test())
+        machine.storeAnswered(.read, .init(decision: early, snapshot: .init(reading: .found(record))), at: .test())
         #expect(machine.absence == .signedOut)
         machine.answer(.read, .found(record))
         #expect(machine.absence == .signedOut)
@@ -194,7 +194,8 @@ import Testing
         _ = machine.takeActions()
         let reading: StoreReading = fails ? .unavailable(failure) : .found(ada)
         machine.storeAnswered(
-            .end, asked, over: .init(reading: reading), failure: fails ? failure : nil, at: .test())
+            .end, .init(decision: asked, snapshot: .init(reading: reading), failure: fails ? failure : nil), at: .test()
+        )
         let isRepeated = machine.takeActions().contains {
             if case .retryStore(_, hasWork: true) = $0 { true } else { $0 == .store(.end) }
         }
@@ -216,8 +217,10 @@ import Testing
         let blind = machine.decide(
             .write, over: .unavailable(failure), hasLostLock: false, at: SessionStateMachine.wallClock)
         #expect(blind.update == .write(bob))
-        machine.learn(.found(carol))
-        machine.storeAnswered(.write, blind, over: .init(reading: .unavailable(failure)), failure: failure, at: .test())
+        machine.answer(.read, .found(carol))
+        machine.storeAnswered(
+            .write, .init(decision: blind, snapshot: .init(reading: .unavailable(failure)), failure: failure),
+            at: .test())
         machine.storeAnsweredLate(.write, blind, .init(reading: .found(bob)))
         #expect(machine.currentRecord?.id == bob.id)
         #expect(machine.needs(.write))

@@ -90,7 +90,7 @@ import Testing
         let ada = StoredSession(id: SessionID(), generation: 5, bundle: .pair("ada"))
         let bob = StoredSession(id: SessionID(), generation: 5, bundle: .pair("bob"))
         machine.signedIn(bob, deadlines: nil, by: 2)
-        machine.storeAnswered(.read, early, over: .init(reading: .found(ada)), failure: nil, at: .test())
+        machine.storeAnswered(.read, .init(decision: early, snapshot: .init(reading: .found(ada))), at: .test())
         let decision = machine.decide(.write, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
         guard case .write(let written) = decision.update else {
             Issue.record("nothing was written")
@@ -160,7 +160,6 @@ import Testing
         throws
     {
         var machine = unwritten(bob, over: ada)
-        machine.lastEnded = nil
         machine.tokenRejected(bob.stamp, at: .zero)
         let started = machine.takeRefresh()
         let job = try #require(started)
@@ -264,7 +263,8 @@ import Testing
             if isLate {
                 machine.storeAnsweredLate(.write, decision, .init(reading: .found(bob)))
             } else {
-                machine.storeAnswered(.write, decision, over: .init(reading: .found(ada)), failure: nil, at: .test())
+                machine.storeAnswered(
+                    .write, .init(decision: decision, snapshot: .init(reading: .found(ada))), at: .test())
             }
             #expect(machine.takeActions() == [.revoke(ada.bundle, expiresAt: nil)])
         }

@@ -112,7 +112,7 @@ private final class StuckStubStore: TokenStore {
         let events = tokens.events
         gate.open()
         _ = await events.first { if case .restored = $0 { true } else { false } }
-        await tokens.storePort.flush()
+        await tokens.flushStore()
         #expect(store.reads.withLock { $0 } == 1)
     }
 
@@ -129,7 +129,7 @@ private final class StuckStubStore: TokenStore {
         // The failure has been reported by now.
         _ = await events.first { if case .storeDeleteFailed = $0 { true } else { false } }
         gate.open()
-        await tokens.storePort.flush()
+        await tokens.flushStore()
         #expect(await store.read().isEmpty)
     }
 
@@ -194,7 +194,7 @@ private final class StuckStubStore: TokenStore {
         await #expect(throws: SessionError.self) { try await second.value }
         #expect(store.acquired.withLock { $0 } == 1)
         hanging.open()
-        await tokens.storePort.flush()
+        await tokens.flushStore()
         #expect(await store.read() != .empty)
     }
 
@@ -207,7 +207,7 @@ private final class StuckStubStore: TokenStore {
         await gate.waitForArrivals()
         watched.onRead.withLock { $0 = { _ = tokens.state } }
         async let signIn = tokens.signIn(with: .fresh(2))
-        while tokens.core.withLock({ $0.machine.currentRecord?.bundle }) != .fresh(2) { await Task.yield() }
+        while tokens.inspect({ $0.machine.currentRecord?.bundle }) != .fresh(2) { await Task.yield() }
         gate.open()
         _ = try await signIn
     }

@@ -109,7 +109,7 @@ import Testing
         app.time.advance(by: Self.policy.storeTimeout)
         await #expect(throws: SessionError.self) { try await signIn.value }
         gate.open()
-        await app.tokens.storePort.flush()
+        await app.tokens.flushStore()
         #expect(await store.record == nil)
         #expect(app.tokens.state == .signedOut)
     }
@@ -159,7 +159,7 @@ import Testing
         let carol = try await other.tokens.signIn(with: other.backend.issue())
         time.advance(by: .seconds(1))
         await #expect(throws: SessionError.self) { try await bob.value }
-        await one.tokens.storePort.flush()
+        await one.tokens.flushStore()
         #expect(disk.record?.id == carol.id)
         #expect(other.tokens.state == .signedIn(carol))
     }
@@ -182,7 +182,7 @@ import Testing
         let one = App(store: disk.open("one"), time: time, policy: Self.policy)
         fails.withLock { $0 = true }
         await #expect(throws: SessionError.self) { try await one.tokens.signIn(with: one.backend.issue()) }
-        await one.tokens.storePort.flush()
+        await one.tokens.flushStore()
         #expect(one.tokens.state == .signedOut)
         #expect(disk.record == nil)
     }
@@ -196,7 +196,7 @@ import Testing
         let app = App(store: store, policy: Self.policy)
         await app.tokens.restore()
         await #expect(throws: SessionError.self) { try await app.tokens.signIn(with: app.backend.issue()) }
-        await app.tokens.storePort.flush()
+        await app.tokens.flushStore()
         #expect(!store.operations.contains(.delete))
     }
 

@@ -122,7 +122,7 @@ struct BackgroundCrashTests {
             daemon.events = delivered.withLock { $0 }
             let rest = world.daemon.state.withLock { $0.jobs }
             daemon.jobs = rest.mapValues { $0.moved(from: origin, to: path) }
-            let session = tokens.core.withLock { $0.machine.currentRecord }
+            let session = tokens.inspect { $0.machine.currentRecord }
             let snapshot = Snapshot(path: path, daemon: daemon, session: session, step: step)
             found.withLock { $0.append(snapshot) }
         }

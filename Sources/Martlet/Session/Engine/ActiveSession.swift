@@ -1,15 +1,4 @@
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 extension SessionStateMachine {
-    /// Identifies a suspended caller.
-    typealias WaiterID = Int
-    /// Identifies a refresh.
-    typealias JobID = Int
-
     /// The reason why there is no session, as far as this process knows.
     enum Absence: Hashable, Sendable {
         /// The store has not been read, or could not be.
@@ -63,24 +52,6 @@ extension SessionStateMachine {
         var provisional: SessionStamp?
     }
 
-    /// The reason why the server's acceptance of a token is reported.
-    enum Acceptance: Hashable, Sendable {
-        /// The lifetime of the token is unknown.
-        case first
-        /// The call was sent again. The server had rejected this token before the refresh that replaced it was sent.
-        case replay(after: SessionStamp)
-        /// The call went out with a token that another call's endpoint had rejected.
-        case probe(WaiterID)
-    }
-
-    /// Whether a caller may go out with a token that the server has rejected at another endpoint.
-    enum Patience: Hashable, Sendable {
-        /// It waits until the token is replaced, or accepted elsewhere.
-        case waits
-        /// It can be sent again if the server rejects the token for it too, and it reports what the server says.
-        case mayProbe
-    }
-
     /// The step that the session's refresh has reached.
     enum Refresh: Hashable, Sendable {
         case idle
@@ -128,144 +99,6 @@ extension SessionStateMachine {
         var replays = 0
 
         var stamp: SessionStamp { record.stamp }
-    }
-
-    /// The end of one or more sessions, which is repeated until the store has confirmed it.
-    struct Ending: Hashable, Sendable {
-        /// The mark of the sessions that end, as far as this process knew.
-        var mark: EndMark
-        /// The other sessions that a user's sign-out ends; `nil` for another ending, and after the first attempt: a
-        /// later one could find records that another process has written since.
-        var signOut: SignOut?
-        /// The epoch that a user's sign-out has begun; `nil` for another ending.
-        var signOutEpoch: Int?
-        /// Sign-ins that were taken back. Their records end wherever they stand: a write that was reported as failed may
-        /// have put one above the record that it found.
-        var withdrawn: Set<SessionID> = []
-        var hasFailed = false
-    }
-
-    /// The sessions that a sign-out ends although this process has not read them.
-    enum SignOut: Hashable, Sendable {
-        /// Sign-ins before it, by the clock.
-        case before(SessionOrder)
-        /// Anything, because this process has read nothing, except sign-ins that came after it by the clock. By the clock,
-        /// those before it are up to this place.
-        case anything(SessionOrder)
-
-        var order: SessionOrder {
-            switch self {
-            case .before(let order), .anything(let order): order
-            }
-        }
-
-        func covers(_ order: SessionOrder, at wallClock: Date) -> Bool {
-            guard order > self.order, case .anything = self else { return order <= self.order }
-            // A sign-in of the future was made while the clock was ahead.
-            return order.generation > StoredSession.generation(at: wallClock)
-        }
-    }
-
-    /// A task for the store.
-    enum StoreTask: Hashable, Sendable {
-        /// Read the record, for the first time or because another process may have changed it.
-        case read
-        /// Write the newest record of the session.
-        case write
-        /// Write the journal of a refresh.
-        case prepare(RefreshJob)
-        /// Remove the journal from a record whose refresh token turned out to be unspent.
-        case clearJournal(StoredSession)
-        /// Delete the record whose refresh token the server has rejected.
-        case confirmExpiry
-        /// Raise the mark of the pending ending, and delete the records that it covers.
-        case end
-
-        /// Whether the task belongs to a refresh that has been prepared, and counts on the lock between processes.
-        var needsLock: Bool {
-            switch self {
-            case .write, .clearJournal: true
-            case .read, .prepare, .confirmExpiry, .end: false
-            }
-        }
-    }
-
-    /// The machine's decision when the store offered its record. It is kept to interpret the store's answer.
-    struct StoreDecision: Hashable, Sendable {
-        var update: StoreUpdate
-        /// The record to be written; of a preparation only if it gets its first journal.
-        var subject: StoredSession?
-        /// The record to be overwritten or deleted.
-        var former: StoredSession?
-        /// The ending that the task performs; `nil` for another task.
-        let ending: Ending?
-        /// The epoch of the decision. The answer to an earlier one is outdated.
-        let epoch: Int
-        /// Whether this process did not hold the lock, so that the reading may be outdated.
-        var hasLostLock = false
-    }
-
-    /// The readings of the clocks and the random number at an event.
-    struct Moment: Hashable, Sendable {
-        var uptime: Duration
-        var wallClock: Date
-        /// Between 0 and 1.
-        var jitter: Double
-    }
-
-    /// The content of the store, with the deadlines of the stored access token on this device's monotonic clock.
-    struct StoreSnapshot: Hashable, Sendable {
-        var reading: StoreReading
-        var deadlines: TokenDeadlines?
-    }
-
-    /// The machine's reply to a caller, at once or when it is resumed.
-    enum WaiterReply: Hashable, Sendable {
-        case token(Credential)
-        case failure(SessionError)
-        /// Suspend the caller; a later action resumes it.
-        case wait
-        /// The state has changed. The caller must repeat its request.
-        case askAgain
-        /// Another process has refreshed the tokens. The caller must ask again, now for any valid token of this
-        /// session, even if it first asked for a refresh.
-        case refreshedElsewhere(SessionID)
-    }
-
-    /// The result of a refresh: new tokens, a transient error, or a terminal rejection.
-    enum RefreshOutcome: Hashable, Sendable {
-        case success(TokenBundle, TokenLifetime?, estimatedExpiry: Date?)
-        case transient(RefreshError)
-        case terminal(ExpiryReason)
-    }
-
-    /// The next step of a refresh after its preparation.
-    enum Preparation: Hashable, Sendable {
-        /// Send the refresh token now.
-        case send
-        /// The refresh is no longer needed, or must not send its token.
-        case stop
-        /// Acquire the lock again.
-        case startOver
-    }
-
-    /// An action that ``TokenManager`` must perform after an event.
-    enum Action: Hashable, Sendable {
-        /// Ask the store, and report its answer.
-        case store(StoreTask)
-        /// Call `storeRetryDue()` after a delay. `hasWork`: there is something to write or delete.
-        case retryStore(after: Duration, hasWork: Bool)
-        /// Run one refresh: acquire the lock, prepare, send, report the result.
-        case refresh(RefreshJob)
-        case resume([WaiterID], WaiterReply)
-        /// Revoke tokens. `expiresAt`: the end of the access token's stated life; in the past if the server has rejected
-        /// it.
-        case revoke(TokenBundle, expiresAt: Duration?)
-        /// Call `networkReturned()` when the device has a network again.
-        case awaitNetwork
-        /// Call `probeDue(at:)` at this uptime.
-        case probe(at: Duration)
-        case emit(SessionEvent)
     }
 }
 

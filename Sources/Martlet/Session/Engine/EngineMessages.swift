@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension SessionStateMachine {
+    /// Identifies a suspended caller.
+    typealias WaiterID = Int
+    /// Identifies a refresh.
+    typealias JobID = Int
+
+    /// An action that ``TokenManager`` must perform after an event.
+    enum Action: Hashable, Sendable {
+        /// Ask the store, and report its answer.
+        case store(StoreTask)
+        /// Call `storeRetryDue()` after a delay. `hasWork`: there is something to write or delete.
+        case retryStore(after: Duration, hasWork: Bool)
+        /// Run one refresh: acquire the lock, prepare, send, report the result.
+        case refresh(RefreshJob)
+        case resume([WaiterID], WaiterReply)
+        /// Revoke tokens. `expiresAt`: the end of the access token's stated life; in the past if the server has rejected
+        /// it.
+        case revoke(TokenBundle, expiresAt: Duration?)
+        /// Call `networkReturned()` when the device has a network again.
+        case awaitNetwork
+        /// Call `probeDue(at:)` at this uptime.
+        case probe(at: Duration)
+        case emit(SessionEvent)
+    }
+
+    /// The machine's reply to a caller, at once or when it is resumed.
+    enum WaiterReply: Hashable, Sendable {
+        case token(Credential)
+        case failure(SessionError)
+        /// Suspend the caller; a later action resumes it.
+        case wait
+        /// The state has changed. The caller must repeat its request.
+        case askAgain
+        /// Another process has refreshed the tokens. The caller must ask again, now for any valid token of this
+        /// session, even if it first asked for a refresh.
+        case refreshedElsewhere(SessionID)
+    }
+
+    /// The reason why the server's acceptance of a token is reported.
+    enum Acceptance: Hashable, Sendable {
+        /// The lifetime of the token is unknown.
+        case first
+        /// The call was sent again. The server had rejected this token before the refresh that replaced it was sent.
+        case replay(after: SessionStamp)
+        /// The call went out with a token that another call's endpoint had rejected.
+        case probe(WaiterID)
+    }
+
+    /// Whether a caller may go out with a token that the server has rejected at another endpoint.
+    enum Patience: Hashable, Sendable {
+        /// It waits until the token is replaced, or accepted elsewhere.
+        case waits
+        /// It can be sent again if the server rejects the token for it too, and it reports what the server says.
+        case mayProbe
+    }
+
+    /// The next step of a refresh after its preparation.
+    enum Preparation: Hashable, Sendable {
+        /// Send the refresh token now.
+        case send
+        /// The refresh is no longer needed, or must not send its token.
+        case stop
+        /// Acquire the lock again.
+        case startOver
+    }
+
+    /// The readings of the clocks and the random number at an event.
+    struct Moment: Hashable, Sendable {
+        var uptime: Duration
+        var wallClock: Date
+        /// Between 0 and 1.
+        var jitter: Double
+    }
+}

@@ -1,0 +1,38 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension SessionStateMachine {
+    /// The result of a refresh: new tokens, a transient error, or a terminal rejection.
+    enum RefreshOutcome: Hashable, Sendable {
+        case success(TokenBundle, TokenLifetime?, estimatedExpiry: Date?)
+        case transient(RefreshError)
+        case terminal(ExpiryReason)
+    }
+}
+
+extension SessionStateMachine.RefreshOutcome {
+    /// Classifies the result of a refresher: only a ``RefreshRejectedError`` is terminal.
+    init(_ result: Result<TokenBundle, any Error>, wallClock: Date) {
+        switch result {
+        case .success(let bundle):
+            let lifetime = TokenLifetime(of: bundle, wallClock: wallClock)
+            self = .success(
+                bundle.storable, lifetime,
+                estimatedExpiry: lifetime.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })
+        case .failure(let rejection as RefreshRejectedError):
+            self = .terminal(.refreshTokenRejected(code: rejection.code.map(Redaction.redact)))
+        case .failure(let failure as RefreshError):
+            self = .transient(failure)
+        case .failure(let error as TimeLimitError):
+            self = .transient(
+                RefreshError(
+                    .timedOut,
+                    description: "the token endpoint did not respond within \(error.limit.inSeconds.shortText) s"))
+        case .failure(let error):
+            self = .transient(RefreshError(.refresher, description: Redaction.redact(String(describing: error))))
+        }
+    }
+}
