@@ -211,8 +211,9 @@ mutants: ## Runs the tests with random faults, and lists those that no test noti
 format: ## Formats the sources in place.
 	@$(SWIFT_FILES) | xargs -0 swift format format --in-place --parallel
 
-lint: ## Checks the format and the style, such as a missing documentation comment, and the words of comments.
+lint: ## Checks the format and the style, the words of comments, and the length of functions.
 	@scripts/check_comments.py
+	@scripts/check_functions.py
 	@$(SWIFT_FILES) | xargs -0 swift format lint --strict --parallel
 	@echo "The formatter has no findings."
 

@@ -13,7 +13,7 @@ struct Step: Sendable {
     let run: @Sendable (_ repetitions: Int) async throws -> Void
 
     static func all() async throws -> [Step] {
-        let body = Data(Self.document.utf8)
+        let body = Data(document.utf8)
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: Instant(body: body))
@@ -23,34 +23,8 @@ struct Step: Sendable {
         var config = NetworkConfig()
         config.decoder = MartletJSONDecoder()
         let fastClient = NetworkClient(tokens: tokens, config: config)
-        let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/items")
-        let machine = tokens.inspect(\.machine)
-        let owner = tokens.currentOwner
-        let now = tokens.time.uptime
         return [
-            Step(name: "fresh token") { repetitions in
-                for _ in 0..<repetitions {
-                    guard tokens.beginCall().credential != nil else { throw UnexpectedResultError() }
-                }
-            },
-            Step(name: "state-machine step") { repetitions in
-                var machine = machine
-                for waiter in 0..<repetitions {
-                    guard case .token = machine.tokenRequested(for: owner, by: waiter, at: now) else {
-                        throw UnexpectedResultError()
-                    }
-                }
-            },
-            Step(name: "sign a request of another client") { repetitions in
-                for _ in 0..<repetitions {
-                    var request = request
-                    guard try await tokens.sign(&request) != nil else { throw UnexpectedResultError() }
-                }
-            },
-            Step(name: "build a request") { repetitions in
-                let call = client.pipeline.call(GetPage(), accept: "application/json")
-                for _ in 0..<repetitions { _ = try client.pipeline.build(call, length: nil) }
-            },
+            asking(tokens), stepping(tokens), signing(with: tokens), building(with: client),
             decoding("decode with JSONDecoder", FoundationJSONDecoder(), body),
             decoding("decode with MartletJSONDecoder", MartletJSONDecoder(), body),
             calling("a call without a network, undecoded") { _ = try await client.data(for: GetPage()) },
@@ -59,6 +33,45 @@ struct Step: Sendable {
             masking("mask 7 MB of hostile text, in 10 KB", bytes: 10_000),
             masking("mask 7 MB of hostile text, in 1 MB", bytes: 1_000_000),
         ]
+    }
+
+    private static func asking(_ tokens: TokenManager) -> Step {
+        Step(name: "fresh token") { repetitions in
+            for _ in 0..<repetitions {
+                guard tokens.beginCall().credential != nil else { throw UnexpectedResultError() }
+            }
+        }
+    }
+
+    private static func stepping(_ tokens: TokenManager) -> Step {
+        let machine = tokens.inspect(\.machine)
+        let owner = tokens.currentOwner
+        let now = tokens.time.uptime
+        return Step(name: "state-machine step") { repetitions in
+            var machine = machine
+            for waiter in 0..<repetitions {
+                guard case .token = machine.tokenRequested(for: owner, by: waiter, at: now) else {
+                    throw UnexpectedResultError()
+                }
+            }
+        }
+    }
+
+    private static func signing(with tokens: TokenManager) -> Step {
+        let request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/items")
+        return Step(name: "sign a request of another client") { repetitions in
+            for _ in 0..<repetitions {
+                var request = request
+                guard try await tokens.sign(&request) != nil else { throw UnexpectedResultError() }
+            }
+        }
+    }
+
+    private static func building(with client: NetworkClient) -> Step {
+        Step(name: "build a request") { repetitions in
+            let call = client.pipeline.call(GetPage(), accept: "application/json")
+            for _ in 0..<repetitions { _ = try client.pipeline.build(call, length: nil) }
+        }
     }
 
     private static func decoding(_ name: String, _ decoder: any ResponseDecoder, _ body: Data) -> Step {

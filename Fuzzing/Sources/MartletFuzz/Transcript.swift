@@ -58,9 +58,7 @@ struct Transcript {
         case .missesRevocation(let life, let family): "network: \(life.text) cannot revoke session \(family)"
         case .withdraws(let family): "server: the access tokens of session \(family) are no longer accepted"
         case .forgets(let family): "server: session \(family) ends"
-        case .plainRequest(let life, let cookie, let generation):
-            "\(life.text): the client without a manager sends a request "
-                + "(cookie \(cookie.map(String.init) ?? "none"), emptied \(generation) times)"
+        case .plainRequest(let life, let cookie, let generation): text(life, cookie: cookie, emptied: generation)
         case .empties(let life, _): "\(life.text): the client without a manager is emptied"
         case .accountRequest(let life, let call, let account, let token):
             "\(life.text): \(account.map { "a refresh of account \($0)" } ?? "call \(call)") sends "
@@ -70,9 +68,17 @@ struct Transcript {
         case .setsWallClock(let seconds): "the wall clock is changed by \(Int(seconds)) s"
         case .repairs: "all faults end"
         case .settles(let life, let state, let reply, let stored):
-            "\(life.text) at the end: \(state.text), a caller gets \(reply.text), the store contains "
-                + (stored.flatMap { TokenName(of: $0.bundle) }?.text ?? "nothing")
+            "\(life.text) at the end: \(state.text), a caller gets \(reply.text), the store contains \(text(stored))"
         }
+    }
+
+    private func text(_ stored: StoredSession?) -> String {
+        stored.flatMap { TokenName(of: $0.bundle) }?.text ?? "nothing"
+    }
+
+    private func text(_ life: Life, cookie: Int?, emptied generation: Int) -> String {
+        "\(life.text): the client without a manager sends a request "
+            + "(cookie \(cookie.map(String.init) ?? "none"), emptied \(generation) times)"
     }
 
     private func text(_ exchange: Exchange) -> String {

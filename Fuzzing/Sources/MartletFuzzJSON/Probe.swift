@@ -93,6 +93,37 @@ struct Probe: Decodable {
         }
     }
 
+    private static func probe(_ plan: Plan, _ recorder: Recorder, _ decode: () throws -> Probe?) throws -> String {
+        try with(plan, recorder, decode) == nil ? "nil" : "done"
+    }
+
+    /// Follows a plan in the decoder of a superclass.
+    private static func follow(_ plan: Plan, inside decoder: any Decoder, _ recorder: Recorder) throws -> String {
+        try with(plan, recorder) { try follow(plan, decoder, recorder) }
+        return "done"
+    }
+
+    private static func follow(
+        _ steps: [KeyedStep], _ container: KeyedDecodingContainer<Name>, _ recorder: Recorder
+    ) throws -> String {
+        for step in steps { try follow(step, container, recorder) }
+        return "done"
+    }
+
+    private static func follow(
+        _ steps: [UnkeyedStep], _ container: any UnkeyedDecodingContainer, _ recorder: Recorder
+    ) throws -> String {
+        var container = container
+        for step in steps { try follow(step, &container, recorder) }
+        return "done"
+    }
+
+    /// The bytes of all keys. One of two equal strings may be in composed and one in decomposed form.
+    private static func names(in container: KeyedDecodingContainer<Name>) -> [String] {
+        container.allKeys.map(\.stringValue.precomposedStringWithCanonicalMapping.utf8)
+            .map { Array($0).description }.sorted()
+    }
+
     private static func follow(
         _ step: KeyedStep, _ container: KeyedDecodingContainer<Name>, _ recorder: Recorder
     ) throws {
@@ -107,46 +138,29 @@ struct Probe: Decodable {
             try type(index, recorder, KeyedSource(container: container, key: Name(key), isOptional: true))
         case .probe(let plan, let key):
             try recorder.step("probe") {
-                _ = try with(plan, recorder) { try container.decode(Probe.self, forKey: Name(key)) }
-                return "done"
+                try probe(plan, recorder) { try container.decode(Probe.self, forKey: Name(key)) }
             }
         case .probeIfPresent(let plan, let key):
             try recorder.step("probe?") {
-                try with(plan, recorder) { try container.decodeIfPresent(Probe.self, forKey: Name(key)) } == nil
-                    ? "nil" : "done"
+                try probe(plan, recorder) { try container.decodeIfPresent(Probe.self, forKey: Name(key)) }
             }
-        case .isNull(let key):
-            try recorder.step("null") { "\(try container.decodeNil(forKey: Name(key)))" }
-        case .contains(let key):
-            recorder.events.append("contains: \(container.contains(Name(key)))")
+        case .isNull(let key): try recorder.step("null") { "\(try container.decodeNil(forKey: Name(key)))" }
+        case .contains(let key): recorder.events.append("contains: \(container.contains(Name(key)))")
         case .allKeys:
-            // One of two equal strings may be in composed and one in decomposed form.
-            let names = container.allKeys.map(\.stringValue.precomposedStringWithCanonicalMapping.utf8)
-                .map { Array($0).description }.sorted()
-            recorder.events.append("keys: \(names) at \(container.codingPath.map(\.stringValue))")
+            recorder.events.append("keys: \(names(in: container)) at \(container.codingPath.map(\.stringValue))")
         case .keyed(let steps, let key):
             try recorder.step("keyed") {
-                let nested = try container.nestedContainer(keyedBy: Name.self, forKey: Name(key))
-                for step in steps { try follow(step, nested, recorder) }
-                return "done"
+                try follow(steps, container.nestedContainer(keyedBy: Name.self, forKey: Name(key)), recorder)
             }
         case .unkeyed(let steps, let key):
             try recorder.step("unkeyed") {
-                var nested = try container.nestedUnkeyedContainer(forKey: Name(key))
-                for step in steps { try follow(step, &nested, recorder) }
-                return "done"
+                try follow(steps, container.nestedUnkeyedContainer(forKey: Name(key)), recorder)
             }
         case .superDecoder(let plan):
-            try recorder.step("super") {
-                let decoder = try container.superDecoder()
-                try with(plan, recorder) { try follow(plan, decoder, recorder) }
-                return "done"
-            }
+            try recorder.step("super") { try follow(plan, inside: container.superDecoder(), recorder) }
         case .superDecoderForKey(let plan, let key):
             try recorder.step("super for key") {
-                let decoder = try container.superDecoder(forKey: Name(key))
-                try with(plan, recorder) { try follow(plan, decoder, recorder) }
-                return "done"
+                try follow(plan, inside: container.superDecoder(forKey: Name(key)), recorder)
             }
         }
     }
@@ -164,13 +178,10 @@ struct Probe: Decodable {
             defer { container = source.container }
             try type(index, recorder, source)
         case .probe(let plan):
-            try recorder.step("probe") {
-                _ = try with(plan, recorder) { try container.decode(Probe.self) }
-                return "done"
-            }
+            try recorder.step("probe") { try probe(plan, recorder) { try container.decode(Probe.self) } }
         case .probeIfPresent(let plan):
             try recorder.step("probe?") {
-                try with(plan, recorder) { try container.decodeIfPresent(Probe.self) } == nil ? "nil" : "done"
+                try probe(plan, recorder) { try container.decodeIfPresent(Probe.self) }
             }
         case .isNull: try recorder.step("null") { "\(try container.decodeNil())" }
         case .position:
@@ -179,22 +190,12 @@ struct Probe: Decodable {
                 "\(container.currentIndex) of \(container.count ?? -1) \(container.isAtEnd) at \(path)")
         case .keyed(let steps):
             try recorder.step("keyed") {
-                let nested = try container.nestedContainer(keyedBy: Name.self)
-                for step in steps { try follow(step, nested, recorder) }
-                return "done"
+                try follow(steps, container.nestedContainer(keyedBy: Name.self), recorder)
             }
         case .unkeyed(let steps):
-            try recorder.step("unkeyed") {
-                var nested = try container.nestedUnkeyedContainer()
-                for step in steps { try follow(step, &nested, recorder) }
-                return "done"
-            }
+            try recorder.step("unkeyed") { try follow(steps, container.nestedUnkeyedContainer(), recorder) }
         case .superDecoder(let plan):
-            try recorder.step("super") {
-                let decoder = try container.superDecoder()
-                try with(plan, recorder) { try follow(plan, decoder, recorder) }
-                return "done"
-            }
+            try recorder.step("super") { try follow(plan, inside: container.superDecoder(), recorder) }
         }
     }
 
@@ -205,10 +206,7 @@ struct Probe: Decodable {
         case .scalar(let scalar): try recorder.step("\(scalar)") { try container.text(scalar) }
         case .type(let index): try type(index, recorder, SingleSource(container: container))
         case .probe(let plan):
-            try recorder.step("probe") {
-                _ = try with(plan, recorder) { try container.decode(Probe.self) }
-                return "done"
-            }
+            try recorder.step("probe") { try probe(plan, recorder) { try container.decode(Probe.self) } }
         case .isNull: recorder.events.append("null: \(container.decodeNil())")
         }
     }

@@ -63,7 +63,10 @@ struct MutantsCommand: ParsableCommand {
             throw RunError("The tests fail without a fault: \(what)")
         }
         say("Without a fault, the tests pass in \(seconds(since: start)).\n")
+        try run(tests, with: faults)
+    }
 
+    private func run(_ tests: TestRun, with faults: [(number: Int, fault: Fault)]) throws {
         var (noticed, survivors) = (0, [(number: Int, fault: Fault)]())
         // Also after Ctrl-C.
         defer {

@@ -17,14 +17,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
             "the server could not be reached (\(Redaction.redactReason(reason))). Check the address and the network."
         case .connectionLost(_, let reason):
             "the connection was lost (\(Redaction.redactReason(reason))). Try again."
-        case .timedOut(let call, let limit) where call.awaitsHead:
-            // CFNetwork looks into the body before it reports the head of such a response.
-            "no response header within \(limit.inSeconds.shortText) s. Let the server send it before its first piece. "
-                + "Apple's URLSession withholds it until 512 bytes have arrived, unless the server sends "
-                + "\"X-Content-Type-Options: nosniff\" or a type such as text/event-stream or application/json. "
-                + "Or raise the timeout."
-        case .timedOut(_, let limit):
-            "no complete response within \(limit.inSeconds.shortText) s. Try again, or raise the timeout."
+        case .timedOut(let call, let limit): Self.timeout(limit, awaitsHead: call.awaitsHead)
         case .cancelled: "the call was cancelled."
         case .tlsFailed(_, let reason):
             "no secure connection could be established (\(Redaction.redactReason(reason))). "
@@ -55,6 +48,16 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         case .interceptorFailed(_, let error): "an interceptor failed: \(Redaction.redact(String(describing: error)))"
         case .transport(_, let error): "the transport failed: \(Redaction.redact(String(describing: error)))"
         }
+    }
+
+    private static func timeout(_ limit: Duration, awaitsHead: Bool) -> String {
+        let seconds = limit.inSeconds.shortText
+        guard awaitsHead else { return "no complete response within \(seconds) s. Try again, or raise the timeout." }
+        // CFNetwork looks into the body before it reports the head of such a response.
+        return "no response header within \(seconds) s. Let the server send it before its first piece. "
+            + "Apple's URLSession withholds it until 512 bytes have arrived, unless the server sends "
+            + "\"X-Content-Type-Options: nosniff\" or a type such as text/event-stream or application/json. "
+            + "Or raise the timeout."
     }
 }
 

@@ -82,32 +82,10 @@ public final class GuestAuthService: Sendable {
         defer { monitor?.finish() }
         let notSent = CallDescription(method: "POST", url: path, attempts: 0)
         guard !Task.isCancelled else { throw .cancelled(notSent) }
-        let outcome = await flight.run { [client, path, fields] in
+        let outcome = await flight.run { [self] in
             await SignInGate.entering(for: client.tokens) {
                 do throws(NetworkError) {
-                    var form = MultipartForm()
-                    form.append(name, named: fields.formName)
-                    do throws(InvalidRequestError) {
-                        form.append(try await makePicture(), named: fields.formPicture)
-                    } catch {
-                        throw NetworkError.invalidRequest(notSent, reason: error.description)
-                    }
-                    let registration = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
-                    let guest = try await client.signIn(
-                        registration, SignInStart(.none, as: client.tokens?.currentOwner ?? .unbound),
-                        monitor: monitor
-                    ) { (guest: Guest) in
-                        SessionAccount(userID: guest.id, isGuest: true)
-                    } decode: { call throws(NetworkError) in
-                        let json = try client.pipeline.decoding.decode(JSONValue.self, from: call)
-                        if let guest = fields.guest(in: json) { return guest }
-                        let reason = "it has no \(fields.id.joined(separator: " or "))"
-                        throw .decoding(
-                            call.call,
-                            ResponseDecodingError(
-                                type: "Guest", codingPath: "", reason: reason, response: call.response))
-                    }
-                    return .success(guest)
+                    return .success(try await signIn(with: form(name, makePicture, notSent), monitor))
                 } catch {
                     return .failure(error)
                 }
@@ -115,6 +93,36 @@ public final class GuestAuthService: Sendable {
         }
         guard let outcome else { throw .cancelled(CallDescription(method: "POST", url: path, attempts: 1)) }
         return try outcome.get()
+    }
+
+    private func form(
+        _ name: String, _ makePicture: @Sendable () async throws(InvalidRequestError) -> Picture?,
+        _ notSent: CallDescription
+    ) async throws(NetworkError) -> MultipartForm {
+        var form = MultipartForm()
+        form.append(name, named: fields.formName)
+        do throws(InvalidRequestError) {
+            form.append(try await makePicture(), named: fields.formPicture)
+        } catch {
+            throw .invalidRequest(notSent, reason: error.description)
+        }
+        return form
+    }
+
+    private func signIn(with form: MultipartForm, _ monitor: TransferMonitor?) async throws(NetworkError) -> Guest {
+        let registration = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
+        return try await client.signIn(
+            registration, SignInStart(.none, as: client.tokens?.currentOwner ?? .unbound), monitor: monitor
+        ) { (guest: Guest) in
+            SessionAccount(userID: guest.id, isGuest: true)
+        } decode: { [client, fields] call throws(NetworkError) in
+            let json = try client.pipeline.decoding.decode(JSONValue.self, from: call)
+            if let guest = fields.guest(in: json) { return guest }
+            let reason = "it has no \(fields.id.joined(separator: " or "))"
+            throw .decoding(
+                call.call,
+                ResponseDecodingError(type: "Guest", codingPath: "", reason: reason, response: call.response))
+        }
     }
 
     /// Upgrades the signed-in guest to an account: sends the upgrade with the guest's token, and atomically replaces

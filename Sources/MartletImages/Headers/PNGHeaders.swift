@@ -7,11 +7,8 @@
 /// Reads the chunks of a PNG (ISO/IEC 15948, section 11).
 enum PNGHeaders {
     static func describe(_ bytes: ByteView) throws(ImageError) -> ImageDescription {
-        guard bytes.name(at: 12) == "IHDR", let width = bytes.number(at: 16, bytes: 4),
-            let height = bytes.number(at: 20, bytes: 4), let type = bytes[25], width > 0, height > 0
-        else { throw .damaged(.png, reason: "it has no size") }
-        var description = ImageDescription(kind: .png, size: PixelSize(width: width, height: height))
-        description.hasAlpha = type & 4 != 0
+        let header = try header(of: bytes)
+        var description = header.description
         var saysSRGB = false
         var hasProfile = false
         var colors = 0
@@ -23,21 +20,12 @@ enum PNGHeaders {
             if name == "PLTE" { colors = length / 3 }
             // Decoders skip chunks that have a wrong length or are repeated, so such chunks can contain anything.
             let isFirst = names.insert(name).inserted || name == "IDAT"
-            if !isFirst || !canHave(length, name, type, colors) { description.hasOtherMetadata = true }
+            if !isFirst || !canHave(length, name, header.type, colors) { description.hasOtherMetadata = true }
             switch name {
             case "IHDR", "PLTE", "IDAT", "sBIT", "bKGD", "pHYs", "hIST": break
             case "IEND":
                 if offset != bytes.count { description.hasOtherMetadata = true }
-                // In order of precedence: code points, profile, sRGB, gamma and primaries.
-                if let codePoints = description.codePoints {
-                    // Decoders that do not know code points use the rest, which may differ.
-                    if !description.isSRGB { description.hasOtherMetadata = true }
-                    description.isSRGB = codePoints == .sRGB
-                } else if saysSRGB, !hasProfile {
-                    description.isSRGB = true
-                }
-                description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up
-                return description
+                return finished(description, saysSRGB: saysSRGB && !hasProfile)
             case "tRNS": description.hasAlpha = true
             case "sRGB": saysSRGB = true
             case "iCCP":
@@ -57,6 +45,33 @@ enum PNGHeaders {
             }
         }
         throw .damaged(.png, reason: "it ends early")
+    }
+
+    /// Reads the first chunk.
+    /// - Returns: The size, and the color type: 3 for a palette, otherwise the sum of 2 for color and 4 for alpha.
+    private static func header(of bytes: ByteView) throws(ImageError) -> (description: ImageDescription, type: UInt8) {
+        guard bytes.name(at: 12) == "IHDR", let width = bytes.number(at: 16, bytes: 4),
+            let height = bytes.number(at: 20, bytes: 4), let type = bytes[25], width > 0, height > 0
+        else { throw .damaged(.png, reason: "it has no size") }
+        var description = ImageDescription(kind: .png, size: PixelSize(width: width, height: height))
+        description.hasAlpha = type & 4 != 0
+        return (description, type)
+    }
+
+    /// The description after the last chunk, with the colors and the orientation that the chunks stand for together.
+    /// - Parameter saysSRGB: Whether there is a chunk for sRGB and no profile, which would take precedence.
+    private static func finished(_ chunks: ImageDescription, saysSRGB: Bool) -> ImageDescription {
+        var description = chunks
+        // In order of precedence: code points, profile, sRGB, gamma and primaries.
+        if let codePoints = description.codePoints {
+            // Decoders that do not know code points use the rest, which may differ.
+            if !description.isSRGB { description.hasOtherMetadata = true }
+            description.isSRGB = codePoints == .sRGB
+        } else if saysSRGB {
+            description.isSRGB = true
+        }
+        description.orientation = description.exif.flatMap(EXIF.orientation) ?? .up
+        return description
     }
 
     /// Whether a chunk that is needed to show the pixels can have this length.

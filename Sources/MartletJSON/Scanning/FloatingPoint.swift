@@ -72,8 +72,7 @@ extension NumberText {
         return true
     }
 
-    /// The nearest value to `mantissa * 10^exponent`, ties to even. 5^27 is the largest power of five in 64 bits, so the
-    /// product or quotient below is exact up to a remainder that is only compared with zero.
+    /// The nearest value to `mantissa * 10^exponent`, ties to even.
     @inline(__always)
     private static func nearest<Value: DecimalConvertible>(
         _ mantissa: UInt64, _ exponent: Int, isNegative: Bool
@@ -82,28 +81,7 @@ extension NumberText {
         if mantissa < 1 << UInt64(Value.significandBitCount), exponent == 0 {
             return isNegative ? -Value(mantissa) : Value(mantissa)
         }
-        var bits: UInt64
-        var scale: Int
-        var isInexact: Bool
-        if exponent < 0 {
-            let divisor = power(ofFive: -exponent)
-            let (up, down) = (mantissa.leadingZeroBitCount, divisor.leadingZeroBitCount)
-            // Both have their highest bit set, so the high word below is smaller than the divisor, and the quotient has at
-            // least 63 bits.
-            let high = mantissa << UInt64(up)
-            let (quotient, remainder) = (divisor << UInt64(down)).dividingFullWidth((high >> 1, high << 63))
-            (bits, scale, isInexact) = (quotient, down - up - 63 + exponent, remainder != 0)
-        } else {
-            let product = mantissa.multipliedFullWidth(by: power(ofFive: exponent))
-            let shift = 64 - product.high.leadingZeroBitCount
-            if shift == 0 {
-                (bits, scale, isInexact) = (product.low, exponent, false)
-            } else {
-                // Smart shifts: by 64 bits, they give zero.
-                bits = product.high << UInt64(64 - shift) | product.low >> UInt64(shift)
-                (scale, isInexact) = (exponent + shift, product.low << UInt64(64 - shift) != 0)
-            }
-        }
+        var (bits, scale, isInexact) = scaled(mantissa, exponent)
         let empty = bits.leadingZeroBitCount
         bits <<= UInt64(empty)
         scale -= empty
@@ -120,6 +98,27 @@ extension NumberText {
         }
         let value = Value.scaled(significand, scale + Int(dropped), isNegative: isNegative)
         return value.isFinite ? value : nil
+    }
+
+    /// The number `mantissa * 10^exponent` as `bits * 2^scale`, rounded down. 5^27 is the largest power of five in 64 bits,
+    /// so the product or quotient is exact up to a remainder that is only compared with zero.
+    @inline(__always)
+    private static func scaled(_ mantissa: UInt64, _ exponent: Int) -> (bits: UInt64, scale: Int, isInexact: Bool) {
+        guard exponent < 0 else {
+            let product = mantissa.multipliedFullWidth(by: power(ofFive: exponent))
+            let shift = 64 - product.high.leadingZeroBitCount
+            if shift == 0 { return (product.low, exponent, false) }
+            // Smart shifts: by 64 bits, they give zero.
+            let bits = product.high << UInt64(64 - shift) | product.low >> UInt64(shift)
+            return (bits, exponent + shift, product.low << UInt64(64 - shift) != 0)
+        }
+        let divisor = power(ofFive: -exponent)
+        let (up, down) = (mantissa.leadingZeroBitCount, divisor.leadingZeroBitCount)
+        // Both have their highest bit set, so the high word below is smaller than the divisor, and the quotient has at
+        // least 63 bits.
+        let high = mantissa << UInt64(up)
+        let (quotient, remainder) = (divisor << UInt64(down)).dividingFullWidth((high >> 1, high << 63))
+        return (quotient, down - up - 63 + exponent, remainder != 0)
     }
 
     @inline(__always)

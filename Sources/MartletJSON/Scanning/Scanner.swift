@@ -60,67 +60,78 @@ struct Scanner {
             if count + 2 > capacity { grow() }
             switch expected {
             case .value:
-                switch byte {
-                case Byte.quote:
-                    let offset = offset
-                    let (length, kind) = try scanString()
-                    write(offset, UInt32(truncatingIfNeeded: length) << 2 | kind)
-                    expected = .end
-                case Byte.openBrace, Byte.openBracket:
-                    if depth == Tape.maxDepth { throw failure }
-                    levels[depth] = Level(index: UInt32(truncatingIfNeeded: count))
-                    depth += 1
-                    write(offset, 0)
-                    next += 1
-                    if byte == Byte.openBrace {
-                        expected = .firstKey
-                    } else if try nextByte() == Byte.closeBracket {
-                        expected = .end
-                    }
-                case Byte.t:
-                    try scanLiteral(0x6575_7274, 4)
-                    expected = .end
-                case Byte.f:
-                    try scanLiteral(0x6573_6C61, 5)
-                    expected = .end
-                case Byte.n:
-                    try scanLiteral(0x6C6C_756E, 4)
-                    expected = .end
-                default:
-                    tape[count] = offset
-                    count += 1
-                    try scanNumber()
-                    expected = .end
-                }
+                expected = try scanValue(byte, levels, &depth)
             case .firstKey where byte == Byte.closeBrace:
                 expected = .end
             case .firstKey, .key:
-                guard byte == Byte.quote else { throw failure }
-                let offset = offset
-                let (length, kind) = try scanString()
-                let word = KeyWord.make(start + Int(offset) + 1, length, kind: kind)
-                note(word, in: &levels[depth - 1])
-                write(offset, word)
-                guard try nextByte() == Byte.colon else { throw failure }
-                next += 1
+                try scanKey(byte, in: &levels[depth - 1])
                 expected = .value
             case .end:
-                // The value is complete; the byte behind it decides. A value of depth zero never comes here.
-                let level = levels[depth - 1]
-                let isObject = start[Int(tape[Int(level.index)])] == Byte.openBrace
-                if byte == Byte.comma {
-                    next += 1
-                    expected = isObject ? .key : .value
-                } else if byte == (isObject ? Byte.closeBrace : Byte.closeBracket) {
-                    next += 1
-                    tape[Int(level.index) + 1] = UInt32(truncatingIfNeeded: count) | level.flags
-                    depth -= 1
-                } else {
-                    throw failure
-                }
+                expected = try scanSeparator(byte, levels, &depth)
             }
             if depth == 0, expected == .end { return try scanEnd() }
         }
+    }
+
+    /// Scans a scalar, or the beginning of an object or array.
+    @inline(__always)
+    private mutating func scanValue(
+        _ byte: UInt8, _ levels: UnsafeMutablePointer<Level>, _ depth: inout Int
+    ) throws(MalformedDocument) -> Expected {
+        switch byte {
+        case Byte.quote:
+            let offset = offset
+            let (length, kind) = try scanString()
+            write(offset, UInt32(truncatingIfNeeded: length) << 2 | kind)
+        case Byte.openBrace, Byte.openBracket:
+            if depth == Tape.maxDepth { throw failure }
+            levels[depth] = Level(index: UInt32(truncatingIfNeeded: count))
+            depth += 1
+            write(offset, 0)
+            next += 1
+            if byte == Byte.openBrace { return .firstKey }
+            return try nextByte() == Byte.closeBracket ? .end : .value
+        case Byte.t: try scanLiteral(0x6575_7274, 4)
+        case Byte.f: try scanLiteral(0x6573_6C61, 5)
+        case Byte.n: try scanLiteral(0x6C6C_756E, 4)
+        default:
+            tape[count] = offset
+            count += 1
+            try scanNumber()
+        }
+        return .end
+    }
+
+    /// Scans a key and the colon behind it.
+    @inline(__always)
+    private mutating func scanKey(_ byte: UInt8, in level: inout Level) throws(MalformedDocument) {
+        guard byte == Byte.quote else { throw failure }
+        let offset = offset
+        let (length, kind) = try scanString()
+        let word = KeyWord.make(start + Int(offset) + 1, length, kind: kind)
+        note(word, in: &level)
+        write(offset, word)
+        guard try nextByte() == Byte.colon else { throw failure }
+        next += 1
+    }
+
+    /// Scans the byte behind a complete value: a comma, or the end of the object or array. A value of depth zero never
+    /// comes here.
+    @inline(__always)
+    private mutating func scanSeparator(
+        _ byte: UInt8, _ levels: UnsafeMutablePointer<Level>, _ depth: inout Int
+    ) throws(MalformedDocument) -> Expected {
+        let level = levels[depth - 1]
+        let isObject = start[Int(tape[Int(level.index)])] == Byte.openBrace
+        if byte == Byte.comma {
+            next += 1
+            return isObject ? .key : .value
+        }
+        guard byte == (isObject ? Byte.closeBrace : Byte.closeBracket) else { throw failure }
+        next += 1
+        tape[Int(level.index) + 1] = UInt32(truncatingIfNeeded: count) | level.flags
+        depth -= 1
+        return .end
     }
 
     /// Remembers a key, so that an object with two equal keys is found.

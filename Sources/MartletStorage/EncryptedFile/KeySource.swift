@@ -43,23 +43,7 @@
                     "there is no key file at \(path). Restore the one that the files were sealed with. If there are "
                         + "no files yet, create one: (umask 077; head -c 32 /dev/urandom | base64 > \(path))")
             case .systemdCredential(let name, let content):
-                guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
-                    throw StorageError(
-                        .unreachable,
-                        "CREDENTIALS_DIRECTORY is not set, so there is no credential \(name). systemd sets it for a "
-                            + "service whose unit has LoadCredential=\(name):… or LoadCredentialEncrypted=\(name):…")
-                }
-                guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
-                    throw StorageError(
-                        .unreachable, "\(name) is not the name of a credential; it must not contain a slash")
-                }
-                guard let bytes = try PrivateFile(path: "\(folder)/\(name)").read(.userOrRoot) else {
-                    throw StorageError(
-                        .unreachable,
-                        "there is no credential \(name) in \(folder). The service's unit needs "
-                            + "LoadCredential=\(name):… or LoadCredentialEncrypted=\(name):…")
-                }
-                return try material(content, of: bytes)
+                return try material(content, of: credential(name, environment))
             case .mountedSecret(let path, let content):
                 guard let bytes = try MountedSecret(path: path).read() else {
                     throw StorageError(
@@ -75,6 +59,27 @@
                 }
                 return try material(content, of: Data(value.utf8))
             }
+        }
+
+        /// The bytes of a credential of systemd.
+        private func credential(_ name: String, _ environment: [String: String]) throws(StorageError) -> Data {
+            guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
+                throw StorageError(
+                    .unreachable,
+                    "CREDENTIALS_DIRECTORY is not set, so there is no credential \(name). systemd sets it for a "
+                        + "service whose unit has LoadCredential=\(name):… or LoadCredentialEncrypted=\(name):…")
+            }
+            guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+                throw StorageError(
+                    .unreachable, "\(name) is not the name of a credential; it must not contain a slash")
+            }
+            guard let bytes = try PrivateFile(path: "\(folder)/\(name)").read(.userOrRoot) else {
+                throw StorageError(
+                    .unreachable,
+                    "there is no credential \(name) in \(folder). The service's unit needs "
+                        + "LoadCredential=\(name):… or LoadCredentialEncrypted=\(name):…")
+            }
+            return bytes
         }
 
         private func material(

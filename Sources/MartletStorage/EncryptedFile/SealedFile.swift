@@ -64,13 +64,7 @@
                 throw StorageError(
                     .tooNew, "\(path) has version \(header[8]), and this app reads up to \(Self.version); update it")
             }
-            let cost = ScryptCost(logN: header[10], r: header[11], p: header[12])
-            switch (header[8], header[9], header[13..<16].allSatisfy { $0 == 0 }) {
-            case (1, 1, true) where cost == ScryptCost(logN: 0, r: 0, p: 0):
-                derivation = KeyDerivation(cost: nil, salt: Data(header[16..<32]))
-            case (1, 2, true) where cost.isAcceptable:
-                derivation = KeyDerivation(cost: cost, salt: Data(header[16..<32]))
-            default:
+            guard let derivation = Self.derivation(in: header) else {
                 throw damaged("was tampered with: it asks for a key derivation that Martlet never uses")
             }
             guard bytes.count >= Self.headerCount + Self.nonceAndTagCount else {
@@ -78,8 +72,21 @@
             }
             self.header = header
             self.path = path
+            self.derivation = derivation
             check = Data(header[32..<Self.digestStart])
             box = Data(bytes.dropFirst(Self.headerCount))
+        }
+
+        /// The key derivation that a header asks for; `nil` if Martlet never uses it.
+        private static func derivation(in header: Data) -> KeyDerivation? {
+            let cost = ScryptCost(logN: header[10], r: header[11], p: header[12])
+            switch (header[8], header[9], header[13..<16].allSatisfy { $0 == 0 }) {
+            case (1, 1, true) where cost == ScryptCost(logN: 0, r: 0, p: 0):
+                return KeyDerivation(cost: nil, salt: Data(header[16..<32]))
+            case (1, 2, true) where cost.isAcceptable:
+                return KeyDerivation(cost: cost, salt: Data(header[16..<32]))
+            default: return nil
+            }
         }
 
         /// Decrypts the contents.

@@ -80,7 +80,10 @@
                     "libsecret cannot be loaded into a program that is linked with -static-executable. Link it with "
                         + "--static-swift-stdlib alone, or choose a store in files")
             }
-            let library = try Library(name)
+            try self.init(Library(name))
+        }
+
+        private init(_ library: Library) throws(StorageError) {
             free = try library["g_free"]
             freeError = try library["g_error_free"]
             freeList = try library["g_list_free"]

@@ -106,28 +106,16 @@ struct Facts {
             sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= script.requestLimit
         case .abandons(let send): sends[send - 1].abandoned = position
         case .asks(let life, let number, _, let kind, let situation):
-            // Calls are numbered before it is known which of them are made.
-            indices[number] = calls.count
-            var call = Call(number: number, life: life, kind: kind, situation: situation, position: position)
-            if case .signIn(let family) = kind { (call.family, call.arrived) = (family, position) }
-            calls.append(call)
+            add(Call(number: number, life: life, kind: kind, situation: situation, position: position))
         case .returns(_, let number, let reply): update(number) { $0.response = (position, reply) }
         case .cancels(_, let number): update(number) { $0.cancelled = $0.cancelled ?? position }
         case .issues(let number, let family): update(number) { $0.family = family }
         case .arrives(let number): update(number) { $0.arrived = position }
         case .request(let exchange): requests.append((position, exchange))
         case .event(let life, let event): events.append((position, life, event))
-        case .disk(let life, let event):
-            store.add(event, of: life, at: position)
-            guard case .killed = event else { return }
-            for index in sends.indices where sends[index].life == life { sends[index].death = position }
+        case .disk(let life, let event): add(event, of: life, at: position)
         case .jumps(let duration):
-            jumps.append((position, duration))
-            // A process that has not looked at a response yet finds that its time limit has expired.
-            for index in sends.indices where sends[index].delivered.map({ time($0) == time(position) }) == true {
-                let elapsed = time(position) + duration - time(sends[index].position)
-                sends[index].isLate = sends[index].isLate || elapsed >= script.requestLimit
-            }
+            addJump(by: duration, at: position)
         case .setsWallClock: wallClockChanges.append(position)
         case .connects(true): reconnections.append(position)
         case .plainRequest(let life, let cookie, _): plainRequests.append((position, life, cookie))
@@ -135,6 +123,29 @@ struct Facts {
             accountRequests.append((life, call, account, token))
         case .empties(let life, let generation): emptyings.append((position, life, generation))
         default: break
+        }
+    }
+
+    /// Calls are numbered before it is known which of them are made.
+    private mutating func add(_ new: Call) {
+        indices[new.number] = calls.count
+        var call = new
+        if case .signIn(let family) = call.kind { (call.family, call.arrived) = (family, call.position) }
+        calls.append(call)
+    }
+
+    private mutating func add(_ event: SimulatedDisk.Event, of life: Life, at position: Int) {
+        store.add(event, of: life, at: position)
+        guard case .killed = event else { return }
+        for index in sends.indices where sends[index].life == life { sends[index].death = position }
+    }
+
+    private mutating func addJump(by duration: Duration, at position: Int) {
+        jumps.append((position, duration))
+        // A process that has not looked at a response yet finds that its time limit has expired.
+        for index in sends.indices where sends[index].delivered.map({ time($0) == time(position) }) == true {
+            let elapsed = time(position) + duration - time(sends[index].position)
+            sends[index].isLate = sends[index].isLate || elapsed >= script.requestLimit
         }
     }
 

@@ -83,14 +83,7 @@ struct StoreHistory {
                 if case .found(let session) = reading { operation.found = TokenName(of: session.bundle) }
                 if case .unavailable = reading { operation.hasFailed = true }
             }
-        case .wrote(let session):
-            let token = TokenName(of: session.bundle)
-            change(life) { operation in
-                (operation.found, operation.written) = (token, token)
-                operation.writesJournal = session.hasRefreshJournal
-            }
-            if token != record { replaceRecord(with: token, life, position) }
-            if let token, durable[token] == nil { durable[token] = position }
+        case .wrote(let session): wrote(session, life, position)
         case .deleted:
             if record != nil { replaceRecord(with: nil, life, position) }
         case .failed(.lock, _, _):
@@ -106,21 +99,30 @@ struct StoreHistory {
                 }
             }
         case .completed: change(life) { $0.completed = position }
-        case .locked:
-            locks[life] = .held
-            // It may have asked for the lock before that of an earlier refresh was taken over.
-            dispossessed.remove(life)
-        case .tookOverLock(let name):
-            // A process can take over its own lock, too.
-            lose(Life(named: name), position)
-            if !lockless.contains(Life(named: name)) { dispossessed.insert(Life(named: name)) }
-            locks[life] = .held
-            dispossessed.remove(life)
+        case .locked: acquire(by: life)
+        case .tookOverLock(let name): takeOver(of: Life(named: name), by: life, position)
         case .unlocked:
             // The process may have asked for the lock again before it released it.
             if locks[life] == .held { locks[life] = Lock.none }
         case .killed: deaths[life] = position
         }
+    }
+
+    private mutating func wrote(_ session: StoredSession, _ life: Life, _ position: Int) {
+        let token = TokenName(of: session.bundle)
+        change(life) { operation in
+            (operation.found, operation.written) = (token, token)
+            operation.writesJournal = session.hasRefreshJournal
+        }
+        if token != record { replaceRecord(with: token, life, position) }
+        if let token, durable[token] == nil { durable[token] = position }
+    }
+
+    /// A process takes over the lock of another one, or its own.
+    private mutating func takeOver(of former: Life, by life: Life, _ position: Int) {
+        lose(former, position)
+        if !lockless.contains(former) { dispossessed.insert(former) }
+        acquire(by: life)
     }
 
     private mutating func change(_ life: Life, _ change: (inout Operation) -> Void) {
@@ -132,6 +134,12 @@ struct StoreHistory {
             Change(
                 life: life, position: position, old: record, new: new, isAfterTakeover: dispossessed.contains(life)))
         record = new
+    }
+
+    private mutating func acquire(by life: Life) {
+        locks[life] = .held
+        // It may have asked for the lock before that of an earlier refresh was taken over.
+        dispossessed.remove(life)
     }
 
     private mutating func lose(_ life: Life, _ position: Int) {

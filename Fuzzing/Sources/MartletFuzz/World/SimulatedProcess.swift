@@ -42,10 +42,6 @@ struct SimulatedProcess: Sendable {
         power.whenOff { disk.kill() }
         let store: any TokenStore =
             world.script.newsDelay.map { LateStore(base: disk, delay: $0, time: world.time) } ?? disk
-        var policy = SessionPolicy()
-        policy.rotationGrace = world.script.grace
-        policy.lockLease = world.script.lease
-        policy.requiresSavedTokens = world.script.requiresSavedTokens
         let server = world.server
         let habits = world.script.habits
         let app = App()
@@ -59,24 +55,15 @@ struct SimulatedProcess: Sendable {
         tokens = TokenManager(
             baseURL: Self.baseURL, store: store,
             refresher: SimulatedServer.Refresher(server: server, life: life, power: power, world: world, app: app),
-            revoker: server.revoker(life, power), policy: policy,
+            revoker: server.revoker(life, power), policy: world.script.policy,
             transport: SimulatedServer.Network(server: server, life: life, power: power),
             connectivity: world.connectivity, time: clock, random: random)
-        var config = Self.config
-        config.retry = RetryPolicy(random: random)
-        config.maximumConcurrentRequests = world.script.slots
+        var config = Self.config(of: world, clock, random)
         let interceptor = world.script.interceptor == .none ? nil : FuzzInterceptor(world, life, clock)
-        config.connectivity = world.connectivity
-        config.connectivityTimeout = habits.connectivityTimeout
-        config.time = clock
         accounts = habits.kinds.contains(.accounts) ? SeveralAccounts(life, world, power, clock) : nil
         plain = habits.kinds.contains(.plain) ? PlainClient(life, world, power, config) : nil
         config.interceptors = interceptor.map { [$0] } ?? []
-        if habits.keepsResponses {
-            config.cookies = CookieJar()
-            config.cache = HTTPCache()
-            config.joinsIdenticalCalls = true
-        }
+        if habits.keepsResponses { config.keepResponses() }
         if habits.registersGuests {
             config.automaticSignIn = { client in try await Self.register(client, life, power, world) }
         }
@@ -87,6 +74,18 @@ struct SimulatedProcess: Sendable {
         let events = tokens.events
         let history = world.history
         Task { for await event in events where power.isOn { history.add(.event(life, event)) } }
+    }
+
+    private static func config(
+        of world: World, _ clock: ProcessClock, _ random: @escaping @Sendable (ClosedRange<Double>) -> Double
+    ) -> NetworkConfig {
+        var config = config
+        config.retry = RetryPolicy(random: random)
+        config.maximumConcurrentRequests = world.script.slots
+        config.connectivity = world.connectivity
+        config.connectivityTimeout = world.script.habits.connectivityTimeout
+        config.time = clock
+        return config
     }
 
     /// Runs the steps of one caller until they are done or the process is dead.
@@ -125,12 +124,7 @@ struct SimulatedProcess: Sendable {
             reply = await token()
         case .renewal:
             begin(call, caller, .renewal)
-            do throws(SessionError) {
-                try await tokens.refresh()
-                reply = .done
-            } catch {
-                reply = .refused(error)
-            }
+            reply = await renew()
         case .request(let plan): reply = await request(call, caller, plan)
         case .signIn: reply = await signIn(call, caller)
         case .login: reply = await logIn(call, caller)
@@ -158,6 +152,15 @@ struct SimulatedProcess: Sendable {
             return world.history.add(.empties(life, generation: plain.generation))
         }
         world.end(call, of: life, power, reply)
+    }
+
+    private func renew() async -> Reply {
+        do throws(SessionError) {
+            try await tokens.refresh()
+            return .done
+        } catch {
+            return .refused(error)
+        }
     }
 
     private func request(_ call: Int, _ caller: Int, _ plan: RequestPlan) async -> Reply {
@@ -338,4 +341,23 @@ final class SharedDice: @unchecked Sendable {
 
     func isTrue(inPercent percent: Int) -> Bool { generator.isTrue(inPercent: percent) }
     func pick<Element>(_ choices: [Element]) -> Element { generator.pick(choices) }
+}
+
+extension NetworkConfig {
+    /// Keeps what responses leave behind.
+    fileprivate mutating func keepResponses() {
+        cookies = CookieJar()
+        cache = HTTPCache()
+        joinsIdenticalCalls = true
+    }
+}
+
+extension Script {
+    fileprivate var policy: SessionPolicy {
+        var policy = SessionPolicy()
+        policy.rotationGrace = grace
+        policy.lockLease = lease
+        policy.requiresSavedTokens = requiresSavedTokens
+        return policy
+    }
 }

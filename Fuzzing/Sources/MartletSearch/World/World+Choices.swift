@@ -117,16 +117,9 @@ extension World {
             if let token = life.held(.newest) { rules[token.name.family].rejected.insert(token.name.number) }
             life.reportRejection()
         case .signsIn:
-            rules.userEndsSessions()
-            let token = server.signIn()
-            rules.addFamily()
-            rules.startingFamily = token.family
-            life.signIn(with: server.bundle(token), family: token.family)
+            signIn()
         case .signsOut:
-            rules.userEndsSessions()
-            clock.userActions += 1
-            life.signOut(of: family)
-            rules.startingFamily = nil
+            signOut()
         case .isCancelled(let kind): life.waiting.first { $0.kind == kind }?.task?.cancel()
         case .store(let outcome):
             if outcome != .works { rules.hasStoreTrouble = true }
@@ -147,10 +140,7 @@ extension World {
         case .overtaken(let first, let second, let steps):
             perform(first)
             _ = scheduler.runJobs(atMost: steps)
-            let before = visibleFamily
-            let isAtRest = scheduler.overtake(atMost: Self.jobLimit) { perform(second) }
-            if visibleFamily != before { rules.overtakenFamily = before }
-            if !isAtRest { violate(.everyPathEnds, "the engine does not come to rest") }
+            overtake(with: second)
         case .anotherProcessRefreshes, .anotherProcessSignsOut, .anotherProcessSignsIn, .changeIsReported,
             .anotherProcessLocks, .anotherProcessUnlocks, .lockIsLost, .lockBreaks:
             performElsewhere(choice)
@@ -158,6 +148,28 @@ extension World {
         if case .asks(.replacement(let which)) = choice, let token = life.held(which) {
             rules[token.name.family].rejected.insert(token.name.number)
         }
+    }
+
+    private func signIn() {
+        rules.userEndsSessions()
+        let token = server.signIn()
+        rules.addFamily()
+        rules.startingFamily = token.family
+        life.signIn(with: server.bundle(token), family: token.family)
+    }
+
+    private func signOut() {
+        rules.userEndsSessions()
+        clock.userActions += 1
+        life.signOut(of: family)
+        rules.startingFamily = nil
+    }
+
+    private func overtake(with choice: Choice) {
+        let before = visibleFamily
+        let isAtRest = scheduler.overtake(atMost: Self.jobLimit) { perform(choice) }
+        if visibleFamily != before { rules.overtakenFamily = before }
+        if !isAtRest { violate(.everyPathEnds, "the engine does not come to rest") }
     }
 
     private func complete(_ exchange: SearchServer.Exchange, _ outcome: SearchServer.Outcome) {

@@ -39,17 +39,18 @@ extension OutgoingBody {
                 begin()(TransferCount(completed: 0, total: 0))
                 return self
             }
-            stream = ByteStream {
-                var rest = bytes
-                return {
-                    // The chunks share the memory of the whole body.
-                    defer { rest = rest.dropFirst(Self.pieceSize) }
-                    return rest.isEmpty ? nil : rest.prefix(Self.pieceSize)
-                }
-            }
+            stream = Self.pieces(of: bytes)
         case .stream(let bytes): stream = bytes
         }
-        let counted = ByteStream {
+        return OutgoingBody(
+            Self.counted(stream, length: length, begin), length: length, isRepeatable: isRepeatable,
+            counting: Counting(uncounted: stream, onProgress: onProgress, begin: begin))
+    }
+
+    private static func counted(
+        _ stream: ByteStream, length: Int64?, _ begin: @escaping @Sendable () -> @Sendable (TransferCount) -> Void
+    ) -> ByteStream {
+        ByteStream {
             let iterator = stream.makeAsyncIterator()
             var total = length
             var completed: Int64 = 0
@@ -72,9 +73,17 @@ extension OutgoingBody {
                 return piece
             }
         }
-        return OutgoingBody(
-            counted, length: length, isRepeatable: isRepeatable,
-            counting: Counting(uncounted: stream, onProgress: onProgress, begin: begin))
+    }
+
+    /// A stream of pieces, which share the memory of the whole body.
+    private static func pieces(of bytes: Data) -> ByteStream {
+        ByteStream {
+            var rest = bytes
+            return {
+                defer { rest = rest.dropFirst(pieceSize) }
+                return rest.isEmpty ? nil : rest.prefix(pieceSize)
+            }
+        }
     }
 }
 

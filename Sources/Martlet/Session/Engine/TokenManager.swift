@@ -95,9 +95,10 @@ public final class TokenManager: Sendable {
         /// The streams that end with the session that they belong to.
         fileprivate(set) var endings = SessionEndings()
 
-        fileprivate init(machine: SessionStateMachine) {
-            self.machine = machine
-            self.owner = machine.callOwner
+        fileprivate init(policy: SessionPolicy, store: any TokenStore) {
+            machine = SessionStateMachine(
+                policy: policy, sharesStore: store.lock != nil, readsByItself: !store.readingPromptsUser)
+            owner = machine.callOwner
         }
 
         fileprivate func freshCredential(at now: Duration) -> Credential? {
@@ -163,17 +164,13 @@ public final class TokenManager: Sendable {
         self.random = RandomSource(random)
         self.tokenEndpoint = TokenEndpointClient(
             baseURL: baseURL, transport: transport.makeIsolatedTransport(), time: time,
-            allowsInsecureHTTP: allowsInsecureHTTP,
-            headers: headers)
+            allowsInsecureHTTP: allowsInsecureHTTP, headers: headers)
         self.limits = TimeLimits(time: time)
         self.storeLimits = TimeLimits(time: time, keepsSleeper: false)
         self.revocations = Revocations(revoker, over: tokenEndpoint, policy: policy, limits: limits)
         self.storePort = StorePort(store, timeout: policy.storeTimeout, time: time)
         self.lookups = SingleFlight(time: time, outlivesCallers: true)
-        self.core = Locked(
-            Core(
-                machine: SessionStateMachine(
-                    policy: policy, sharesStore: store.lock != nil, readsByItself: !store.readingPromptsUser)))
+        self.core = Locked(Core(policy: policy, store: store))
     }
 
     deinit {

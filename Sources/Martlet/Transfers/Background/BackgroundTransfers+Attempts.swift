@@ -24,32 +24,21 @@ extension BackgroundTransfers {
         let data = state.withLock { $0.resumeData.removeValue(forKey: record.id) }
         // The data has the request of the interrupted task, with its token.
         let resumeData = stamp == record.stamp ? data : nil
-        let planned = try await list.change(record.id) { current in
-            guard current == record else { return false }
+        let planned = try await change(record) { current in
             current.replays += record.phase == .rejected ? 1 : 0
             current.attempt += 1
             current.rotation = stamp?.rotation
             current.phase = .planned
-            return true
         }
         guard let planned else { return }
         let task = try await makeTask(planned, request, resumeData, in: session)
         guard let task else {
-            try await list.change(record.id) { current in
-                guard current == planned else { return false }
-                current.phase = .failed(.file("The file to upload is missing. Keep it until the transfer has ended."))
-                return true
-            }
-            return
+            return try await fail(
+                planned, .file("The file to upload is missing. Keep it until the transfer has ended."))
         }
         do {
-            let started = try await list.change(record.id) { current in
-                guard current == planned else { return false }
-                current.phase = .started
-                return true
-            }
             // The transfer may have been removed while its task was made.
-            guard started != nil else { return task.cancel() }
+            guard try await change(planned, { $0.phase = .started }) != nil else { return task.cancel() }
         } catch {
             task.cancel()
             throw error
@@ -105,9 +94,18 @@ extension BackgroundTransfers {
     }
 
     private func fail(_ record: TransferRecord, _ error: BackgroundTransferError) async throws(StorageError) {
+        try await change(record) { $0.phase = .failed(error) }
+    }
+
+    /// Changes a transfer, unless it is no longer as it was.
+    /// - Returns: The record after the change; `nil` if nothing has changed.
+    @discardableResult
+    private func change(
+        _ record: TransferRecord, _ change: @escaping @Sendable (inout TransferRecord) -> Void
+    ) async throws(StorageError) -> TransferRecord? {
         try await list.change(record.id) { current in
             guard current == record else { return false }
-            current.phase = .failed(error)
+            change(&current)
             return true
         }
     }

@@ -263,8 +263,19 @@ final class DownloadReceiver: ResponseReceiver {
             partial.removeResumeData()
             if let resumption { try partial.write(resumption) }
         }
-        let isCurrent = state.withLock { state in
-            guard state.attempt == before.attempt else { return false }
+        guard startOver(resumption, attempt: before.attempt) else {
+            // The call has ended and must leave nothing behind. The file's lock is still held, so the resume data is
+            // this call's.
+            if before.keepsPartial { partial.removeResumeData() }
+            throw CancellationError()
+        }
+        return (0, head.contentLength)
+    }
+
+    /// Counts the file from its beginning, unless a later attempt has begun.
+    private func startOver(_ resumption: PartialDownload.ResumeData?, attempt: Int) -> Bool {
+        state.withLock { state in
+            guard state.attempt == attempt else { return false }
             state.written = 0
             state.resumedBytes = 0
             state.mayDeletePartial = true
@@ -274,13 +285,6 @@ final class DownloadReceiver: ResponseReceiver {
             #endif
             return true
         }
-        guard isCurrent else {
-            // The call has ended and must leave nothing behind. The file's lock is still held, so the resume data is
-            // this call's.
-            if before.keepsPartial { partial.removeResumeData() }
-            throw CancellationError()
-        }
-        return (0, head.contentLength)
     }
 
     /// Verifies the complete file and publishes it at its path.
