@@ -78,9 +78,16 @@
             await app.tokens.restore()
             let recorder = app.tokens.statePublisher.record()
             await recorder.waitForValues(1)
-            #expect(app.tokens.inspect { $0.states.count } == 1)
+            #expect(
+                app.tokens.inspect { core in
+                    var states = core.states
+                    return states.count
+                } == 1)
             recorder.cancel()
-            while app.tokens.inspect({ $0.states.count }) > 0 { await Task.yield() }
+            while app.tokens.inspect({ core in
+                var states = core.states
+                return states.count
+            }) > 0 { await Task.yield() }
             #expect(!recorder.isOver)
         }
 
