@@ -32,7 +32,11 @@ import Testing
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory,
             refresher: .custom { _, _ in
-                await withTaskCancellationHandler { await atServer.pass() } onCancel: { atServer.open() }
+                await withTaskCancellationHandler {
+                    await atServer.pass()
+                } onCancel: {
+                    atServer.open()
+                }
                 log.add(Task.isCancelled ? "cancelled" : "not cancelled")
                 isOver.open()
                 return .fresh(2)
