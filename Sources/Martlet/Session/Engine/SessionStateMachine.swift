@@ -37,7 +37,7 @@ struct SessionStateMachine: Hashable, Sendable {
     /// count.
     private var mark: EndMark?
     /// An ending that the store has not confirmed yet.
-    private var ending: Ending?
+    private(set) var ending: Ending?
     /// The session that ended here last. Its tokens have been revoked or rejected.
     private var lastEnded: SessionID?
     /// The revocations that wait until the record has been deleted or overwritten, or until that has failed.
