@@ -2,6 +2,7 @@ import Foundation
 import Security
 
 @testable import Martlet
+@testable import MartletStorage
 
 /// A service of its own for one test, whose items are deleted at the end.
 struct KeychainFixture {

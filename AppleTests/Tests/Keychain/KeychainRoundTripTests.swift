@@ -3,6 +3,7 @@ import Security
 import Testing
 
 @testable import Martlet
+@testable import MartletStorage
 
 @Suite("The real Keychain", .serialized)
 struct KeychainRoundTripTests {

@@ -3,6 +3,7 @@
     import Testing
 
     @testable import Martlet
+    @testable import MartletStorage
 
     // `make apple-test` runs them twice: signed ad hoc, and not signed by Xcode.
     @Suite("A process without entitlements on macOS", .serialized)

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import Martlet
+    @testable import MartletStorage
 
     @Suite("Protection of Keychain items", .serialized)
     struct ProtectionTests {

@@ -5,11 +5,11 @@
     /// Reports changes of a file by watching its folder.
     ///
     /// `@unchecked Sendable` is correct because the only use of the source is `cancel()`, which any thread may call.
-    struct FolderWatch: @unchecked Sendable {
+    package struct FolderWatch: @unchecked Sendable {
         private let source: any DispatchSourceFileSystemObject
 
         /// - Throws: If the folder cannot be watched, for example because the process has too many open files.
-        init(
+        package init(
             _ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void
         ) throws(StorageError) {
             let descriptor = System.open(folder, O_EVTONLY | O_CLOEXEC)

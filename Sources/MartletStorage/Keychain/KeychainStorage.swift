@@ -17,12 +17,26 @@ package final class KeychainStorage: SystemStorage {
     package struct Settings: Sendable {
         package var service: String
         var accessGroup: String?
-        var accessibility = KeychainAccessibility.afterFirstUnlockThisDeviceOnly
-        var authentication = KeychainAuthentication.none
+        var accessibility: KeychainAccessibility
+        var authentication: KeychainAuthentication
         /// The folder of the file that tells whether the app was deleted; `nil` keeps all items.
         var reinstallMarkerFolder: String?
         /// Whether macOS uses the login keychain; `nil` only if the process is not signed for the other one.
         var usesLoginKeychain: Bool?
+
+        package init(
+            service: String, accessGroup: String? = nil,
+            accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
+            authentication: KeychainAuthentication = .none, reinstallMarkerFolder: String? = nil,
+            usesLoginKeychain: Bool? = nil
+        ) {
+            self.service = service
+            self.accessGroup = accessGroup
+            self.accessibility = accessibility
+            self.authentication = authentication
+            self.reinstallMarkerFolder = reinstallMarkerFolder
+            self.usesLoginKeychain = usesLoginKeychain
+        }
     }
 
     package let settings: Settings
