@@ -116,18 +116,9 @@ import Testing
 
     @Test("C101: a sign-in that is taken back ends no later sign-in of another process") func laterSignIn() async throws
     {
-        let (time, isSlow) = (ManualTimeSource(), Locked(false))
-        let disk = SimulatedDisk(time: time) { process, operation in
-            let isSlow = process == "one" && operation == .update && isSlow.withLock { $0 }
-            return .init(before: isSlow ? .seconds(30) : .zero)
-        }
-        let one = App(store: disk.open("one"), time: time, policy: Self.policy)
-        let other = App(store: disk.open("other"), time: time)
-        await one.tokens.restore()
-        isSlow.withLock { $0 = true }
-        let bob = Task { try await one.tokens.signIn(with: one.backend.issue()) }
-        await time.waitForSleepers(2)
-        isSlow.withLock { $0 = false }
+        let (time, slowness) = (ManualTimeSource(), Locked(Duration.zero))
+        let (disk, one, other) = Self.processes(time, slowness)
+        let bob = try await Self.slowSignIn(one, time, slowness, taking: .seconds(30))
         time.advance(by: .seconds(1))
         let carol = try await other.tokens.signIn(with: other.backend.issue())
         time.advance(by: .seconds(9))
@@ -142,26 +133,41 @@ import Testing
     func clockSetBack()
         async throws
     {
-        let (time, isSlow) = (ManualTimeSource(), Locked(false))
-        let disk = SimulatedDisk(time: time) { process, operation in
-            let isSlow = process == "one" && operation == .update && isSlow.withLock { $0 }
-            return .init(before: isSlow ? .seconds(11) : .zero)
-        }
-        let one = App(store: disk.open("one"), time: time, policy: Self.policy)
-        let other = App(store: disk.open("other"), time: time)
-        await one.tokens.restore()
-        isSlow.withLock { $0 = true }
-        let bob = Task { try await one.tokens.signIn(with: one.backend.issue()) }
-        await time.waitForSleepers(2)
+        let (time, slowness) = (ManualTimeSource(), Locked(Duration.zero))
+        let (disk, one, other) = Self.processes(time, slowness)
+        let bob = try await Self.slowSignIn(one, time, slowness, taking: .seconds(11))
         time.setWallClock(time.wallClock.addingTimeInterval(-86400))
         time.advance(by: .seconds(10))
-        isSlow.withLock { $0 = false }
         let carol = try await other.tokens.signIn(with: other.backend.issue())
         time.advance(by: .seconds(1))
         await #expect(throws: SessionError.self) { try await bob.value }
         await one.tokens.flushStore()
         #expect(disk.record?.id == carol.id)
         #expect(other.tokens.state == .signedIn(carol))
+    }
+
+    /// Two processes that share a disk. Changes by the first one take as long as `slowness` says when they begin.
+    private static func processes(
+        _ time: ManualTimeSource, _ slowness: Locked<Duration>
+    ) -> (disk: SimulatedDisk, one: App, other: App) {
+        let disk = SimulatedDisk(time: time) { process, operation in
+            .init(before: process == "one" && operation == .update ? slowness.withLock { $0 } : .zero)
+        }
+        return (
+            disk, App(store: disk.open("one"), time: time, policy: policy), App(store: disk.open("other"), time: time)
+        )
+    }
+
+    /// Starts a sign-in whose write takes this long, and returns when the write has begun.
+    private static func slowSignIn(
+        _ app: App, _ time: ManualTimeSource, _ slowness: Locked<Duration>, taking duration: Duration
+    ) async throws -> Task<SignedInSession, any Error> {
+        await app.tokens.restore()
+        slowness.withLock { $0 = duration }
+        let signIn = Task { try await app.tokens.signIn(with: app.backend.issue()) }
+        await time.waitForSleepers(2)
+        slowness.withLock { $0 = .zero }
+        return signIn
     }
 
     @Test("C101: a sign-in whose write was reported as failed is not found again after it was taken back")
