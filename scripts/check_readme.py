@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compiles the Swift blocks of README.md and of the articles, and runs those that are tests. Errors name the block's
-file and line. README.ko.md must have the same blocks as README.md.
+file and line. README.ko.md must have the same blocks as README.md, and an article in Korean those of its English
+original. Comments in these blocks may be Korean.
 
 A block is the body of its own function, with Martlet imported (on the main actor if it imports MartletUI), unless a
 comment directly above it says otherwise:
@@ -27,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 
-from swift_source import ROOT, shown
+from swift_source import ROOT, comments, shown
 
 OPTIONS = ["--scratch-path", f"{ROOT}/.build", *os.environ.get("BUILD_OPTIONS", "").split()]
 FOREIGN = ROOT / "AppleStubs" / "Foreign"
@@ -93,6 +94,16 @@ def blocks_of(document):
 def all_blocks():
     """The Swift blocks of README.md and of the articles."""
     return [block for path in [README, *sorted(ROOT.glob("Sources/*/*.docc/**/*.md"))] for block in blocks_of(path)]
+
+
+def translations():
+    """Pairs of a document and its Korean version."""
+    yield README, ROOT / "README.ko.md"
+    for korean in sorted(ROOT.glob("Korean/*.md")):
+        originals = list(ROOT.glob(f"Sources/*/*.docc/**/{korean.name}"))
+        if len(originals) != 1:
+            sys.exit(f"{shown(korean)}: {len(originals)} articles have this name")
+        yield originals[0], korean
 
 
 def chains(blocks):
@@ -198,15 +209,24 @@ def different_blocks(original, translation):
     """Yields a line for each difference between the blocks of two documents."""
     ours, theirs = blocks_of(original), blocks_of(translation)
     if len(ours) != len(theirs):
-        yield f"{original.name} has {len(ours)} Swift blocks and {translation.name} {len(theirs)}"
+        yield f"{shown(original)} has {len(ours)} Swift blocks and {shown(translation)} {len(theirs)}"
     for left, right in zip(ours, theirs):
-        if (left.mode, left.code, left.hidden) != (right.mode, right.code, right.hidden):
+        if (left.mode, bare(left.code), left.hidden) != (right.mode, bare(right.code), right.hidden):
             yield f"{right.place}: this block differs from {left.place}"
+
+
+def bare(code):
+    """The code without its comments, which a translation may translate. The first line of a manifest is none."""
+    lines = code.split("\n")
+    for number, comment in comments(code):
+        if not comment.startswith("// swift-tools-version:"):
+            lines[number - 1] = lines[number - 1].removesuffix(comment)
+    return [line.rstrip() for line in lines]
 
 
 def main():
     blocks = all_blocks()
-    failures = list(different_blocks(README, ROOT / "README.ko.md"))
+    failures = [line for pair in translations() for line in different_blocks(*pair)]
     with tempfile.TemporaryDirectory(prefix="martlet-readme-") as name:
         folder = pathlib.Path(name).resolve()
         has_tests = write_package(folder, blocks)

@@ -23,13 +23,12 @@ import sys
 import tempfile
 import time
 
-from check_readme import README, TOOLS_VERSION, all_blocks, blocks_of
+from check_readme import TOOLS_VERSION, all_blocks, blocks_of, translations
 from swift_source import ROOT
 
 CASE = "C100: an app that adds the package by its git URL and a version builds and runs"
 FIRST_VERSION = "0.1.0"
 BRANCH = 'branch: "main"'
-KOREAN = README.with_name("README.ko.md")
 PROGRAMS = ROOT / "scripts" / "consumer"
 # Every program prints a line that begins with this.
 GREETING = "Hello, "
@@ -60,7 +59,7 @@ def tagged_clone(folder, version):
 def dependency():
     """The URL of README.md's dependency, and its version: 0.1.0 as long as it names the branch."""
     found = {}
-    for block in [*all_blocks(), *blocks_of(KOREAN)]:
+    for block in [*all_blocks(), *(block for _, korean in translations() for block in blocks_of(korean))]:
         for match in re.finditer(r'\.package\(url: "([^"]+/martlet)", (\w+: "([^"]+)")', block.code):
             found.setdefault(match.groups(), block.place)
     if len(found) != 1:
