@@ -795,13 +795,21 @@ extension SessionStateMachine {
         actions.append(.revoke(former.bundle, expiresAt: nil))
     }
 
-    /// The user signed out while this write was under way. The write found a higher place than this process knew, and
-    /// stored the session above it. The sign-out ends the session all the same.
+    /// The user signed out or in while this write was under way. The write found a higher place than this process knew,
+    /// and stored the session above it. The session ends all the same.
     private mutating func coverWritten(_ record: StoredSession, in writtenEpoch: Int) {
-        guard let ending, let signOutEpoch = ending.signOutEpoch, writtenEpoch < signOutEpoch else { return }
         let mark = EndMark(.end(ofGeneration: record.generation))
-        self.ending?.mark = EndMark.later(ending.mark, mark) ?? mark
-        self.mark = EndMark.later(self.mark, mark)
+        if let ending, let signOutEpoch = ending.signOutEpoch, writtenEpoch < signOutEpoch {
+            self.ending?.mark = EndMark.later(ending.mark, mark) ?? mark
+            self.mark = EndMark.later(self.mark, mark)
+        }
+        // A sign-in that could not be written must not take the session for a later one of another process.
+        guard writtenEpoch < epoch, let session, session.record.id != record.id,
+            case .upTo(let earlier) = session.base, earlier < mark.order
+        else { return }
+        self.session?.base = .upTo(mark.order)
+        self.session?.raiseGeneration(to: min(mark.order.generation + 1, StoredSession.highestGeneration))
+        startEnding(mark)
     }
 
     private mutating func startRevocations() {

@@ -257,4 +257,36 @@ import Testing
         _ = machine.takeActions()
         return (machine, record)
     }
+
+    @Test("a sign-in replaces an earlier one of its process, although that one was written late and in a higher place")
+    func writtenHigher() async throws {
+        let (time, isSlow) = (ManualTimeSource(), Locked(true))
+        let disk = SimulatedDisk(time: time) { process, operation in
+            guard process == "one", operation == .update, isSlow.withLock({ $0 }) else { return .init() }
+            return .init(before: .milliseconds(500), after: .seconds(11))
+        }
+        let (one, other) = (App(store: disk.open("one"), time: time), App(store: disk.open("other"), time: time))
+        let ada = Task { try await one.tokens.signIn(with: one.backend.issue()) }
+        await time.waitForSleepers(2)
+        time.advance(by: .milliseconds(30))
+        // One's clock has placed Ada below this user, so her record takes a higher place when it is written.
+        try await other.tokens.signIn(with: other.backend.issue())
+        time.advance(by: .milliseconds(470))
+        let bob = Task { try await one.tokens.signIn(with: one.backend.issue()) }
+        await #expect(throws: SessionError.sessionChanged) { try await ada.value }
+        time.advance(by: .seconds(10))
+        let session = try await bob.value
+        #expect(!session.isSaved)
+        isSlow.withLock { $0 = false }
+        time.advance(by: .seconds(2))
+        await one.tokens.flushStore()
+        time.advance(by: .seconds(60))
+        await one.tokens.flushStore()
+        #expect(disk.record?.id == session.id)
+        guard case .signedIn(let current) = one.tokens.state else {
+            Issue.record("the state is \(one.tokens.state)")
+            return
+        }
+        #expect(current.id == session.id)
+    }
 }
