@@ -38,6 +38,9 @@ struct SessionStateMachine: Hashable, Sendable {
     private var mark: EndMark?
     /// An ending that the store has not confirmed yet.
     private(set) var ending: Ending?
+    /// The sign-ins that were taken back since the store last wrote or ended what it was asked to. Their records end
+    /// wherever they stand: a write that was reported as failed may have put one above the record that it found.
+    private var withdrawn: Set<SessionID> = []
     /// The session that ended here last. Its tokens have been revoked or rejected.
     private var lastEnded: SessionID?
     /// The revocations that wait until the record has been deleted or overwritten, or until that has failed.
@@ -717,7 +720,7 @@ extension SessionStateMachine {
         }
         switch reading {
         case .found(let record):
-            if ending.withdrawn.contains(record.id), !mark.covers(record) {
+            if withdrawn.contains(record.id), !mark.covers(record) {
                 mark = EndMark(.end(ofGeneration: record.generation))
             }
             return hasEnded(record, at: mark) ? .end(mark) : .keep
@@ -944,15 +947,15 @@ extension SessionStateMachine {
     /// Takes back a sign-in that could not be saved, because the app uses only saved tokens. It ends only what the
     /// sign-in would have replaced: neither a later sign-in of another process nor a record that cannot be read.
     private mutating func withdrawSignIn(_ failure: StorageError) {
-        guard let withdrawn = session?.newest.record else { return }
+        guard let signIn = session?.newest.record else { return }
         emit(.storeWriteFailed(failure))
         resumeWaiters(.failure(.unavailable(failure)))
-        let earlier = earlierSessions(than: withdrawn)
+        let earlier = earlierSessions(than: signIn)
+        withdrawn.insert(signIn.id)
         revokeCurrent()
         endSession(.signedOut)
         startEnding(EndMark(earlier, isEstimate: known == nil), coversOwnWrites: true)
-        ending?.withdrawn.insert(withdrawn.id)
-        emit(.signedOut(withdrawn.id))
+        emit(.signedOut(signIn.id))
     }
 
     /// Gives the tokens of a refresh or a sign-in to the callers that wait for them, unless they must first be saved.
@@ -983,6 +986,7 @@ extension SessionStateMachine {
         self.session?.persistence = .written
         self.session?.base = .stored
         self.session?.withheld = nil
+        withdrawn = []
         // The new record has overwritten those of other sessions.
         if let ending, !ending.mark.covers(session.record) {
             self.ending = nil
@@ -1060,6 +1064,7 @@ extension SessionStateMachine {
             return scheduleStoreRetry()
         }
         self.ending = nil
+        withdrawn = []
         if ending.hasFailed { emit(.storeRecovered(nil)) }
         var mark = ending.mark
         if case .end(let raised) = answer.decision.update { mark = raised }
@@ -1085,8 +1090,7 @@ extension SessionStateMachine {
         self.mark = EndMark.later(self.mark, mark)
         let coversOwnWrites = coversOwnWrites || signOut != nil
         ending = Ending(
-            mark: mark, signOut: signOut, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch,
-            withdrawn: ending?.withdrawn ?? [])
+            mark: mark, signOut: signOut, signOutEpoch: coversOwnWrites ? epoch : ending?.signOutEpoch)
         actions.append(.store(.end))
     }
 }

@@ -69,9 +69,6 @@ extension SessionStateMachine {
         var signOut: SignOut?
         /// The epoch that a user's sign-out has begun; `nil` for another ending.
         var signOutEpoch: Int?
-        /// Sign-ins that were taken back. Their records end wherever they stand: a write that was reported as failed may
-        /// have put one above the record that it found.
-        var withdrawn: Set<SessionID> = []
         var hasFailed = false
     }
 

@@ -193,6 +193,30 @@ import Testing
         #expect(disk.record == nil)
     }
 
+    @Test("C101: a sign-in that was taken back is not found again after the next one was taken back, too")
+    func writtenBeforeAnother() async throws {
+        let failure = StorageError(.unreachable, "broken down")
+        // The first sign-in is written all the same. Neither its deletion nor the second sign-in reaches the disk.
+        let faults = Locked<[SimulatedDisk.Fault]>([
+            .failedAfterCommit(failure), .unreachable(failure), .unreachable(failure),
+        ])
+        let disk = SimulatedDisk(time: ManualTimeSource()) { _, operation in
+            var behavior = SimulatedDisk.Behavior()
+            guard operation == .update else { return behavior }
+            behavior.fault = faults.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            return behavior
+        }
+        let app = App(store: disk.open("app", isShared: false), policy: Self.policy)
+        await app.tokens.restore()
+        for _ in 1...2 {
+            await #expect(throws: SessionError.self) { try await app.tokens.signIn(with: app.backend.issue()) }
+            await app.tokens.flushStore()
+        }
+        #expect(faults.withLock(\.isEmpty))
+        #expect(app.tokens.state == .signedOut)
+        #expect(disk.record == nil)
+    }
+
     @Test("C101: a sign-in that is taken back deletes no record that cannot be read") func unreadableRecord()
         async throws
     {
