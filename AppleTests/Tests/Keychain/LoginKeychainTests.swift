@@ -12,7 +12,7 @@
 
         @Test("is told that the data protection Keychain needs a signature")
         func dataProtection() async throws {
-            let storage = fixture.storage { $0.usesLoginKeychain = false }
+            let storage = fixture.storage { $0.macKeychain = .dataProtection }
             let error = await #expect(throws: StorageError.self) { try await storage.save(Data([1]), for: "one") }
             #expect(error?.kind == .unreachable)
             #expect("\(String(describing: error))".contains("Keychain Sharing"))
@@ -21,7 +21,7 @@
         @Test("uses the login keychain on request, without a prompt for its own items")
         func login() async throws {
             defer { fixture.clear() }
-            let storage = fixture.storage { $0.usesLoginKeychain = true }
+            let storage = fixture.storage { $0.macKeychain = .login }
             try await storage.save(Data("secret".utf8), for: "one")
             #expect(try await storage.read("one") == Data("secret".utf8))
             // The login keychain knows no classes of protection.

@@ -32,7 +32,9 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         didSet { description = Redaction.redactReason(description) }
     }
-    /// Whether the server may have spent the refresh token, that is, replaced it, although no new tokens arrived.
+    /// Whether the server may have spent the refresh token, that is, replaced it, although no new tokens arrived. At first
+    /// `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage``, ``Kind/notSaved`` and the statuses 408,
+    /// 425, 429 and 503, and `true` for everything else.
     public var mayHaveSpentToken: Bool
 
     /// A transient error.
@@ -40,16 +42,11 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     ///   - kind: The kind of failure.
     ///   - retryAfter: The time that the server asked clients to wait.
     ///   - description: One sentence for a log. Secrets in it are masked.
-    ///   - mayHaveSpentToken: Whether the server may have spent the refresh token. By default derived from `kind`:
-    ///     `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage``, ``Kind/notSaved`` and the statuses 408,
-    ///     425, 429 and 503.
-    public init(
-        _ kind: Kind, retryAfter: Duration? = nil, description: String, mayHaveSpentToken: Bool? = nil
-    ) {
+    public init(_ kind: Kind, retryAfter: Duration? = nil, description: String) {
         self.kind = kind
         self.retryAfter = retryAfter
         self.description = Redaction.redactReason(description)
-        self.mayHaveSpentToken = mayHaveSpentToken ?? kind.mayHaveSpentToken
+        self.mayHaveSpentToken = kind.mayHaveSpentToken
     }
 }
 

@@ -65,18 +65,22 @@ package struct FileChunks: AsyncSequence, Sendable {
             case finished
         }
 
-        private let path: String
-        private let size: Int64?
-        private let chunkSize: Int
-        private let memory: ChunkMemory
+        /// The file, and how it is read.
+        private struct Source: Sendable {
+            let path: String
+            /// The size that the file must have; `nil` for any.
+            let size: Int64?
+            let chunkSize: Int
+            let memory: ChunkMemory
+        }
+
+        private let source: Source
         private let queue = BlockingQueue("martlet.file")
         private var state = State.unopened
 
         fileprivate init(path: String, size: Int64?, chunkSize: Int) {
-            self.path = path
-            self.size = size
-            self.chunkSize = chunkSize
-            self.memory = ChunkMemory(blockSize: chunkSize)
+            source = Source(
+                path: path, size: size, chunkSize: chunkSize, memory: ChunkMemory(blockSize: chunkSize))
         }
 
         package mutating func next() async throws -> Data? {
@@ -85,17 +89,13 @@ package struct FileChunks: AsyncSequence, Sendable {
             state = .finished
             if case .finished = before { return nil }
             try Task.checkCancellation()
-            let (after, chunk) = try await queue.run { [path, size, chunkSize, memory] in
-                try Self.step(from: before, path: path, size: size, chunkSize: chunkSize, memory)
-            }
+            let (after, chunk) = try await queue.run { [source] in try Self.step(from: before, of: source) }
             try Task.checkCancellation()
             state = after
             return chunk
         }
 
-        private static func step(
-            from state: State, path: String, size expected: Int64?, chunkSize: Int, _ memory: ChunkMemory
-        ) throws(FileError) -> (State, Data?) {
+        private static func step(from state: State, of source: Source) throws(FileError) -> (State, Data?) {
             let descriptor: FileDescriptor
             let position: Int64
             let size: Int64
@@ -103,23 +103,23 @@ package struct FileChunks: AsyncSequence, Sendable {
             case .finished: return (.finished, nil)
             case .open(let open, let reached, let total): (descriptor, position, size) = (open, reached, total)
             case .unopened:
-                descriptor = try FileDescriptor(path)
+                descriptor = try FileDescriptor(source.path)
                 position = 0
                 size = try descriptor.size()
-                guard size == expected ?? size else { throw FileError(.changed, path: path) }
+                guard size == source.size ?? size else { throw FileError(.changed, path: source.path) }
             }
             guard position < size else {
                 // One more byte means that the file has grown, or that it is a file of /proc, which reports size 0.
                 guard try descriptor.read(upTo: 1, from: position).isEmpty else {
-                    throw FileError(.changed, path: path)
+                    throw FileError(.changed, path: source.path)
                 }
                 return (.finished, nil)
             }
-            let chunk = try memory.chunk { room throws(FileError) in
-                let wanted = Int(Swift.min(Int64(chunkSize), size - position))
+            let chunk = try source.memory.chunk { room throws(FileError) in
+                let wanted = Int(Swift.min(Int64(source.chunkSize), size - position))
                 return try descriptor.read(into: .init(rebasing: room[..<wanted]), from: position)
             }
-            guard !chunk.isEmpty else { throw FileError(.changed, path: path) }
+            guard !chunk.isEmpty else { throw FileError(.changed, path: source.path) }
             return (.open(descriptor, position: position + Int64(chunk.count), size: size), chunk)
         }
     }

@@ -35,6 +35,17 @@ public enum KeychainAuthentication: Sendable, Hashable {
     case currentBiometry(_ reason: String)
 }
 
+/// The Keychain that a process uses on macOS. The other platforms have one only.
+public enum MacKeychain: Sendable, Hashable {
+    /// The data protection Keychain; for a process that is not signed for it, the login keychain, if neither an access
+    /// group nor authentication is configured. Its items are not found once the process is signed.
+    case automatic
+    /// The data protection Keychain. A process that is not signed for it gets a ``StorageError``.
+    case dataProtection
+    /// The login keychain, which ignores accessibility and authentication.
+    case login
+}
+
 extension KeychainAuthentication {
     /// The way in which the user must authenticate.
     package enum Requirement: Hashable, Sendable {

@@ -33,22 +33,19 @@
         ///     app only, so not in a folder of caches. An item without a number is kept and gets one at its next write.
         ///     If the file cannot be read, nothing is deleted. Extensions that share the items pass a folder of their
         ///     app group.
-        ///   - usesLoginKeychain: The Keychain to use on macOS. `true` is the login keychain, which ignores
-        ///     accessibility and authentication. `false` is the data protection Keychain; a process that is not signed
-        ///     for it gets a ``StorageError``. `nil` is the login keychain for such processes only, and only without access
-        ///     group and authentication; their items are not found once they are signed.
+        ///   - macKeychain: The Keychain to use on macOS.
         public static func keychain(
             service: String, accessGroup: String? = nil,
             accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
             authentication: KeychainAuthentication = .none, reinstallMarkerFolder: String? = nil,
-            usesLoginKeychain: Bool? = nil
+            macKeychain: MacKeychain = .automatic
         ) -> AnySecureStorage {
             AnySecureStorage(
                 KeychainStorage(
                     KeychainStorage.Settings(
                         service: service, accessGroup: accessGroup, accessibility: accessibility,
                         authentication: authentication, reinstallMarkerFolder: reinstallMarkerFolder,
-                        usesLoginKeychain: usesLoginKeychain)))
+                        macKeychain: macKeychain)))
         }
     }
 

@@ -21,21 +21,20 @@ package final class KeychainStorage: SystemStorage {
         var authentication: KeychainAuthentication
         /// The folder of the file that tells whether the app was deleted; `nil` keeps all items.
         var reinstallMarkerFolder: String?
-        /// Whether macOS uses the login keychain; `nil` only if the process is not signed for the other one.
-        var usesLoginKeychain: Bool?
+        var macKeychain: MacKeychain
 
         package init(
             service: String, accessGroup: String? = nil,
             accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
             authentication: KeychainAuthentication = .none, reinstallMarkerFolder: String? = nil,
-            usesLoginKeychain: Bool? = nil
+            macKeychain: MacKeychain = .automatic
         ) {
             self.service = service
             self.accessGroup = accessGroup
             self.accessibility = accessibility
             self.authentication = authentication
             self.reinstallMarkerFolder = reinstallMarkerFolder
-            self.usesLoginKeychain = usesLoginKeychain
+            self.macKeychain = macKeychain
         }
     }
 
@@ -63,12 +62,12 @@ package final class KeychainStorage: SystemStorage {
         makeUnlockStream: @escaping @Sendable () -> AsyncStream<Void>? = { nil }
     ) {
         var settings = settings
-        if !hasLogin { settings.usesLoginKeychain = false }
+        if !hasLogin { settings.macKeychain = .dataProtection }
         self.settings = settings
         self.calls = calls
         self.marker = settings.reinstallMarkerFolder.map { InstallMarker(folder: $0) }
         self.makeUnlockStream = makeUnlockStream
-        self.state = Locked(State(usesLogin: settings.usesLoginKeychain == true))
+        self.state = Locked(State(usesLogin: settings.macKeychain == .login))
     }
 
     /// Whether the items are in the login keychain of macOS. Whether this process falls back to it is known after its
@@ -151,7 +150,7 @@ package final class KeychainStorage: SystemStorage {
     /// With an access group or an authentication of the user there is no fallback: the login keychain has neither, and
     /// the error says that the app must be signed. Nor is there one for a signed process, whose session is not there.
     private var mayFallBack: Bool {
-        settings.usesLoginKeychain == nil && settings.accessGroup == nil && settings.authentication == .none
+        settings.macKeychain == .automatic && settings.accessGroup == nil && settings.authentication == .none
             && state.withLock { !$0.usesLogin && !$0.isSigned }
     }
 

@@ -77,8 +77,6 @@ public final class TokenManager: Sendable {
         fileprivate var signed = SignedTokens()
         /// The suspended callers.
         fileprivate(set) var waiting: [Int: CheckedContinuation<SessionStateMachine.WaiterReply, Never>] = [:]
-        /// Cancelled waiters that have not returned yet. One that is cancelled before it suspends must not suspend.
-        fileprivate(set) var cancelledEarly: Set<Int> = []
         fileprivate var state = SessionState.loading
         fileprivate(set) var states = Broadcast<SessionState>()
         fileprivate var events = Broadcast<SessionEvent>()
@@ -625,12 +623,14 @@ extension TokenManager {
     /// Sends an event to the machine and suspends until it replies. A cancelled task returns at once.
     private func wait(_ ask: @escaping MachineRequest) async -> SessionStateMachine.WaiterReply {
         let waiter = core.withLock { $0.machine.makeID() }
-        let reply = await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await withCheckedContinuation {
                 (continuation: CheckedContinuation<SessionStateMachine.WaiterReply, Never>) in
                 let now = time.uptime
                 let reply = transitionCore { core -> SessionStateMachine.WaiterReply in
-                    guard !core.cancelledEarly.contains(waiter) else { return .failure(.cancelled) }
+                    // The handler runs after the task is marked as cancelled. If it has no mark yet, the handler takes the
+                    // lock later, and finds the waiter.
+                    guard !Task.isCancelled else { return .failure(.cancelled) }
                     let reply = ask(&core.machine, waiter, now)
                     if reply == .wait { core.waiting[waiter] = continuation }
                     return reply
@@ -639,14 +639,11 @@ extension TokenManager {
             }
         } onCancel: {
             let continuation = core.withLock { core -> CheckedContinuation<SessionStateMachine.WaiterReply, Never>? in
-                core.cancelledEarly.insert(waiter)
                 guard core.machine.waiterCancelled(waiter) else { return nil }
                 return core.waiting.removeValue(forKey: waiter)
             }
             continuation?.resume(returning: .failure(.cancelled))
         }
-        if Task.isCancelled { core.withLock { _ = $0.cancelledEarly.remove(waiter) } }
-        return reply
     }
 }
 

@@ -58,16 +58,15 @@ extension RefreshError {
         case .offline: self.init(.offline, description: "this device is offline")
         case .timedOut: self.init(.timedOut, description: "the token endpoint did not respond in time")
         case .cannotConnect(let reason), .tlsFailed(let reason):
-            self.init(
-                .connection, description: "the token endpoint could not be reached (\(reason))",
-                mayHaveSpentToken: false)
+            self.init(.connection, description: "the token endpoint could not be reached (\(reason))")
+            mayHaveSpentToken = false
         case .connectionLost(let reason):
             self.init(.connection, description: "the connection to the token endpoint was lost (\(reason))")
         case .invalidResponse(let reason):
             self.init(.unreadableResponse, description: "the token endpoint's response is invalid (\(reason))")
         case .invalidRequest(let reason):
-            self.init(
-                .refresher, description: "the refresh request could not be sent (\(reason))", mayHaveSpentToken: false)
+            self.init(.refresher, description: "the refresh request could not be sent (\(reason))")
+            mayHaveSpentToken = false
         case .bodyFailed(let error):
             self.init(
                 .refresher, description: "the refresh request could not be sent (\(Redaction.redact("\(error)")))")

@@ -52,10 +52,7 @@ extension TokenStore where Self == AnyTokenStore {
         ///     only, so not in a folder of caches. An item without a number is kept and gets one at its next write. If
         ///     the file cannot be read, nothing is deleted. Extensions that share the session pass a folder of their
         ///     app group.
-        ///   - usesLoginKeychain: The Keychain to use on macOS. `true` is the login keychain, which ignores
-        ///     accessibility and authentication. `false` is the data protection Keychain; a process that is not signed
-        ///     for it gets a ``StorageError``. `nil` is the login keychain for such processes only, and only without access
-        ///     group and authentication; their items are not found once they are signed.
+        ///   - macKeychain: The Keychain to use on macOS.
         ///   - folder: The folder of the lock files. By default a folder of the service in the container's
         ///     `Library/Application Support`, on tvOS `Library/Caches`. Processes that share the session pass the same
         ///     folder, in the container of their app group.
@@ -63,13 +60,13 @@ extension TokenStore where Self == AnyTokenStore {
             service: String, account: String = "session", accessGroup: String? = nil,
             accessibility: KeychainAccessibility = .afterFirstUnlockThisDeviceOnly,
             authentication: KeychainAuthentication = .none, reinstallMarkerFolder: String? = nil,
-            usesLoginKeychain: Bool? = nil, folder: String? = nil
+            macKeychain: MacKeychain = .automatic, folder: String? = nil
         ) -> AnyTokenStore {
             let storage = KeychainStorage(
                 KeychainStorage.Settings(
                     service: service, accessGroup: accessGroup, accessibility: accessibility,
                     authentication: authentication, reinstallMarkerFolder: reinstallMarkerFolder,
-                    usesLoginKeychain: usesLoginKeychain))
+                    macKeychain: macKeychain))
             return .secure(storage, key: account, folder: folder ?? Disk.stateFolder(of: service))
         }
     }

@@ -70,7 +70,7 @@ public struct MultipartForm: Sendable {
     public mutating func append(
         _ text: String, named name: String, contentType: String? = nil, headers: HTTPFields = [:]
     ) {
-        append(.bytes(Data(text.utf8)), name, nil, contentType, headers)
+        append(.bytes(Data(text.utf8)), heading(name, nil, headers), contentType: contentType)
     }
 
     /// Adds bytes in memory.
@@ -88,7 +88,7 @@ public struct MultipartForm: Sendable {
         let type =
             contentType ?? headers[.contentType] ?? filename.flatMap(MediaType.forExtension(of:))
             ?? MediaType.forContent(data) ?? MediaType.unknown
-        append(.bytes(data), name, filename, type, headers)
+        append(.bytes(data), heading(name, filename, headers), contentType: type)
     }
 
     /// Adds a file, streamed from disk whenever the form is sent.
@@ -110,7 +110,7 @@ public struct MultipartForm: Sendable {
         let type =
             contentType ?? headers[.contentType] ?? filename.flatMap(MediaType.forExtension(of:))
             ?? MediaType.forExtension(of: ownName)
-        append(.file(path), name, filename ?? ownName, type, headers)
+        append(.file(path), heading(name, filename ?? ownName, headers), contentType: type)
     }
 
     /// Adds a stream that can be created again whenever the form is sent.
@@ -128,7 +128,9 @@ public struct MultipartForm: Sendable {
         filename: String? = nil, contentType: String? = nil, headers: HTTPFields = [:]
     ) {
         let type = contentType ?? headers[.contentType] ?? MediaType.forFile(named: filename ?? "")
-        append(.stream(length: length, isReplayable: true, open: open), name, filename, type, headers)
+        append(
+            .stream(length: length, isReplayable: true, open: open), heading(name, filename, headers), contentType: type
+        )
     }
 
     /// Adds a sequence that can be read only once. The form can then be sent only once.
@@ -146,7 +148,9 @@ public struct MultipartForm: Sendable {
     ) where Chunks.Element == Data {
         let type = contentType ?? headers[.contentType] ?? MediaType.forFile(named: filename ?? "")
         let open = ByteStream.opensOnce(chunks)
-        append(.stream(length: length, isReplayable: false, open: open), name, filename, type, headers)
+        append(
+            .stream(length: length, isReplayable: false, open: open), heading(name, filename, headers),
+            contentType: type)
         isReplayable = false
     }
 
@@ -186,11 +190,13 @@ public struct MultipartForm: Sendable {
         return (length, stream)
     }
 
+    private func heading(_ name: String, _ filename: String?, _ headers: HTTPFields) -> MultipartPart.Heading {
+        MultipartPart.Heading(boundary: boundary, name: name, filename: filename, headers: headers)
+    }
+
     private mutating func append(
-        _ content: MultipartPart.Content, _ name: String, _ filename: String?, _ contentType: String?,
-        _ headers: HTTPFields
+        _ content: MultipartPart.Content, _ heading: MultipartPart.Heading, contentType: String?
     ) {
-        let heading = MultipartPart.Heading(boundary: boundary, name: name, filename: filename, headers: headers)
         parts.append(MultipartPart(heading, contentType: contentType, content: content))
     }
 

@@ -100,7 +100,6 @@ import Testing
             caller.cancel()
             await #expect(throws: SessionError.cancelled) { try await caller.value }
         }
-        #expect(app.tokens.inspect { $0.cancelledEarly } == [])
         #expect(app.tokens.inspect { $0.waiting.count } == 1)
         atServer.open()
         try await refresh.value

@@ -34,12 +34,12 @@ import Testing
         keychain.change { $0.groups = [] }
         try await KeychainApp.with(keychain) { app in
             var app = app
-            for (hasLogin, usesLogin, group) in [
-                (true, false, nil), (false, nil, nil),
-                (false, true, nil), (true, nil, "group.com.example"),
-            ] as [(Bool, Bool?, String?)] {
+            for (hasLogin, keychain, group) in [
+                (true, .dataProtection, nil), (false, .automatic, nil),
+                (false, .login, nil), (true, .automatic, "group.com.example"),
+            ] as [(Bool, MacKeychain, String?)] {
                 app.hasLogin = hasLogin
-                app.settings.usesLoginKeychain = usesLogin
+                app.settings.macKeychain = keychain
                 app.settings.accessGroup = group
                 let store = app.store()
                 await #expect(throws: StorageError.self) { try await store.write(record) }
@@ -89,7 +89,7 @@ import Testing
         try await KeychainApp.with { app in
             var app = app
             app.hasLogin = true
-            app.settings.usesLoginKeychain = true
+            app.settings.macKeychain = .login
             app.settings.authentication = .userPresence("Open your account")
             try await app.store().write(record)
             #expect(await app.store().read() == .found(record))
