@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test ci smoke consumers api apple-check apple-test conformance torture kills tsan tsan-short bench \
+.PHONY: help demo serve test check ci smoke consumers api apple-check apple-test conformance torture kills tsan tsan-short bench \
 	bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs \
 	docs-preview clean
 
@@ -50,7 +50,7 @@ SOURCES := Package.swift Sources Tests Tools/Package.swift Tools/Sources Tools/T
 	Fuzzing scripts
 SWIFT_FILES := find $(SOURCES) -name .build -prune -o -name '*.swift' -print0
 
-# A debug build takes a third less time than a release build, and `make test` uses the same objects. The first build
+# A debug build takes a third less time than a release build, and `make check` uses the same objects. The first build
 # shows its progress.
 TOOLS_BUILD ?= Tools/.build
 COMMAND := $(TOOLS_BUILD)/debug/martlet
@@ -64,6 +64,11 @@ BENCH_BUILD := $(if $(filter .build,$(TOOLS_BUILD)),.build,Benchmarks/.build)
 TSAN_BUILD := --sanitize=thread $(BUILD_OPTIONS)
 TSAN_TEST := swift test $(TSAN_BUILD) --disable-default-traits --scratch-path .build/tsan
 TSAN_SUITES := Race|Fencing|SharedRecord|Lock|Store|SaveRetry|Burst|SignOut|SingleFlight|Broadcast|WriteBehind|FileQueue
+
+# A debug build of the fuzzers finds as much in a schedule, but runs fewer of them. CI has one already.
+FUZZ_BUILD ?= -c release -Xswiftc -enable-testing
+FUZZ ?= Fuzzing/.build/release
+export FUZZ_BUILD FUZZ
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -80,11 +85,16 @@ serve: ## Runs the reference backend until Ctrl-C, for curl or an app (PORT=8080
 	@exec $(COMMAND) serve --host "$(HOST)" --port "$(PORT)" --dialect "$(DIALECT)" \
 		$(if $(filter 127.0.0.1 localhost,$(HOST)),--hostile)
 
-test: ## Builds the library in every combination of traits, and runs all tests and checks.
-	@scripts/install-dependencies.sh
-	@scripts/test.sh
+# TRAITS=--enable-all-traits tests all code, and needs more libraries.
+test: ## Builds the library with the default traits, and runs its tests.
+	@scripts/install-dependencies.sh $(if $(TRAITS),all,library)
+	@scripts/test.sh library
 
-ci: ## Runs what CI runs: make test, make smoke and make tsan-short.
+check: ## Runs all other tests and checks, and builds everything that depends on the library.
+	@scripts/install-dependencies.sh
+	@scripts/test.sh checks
+
+ci: ## Runs what CI runs: make test, make check, make smoke and make tsan-short.
 	@.ci/run
 
 # The same seeds each time, so that only a change of the code changes the result, and a long lease, so that a busy machine
@@ -97,7 +107,7 @@ smoke: ## Runs the demo, the search, the fuzzers and the torture, a few seconds 
 	@$(MAKE) fuzz-json DOCUMENTS=20000 FIRST=1
 	@$(MAKE) torture ROUNDS=50 SEED=1 LEASE=3000
 
-# Each cell builds six programs. Not part of make test, which has one of them.
+# Each cell builds six programs. Not part of make check, which has one of them.
 consumers: ## Builds apps that add Martlet by its URL: both build systems, traits, debug and release (CELLS="native debug").
 	@scripts/consume.py --matrix --only "$(CELLS)"
 
@@ -133,7 +143,7 @@ kills: ## Kills a process while it writes to the file stores and downloads (ROUN
 	@$(BUILD_COMMAND)
 	@$(COMMAND) kills --rounds "$(ROUNDS)" $(if $(SEED),--seed "$(SEED)")
 
-# Django and Flask come from PyPI, into .venv. Not part of make test, which needs no network.
+# Django and Flask come from PyPI, into .venv. Not part of make check, which needs no network.
 interop: ## Runs processes that share a session of Django SimpleJWT, Django OAuth Toolkit and Flask-JWT-Extended.
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
@@ -172,7 +182,7 @@ bench-json: ## Compares the speed and memory of MartletJSON and Foundation's JSO
 	@Fuzzing/.build/release/martlet-bench-json
 
 # A debug build, in folders that have most of it. The figures mean nothing.
-bench-once: ## Builds the benchmarks and runs one iteration of each, as make test does.
+bench-once: ## Builds the benchmarks and runs one iteration of each, as make check does.
 	@swift build $(BUILD_OPTIONS) --package-path Fuzzing --scratch-path .build/core --product martlet-bench-micro \
 		--quiet
 	@.build/core/debug/martlet-bench-micro --once
@@ -180,8 +190,8 @@ bench-once: ## Builds the benchmarks and runs one iteration of each, as make tes
 	@$(BENCH_BUILD)/debug/martlet-bench --once
 
 search: ## Tries every sequence of events on the session engine (DEPTH=5 DISTURBANCES=1).
-	@swift build --package-path Fuzzing -c release -Xswiftc -enable-testing --quiet
-	@SWIFT_DETERMINISTIC_HASHING=1 Fuzzing/.build/release/martlet-search --depth "$(DEPTH)" \
+	@swift build --package-path Fuzzing $(FUZZ_BUILD) --quiet
+	@SWIFT_DETERMINISTIC_HASHING=1 $(FUZZ)/martlet-search --depth "$(DEPTH)" \
 		--disturbances "$(DISTURBANCES)"
 
 fuzz: ## Runs the session engine in random schedules (SECONDS=60), or prints the story of one of them (SEED=…).
@@ -199,8 +209,8 @@ fuzz-faults: ## Puts deliberate faults into a copy of the engine; the fuzzer mus
 	@scripts/fuzz.sh faults "$(SECONDS)"
 
 fuzz-json: ## Decodes random documents with MartletJSON and Foundation (DOCUMENTS=1000000), or one again (SEED=…).
-	@swift build --package-path Fuzzing -c release --product martlet-fuzz-json --quiet
-	@Fuzzing/.build/release/martlet-fuzz-json --documents "$(DOCUMENTS)" $(if $(SEED),--seed "$(SEED)") \
+	@swift build --package-path Fuzzing $(FUZZ_BUILD) --product martlet-fuzz-json --quiet
+	@$(FUZZ)/martlet-fuzz-json --documents "$(DOCUMENTS)" $(if $(SEED),--seed "$(SEED)") \
 		$(if $(FIRST),--first-seed "$(FIRST)")
 
 mutants: ## Runs the tests with random faults, and lists those that no test notices (COUNT=30 SEED=… FOLDERS=…).

@@ -7,6 +7,7 @@ show that the check can fail, the compiler must find the mistakes of AppleStubs/
 into copies of the sources. AppleStubs/README.md says what the result means.
 """
 
+import concurrent.futures
 import dataclasses
 import os
 import re
@@ -218,6 +219,17 @@ def check_citations():
                 sys.exit(f"error: {shown(path)}: name the page of developer.apple.com for “{declaration[0]}”.")
 
 
+def check_platform(system, blocks, newer_everywhere):
+    """Does all checks for a platform. Returns the number of deliberate mistakes that it has found."""
+    newer = newer_everywhere | newer_symbols(build_stubs(system), OUTPUT / system, system)
+    check(system, newer)
+    print(f"{system}: {', '.join(on(system, TARGETS))} compile.", flush=True)
+    if system not in PROVEN:
+        return check_mistakes(system, newer, MISTAKES / "Platforms")
+    own = [chain for chain in blocks if system == "iOS" or "import UIKit" not in chain[0].code]
+    return check_mistakes(system, newer) + check_planted(system) + check_blocks(system, own)
+
+
 def main():
     if sys.platform == "darwin":
         return print("On a Mac, swift build compiles this code with Apple's own declarations: nothing to check.")
@@ -228,16 +240,10 @@ def main():
     prepare()
     newer_everywhere = newer_symbols(TOOLCHAIN, OUTPUT)
     blocks = [chain for chain in chains(all_blocks()) if chain[0].mode == "apple"]
-    mistakes = 0
-    for system in APPLE:
-        newer = newer_everywhere | newer_symbols(build_stubs(system), OUTPUT / system, system)
-        check(system, newer)
-        print(f"{system}: {', '.join(on(system, TARGETS))} compile.", flush=True)
-        if system not in PROVEN:
-            mistakes += check_mistakes(system, newer, MISTAKES / "Platforms")
-            continue
-        own = [chain for chain in blocks if system == "iOS" or "import UIKit" not in chain[0].code]
-        mistakes += check_mistakes(system, newer) + check_planted(system) + check_blocks(system, own)
+    # The compiler uses one core.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [pool.submit(check_platform, system, blocks, newer_everywhere) for system in APPLE]
+        mistakes = sum(job.result() for job in jobs)
     print(f"The check found all {mistakes} deliberate mistakes, and {sum(map(len, blocks))} Swift blocks compile.")
     files = ", ".join(f"{system} {count} files" for system, count in counts.items())
     print(f"Code for Apple's platforms typechecks: {files}, against {len(STUB_MODULES)} modules of stubs.")

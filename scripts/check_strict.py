@@ -49,7 +49,7 @@ def problems(folder):
 
 def main():
     if os.environ.get(NAME) != "1":
-        sys.exit(f"error: run the checks with {NAME}=1, as `make test` does, or no build fails because of a warning")
+        sys.exit(f"error: run the checks with {NAME}=1, as `make check` does, or no build fails because of a warning")
     folders = list(packages())
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = [problem for each in pool.map(problems, folders) for problem in each]

@@ -12,8 +12,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 engine() {
     local duration=${1:-60} seed=${2:-} first=${3:-$((RANDOM * 1000000 + 1))}
-    local fuzzer=Fuzzing/.build/release/martlet-fuzz digests core cores run runs=() status=0
-    swift build --package-path Fuzzing -c release -Xswiftc -enable-testing --quiet
+    local fuzzer=${FUZZ:-Fuzzing/.build/release}/martlet-fuzz digests core cores run runs=() status=0 options
+    read -ra options <<<"${FUZZ_BUILD:--c release -Xswiftc -enable-testing}"
+    swift build --package-path Fuzzing "${options[@]}" --quiet
 
     # A schedule must not depend on the order of sets and dictionaries, which differs between processes.
     digests=$("$fuzzer" --first-seed 1 --digests 200)

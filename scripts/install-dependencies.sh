@@ -6,7 +6,8 @@
 #   gnome-keyring and others     for the tests of the Secret Service
 #   werkzeug, python-multipart   other multipart parsers to test against (Python, in .venv)
 #
-# usage: scripts/install-dependencies.sh [tools|all]     tools: only what the backend and the command need
+# usage: scripts/install-dependencies.sh [library|tools|all]     library: nothing for the default traits, whose tests skip
+#                                                             what is not there; tools: what the backend and the command need
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -46,6 +47,7 @@ need_headers() {
         "  Alpine:          sudo apk add sqlite-dev libjpeg-turbo-dev libpng-dev libwebp-dev lcms2-dev"
 }
 
+[[ "${1:-all}" != library ]] || exit 0
 need_headers sqlite3.h -- libsqlite3-dev
 [[ "${1:-all}" == all ]] || exit 0
 need_headers jpeglib.h png.h webp/encode.h lcms2.h -- libjpeg-dev libpng-dev libwebp-dev liblcms2-dev

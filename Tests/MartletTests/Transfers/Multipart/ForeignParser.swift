@@ -6,7 +6,7 @@ enum ForeignParser: String, CaseIterable {
     case pythonMultipart = "python-multipart"
 
     static let isMissing =
-        "needs python3 with the packages werkzeug and python-multipart, which `make test` installs into .venv"
+        "needs python3 with the packages werkzeug and python-multipart, which `make check` installs into .venv"
 
     static let isInstalled: Bool = {
         let check = Process()
