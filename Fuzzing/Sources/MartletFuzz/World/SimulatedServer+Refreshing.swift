@@ -34,7 +34,7 @@ extension SimulatedServer {
         TokenBundle, any Error
     > {
         await wait(for: delay())
-        guard isReachable else { return fail(send, .offline, "there is no network", mayHaveSpentToken: false) }
+        guard isReachable else { return fail(send, .offline, "there is no network") }
         var fault: Fault?
         if script.habits.hangs, !isCalm, !ignoresCancellation, dice.isTrue(inPercent: 40) {
             fault = dice.pick([.silence, .commitThenSilence])
@@ -43,7 +43,7 @@ extension SimulatedServer {
             if !ignoresCancellation, dice.isTrue(inPercent: 20) { fault = dice.pick([.silence, .commitThenSilence]) }
         }
         switch fault {
-        case .unreachable: return fail(send, .connection, "the server is unreachable", mayHaveSpentToken: false)
+        case .unreachable: return fail(send, .connection, "the server is unreachable", isUnsent: true)
         case .busy:
             let wait: Duration? = dice.pick([nil, .zero, .seconds(2), .seconds(120)])
             history.add(.breaks(send: send, "the server is busy (503)", retryAfter: wait))
@@ -73,10 +73,12 @@ extension SimulatedServer {
     }
 
     private func fail(
-        _ send: Int, _ kind: RefreshError.Kind, _ reason: String, mayHaveSpentToken: Bool? = nil
+        _ send: Int, _ kind: RefreshError.Kind, _ reason: String, isUnsent: Bool = false
     ) -> Result<TokenBundle, any Error> {
         history.add(.breaks(send: send, reason, retryAfter: nil))
-        return .failure(RefreshError(kind, description: reason, mayHaveSpentToken: mayHaveSpentToken))
+        var error = RefreshError(kind, description: reason)
+        if isUnsent { error.mayHaveSpentToken = false }
+        return .failure(error)
     }
 
     private func commit(_ token: TokenName, _ send: Int) -> Result<TokenBundle, any Error> {
