@@ -149,17 +149,22 @@ extension Facts {
     /// it could not read, and had reported it. Between the two, the clock had been set back, or they happened in the same
     /// millisecond.
     fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
-        guard let start = start(of: family) else { return false }
-        let isTold = events.contains { position, life, event in
-            guard life == start.life, position > start.position else { return false }
-            if case .replacedUnreadableRecord = event { return true }
-            return false
-        }
+        guard let start = start(of: family), hasReplacedUnreadableRecord(start) else { return false }
         let arrival = time(start.arrived ?? start.position)
         return calls.contains { ending in
-            guard ending.kind.endsSessions, isTold else { return false }
+            guard ending.kind.endsSessions else { return false }
             let isSetBack = wallClockChanges.contains { ending.position < $0 && $0 < start.position }
             return isSetBack || ending.life != start.life && time(ending.arrived ?? ending.position) == arrival
+        }
+    }
+
+    /// Whether a process has reported that its sign-in replaced a record that it could not read. It then has not read the
+    /// mark of an ending either, and may have written its record below it.
+    private func hasReplacedUnreadableRecord(_ signIn: Call) -> Bool {
+        events.contains { position, life, event in
+            guard life == signIn.life, position > signIn.position else { return false }
+            if case .replacedUnreadableRecord = event { return true }
+            return false
         }
     }
 
@@ -183,6 +188,15 @@ extension Facts {
                 && (call.family != record.family || mayBeWithdrawn(call)) && precedes(record.family, endOf: call)
         }
         if isUsersWish { return true }
+        // Each process that knows the mark of a sign-out ends what is written below it later.
+        if let start = start(of: record.family), hasReplacedUnreadableRecord(start),
+            calls.contains(where: {
+                $0.life != change.life && $0.kind.endsSessions && $0.family == nil && $0.position < change.position
+                    && precedes(record.family, endOf: $0)
+            })
+        {
+            return true
+        }
         return sends.contains { send in
             send.life == change.life && send.token.family == record.family && send.token.number >= record.number
                 && (send.refused?.position ?? .max) < change.position
