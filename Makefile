@@ -4,9 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test check ci smoke consumers api apple-check apple-test conformance torture kills tsan tsan-short bench \
-	bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants format lint docs \
-	docs-preview clean
+.PHONY: help demo serve test check ci smoke consumers weight api apple-check apple-test conformance torture kills tsan \
+	tsan-short bench bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants \
+	format lint docs docs-preview clean
 
 # Warnings are errors (see Package.swift). `make demo MARTLET_STRICT=` tolerates those of a newer compiler.
 export MARTLET_STRICT ?= 1
@@ -110,6 +110,10 @@ smoke: ## Runs the demo, the search, the fuzzers and the torture, a few seconds 
 # Each cell builds six programs. Not part of make check, which has one of them.
 consumers: ## Builds apps that add Martlet by its URL: both build systems, traits, debug and release (CELLS="native debug").
 	@scripts/consume.py --matrix --only "$(CELLS)"
+
+# Not part of make test, because the build takes minutes.
+weight: ## Builds a small app in release, prints its size and build time, and fails if it is a tenth larger than recorded.
+	@scripts/weight.py
 
 # The newest tag by its version, because a fix of an old version may have been tagged later. The release may have warnings.
 api: ## Compares the public API with the last release, and fails if a change breaks it.
