@@ -661,35 +661,50 @@ extension TokenManager {
     @discardableResult
     func transitionCore<Outcome: Sendable>(_ event: (inout Core) -> Outcome) -> Outcome {
         let now = time.uptime
+        let (outcome, consequences) = core.withLock { core in
+            let outcome = event(&core)
+            return (outcome, settle(&core, at: now))
+        }
+        consequences.perform()
+        return outcome
+    }
+
+    /// Starts the actions of an event while the lock is held. Not a part of ``transitionCore(_:)``, which is compiled for
+    /// each type of outcome.
+    private func settle(_ core: inout Core, at now: Duration) -> Consequences {
+        var consequences = Consequences()
+        for action in core.machine.takeActions() {
+            switch action {
+            case .resume(let waiters, let reply):
+                consequences.woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, reply) }
+            case .emit(let event): consequences.listeners += core.events.send(event)
+            default:
+                if case .refresh = action { core.announceRefresh(at: Task.currentPriority) }
+                if let step = start(action, core.machine) { consequences.unlocked.append(step) }
+            }
+        }
+        core.copyMachine()
+        consequences.endings = core.endings.takeDue(core.machine)
+        if let state = core.machine.visibleState(at: now), state != core.state {
+            core.state = state
+            consequences.listeners += core.states.send(state)
+        }
+        return consequences
+    }
+
+    /// The work of an event that must be done without the lock.
+    private struct Consequences {
         var woken: [(CheckedContinuation<SessionStateMachine.WaiterReply, Never>, SessionStateMachine.WaiterReply)] = []
         var listeners = Wakeups()
         var unlocked: [@Sendable () -> Void] = []
         var endings: [@Sendable () -> Void] = []
-        let outcome = core.withLock { core in
-            let outcome = event(&core)
-            for action in core.machine.takeActions() {
-                switch action {
-                case .resume(let waiters, let reply):
-                    woken += waiters.compactMap { core.waiting.removeValue(forKey: $0) }.map { ($0, reply) }
-                case .emit(let event): listeners += core.events.send(event)
-                default:
-                    if case .refresh = action { core.announceRefresh(at: Task.currentPriority) }
-                    if let step = start(action, core.machine) { unlocked.append(step) }
-                }
-            }
-            core.copyMachine()
-            endings = core.endings.takeDue(core.machine)
-            if let state = core.machine.visibleState(at: now), state != core.state {
-                core.state = state
-                listeners += core.states.send(state)
-            }
-            return outcome
+
+        func perform() {
+            for step in unlocked { step() }
+            listeners.wake()
+            for (continuation, reply) in woken { continuation.resume(returning: reply) }
+            for perform in endings { perform() }
         }
-        for step in unlocked { step() }
-        listeners.wake()
-        for (continuation, reply) in woken { continuation.resume(returning: reply) }
-        for perform in endings { perform() }
-        return outcome
     }
 
     /// Starts an action without waiting for it. The lock is held, so that actions start in the order of the events.
