@@ -34,7 +34,7 @@ public struct PinnedHost: Sendable, Hashable {
             throw .invalidPins("\"\(host.prefix(100))\" is not a host name or IP address.")
         }
         guard !pins.isEmpty else { throw .invalidPins("\(name) has no pins.") }
-        guard Set(pins).count > 1 || expires != nil else {
+        guard pins.contains(where: { $0 != pins[0] }) || expires != nil else {
             throw .invalidPins("\(name) has one pin. Add a backup pin, or a date at which the pin expires.")
         }
         self.host = name

@@ -12,17 +12,16 @@
 public struct TLSCertificate: Sendable, Hashable {
     /// The certificate in DER.
     public let der: Data
-    /// Its `SubjectPublicKeyInfo` in DER.
-    let publicKey: Data
+    /// Its `SubjectPublicKeyInfo` in DER. Not stored, because certificates would be compared by it, too.
+    var publicKey: Data { DERReader.publicKey(ofCertificate: [UInt8](der)).map { Data($0) } ?? Data() }
 
     /// Creates a certificate from DER.
     /// - Throws: ``TransportSettingsError/invalidCertificate(_:)`` if the bytes are not a certificate.
     public init(der: Data) throws(TransportSettingsError) {
-        guard let publicKey = DERReader.publicKey(ofCertificate: [UInt8](der)) else {
+        guard DERReader.publicKey(ofCertificate: [UInt8](der)) != nil else {
             throw .invalidCertificate("The bytes are not a certificate in DER.")
         }
         self.der = der
-        self.publicKey = Data(publicKey)
     }
 
     /// All certificates of a PEM text, in their order. Other blocks are skipped.

@@ -15,23 +15,23 @@
 /// Pin the public key: the server can then renew its certificate with the same key. Only the server's own certificate is
 /// compared. To pin an authority, trust no other with ``TLSSettings/Authorities/only(_:)``.
 public struct TLSPin: Sendable, Hashable {
-    private enum Content: Hashable {
-        case certificate(Data)
-        case publicKey(Data)
+    private enum Kind: Hashable {
+        case certificate, publicKey
         /// The SHA-256 of a public key.
-        case digest(Data)
+        case digest
     }
 
-    private let content: Content
+    private let kind: Kind
+    private let bytes: Data
 
     /// Exactly this certificate, until the server renews it.
     public static func certificate(_ certificate: TLSCertificate) -> TLSPin {
-        TLSPin(content: .certificate(certificate.der))
+        TLSPin(kind: .certificate, bytes: certificate.der)
     }
 
     /// The public key of this certificate.
     public static func publicKey(of certificate: TLSCertificate) -> TLSPin {
-        TLSPin(content: .publicKey(certificate.publicKey))
+        TLSPin(kind: .publicKey, bytes: certificate.publicKey)
     }
 
     /// A public key in PEM (`-----BEGIN PUBLIC KEY-----`), as `openssl pkey -pubout` writes it.
@@ -40,7 +40,7 @@ public struct TLSPin: Sendable, Hashable {
         guard let blocks = PEMBlock.all(in: pem), blocks.count == 1, blocks[0].label == "PUBLIC KEY",
             DERReader.isPublicKey([UInt8](blocks[0].bytes)[...])
         else { throw .invalidPins("The text is not one public key (-----BEGIN PUBLIC KEY-----).") }
-        return TLSPin(content: .publicKey(blocks[0].bytes))
+        return TLSPin(kind: .publicKey, bytes: blocks[0].bytes)
     }
 
     #if canImport(CryptoKit) || Encryption
@@ -56,17 +56,17 @@ public struct TLSPin: Sendable, Hashable {
             guard let digest = Data(base64Encoded: String(base64)), digest.count == SHA256.Digest.byteCount else {
                 throw .invalidPins("The pin is not the SHA-256 of a public key in base64.")
             }
-            return TLSPin(content: .digest(digest))
+            return TLSPin(kind: .digest, bytes: digest)
         }
     #endif
 
     func matches(_ certificate: TLSCertificate) -> Bool {
-        switch content {
-        case .certificate(let der): return der == certificate.der
-        case .publicKey(let key): return key == certificate.publicKey
-        case .digest(let digest):
+        switch kind {
+        case .certificate: return bytes == certificate.der
+        case .publicKey: return bytes == certificate.publicKey
+        case .digest:
             #if canImport(CryptoKit) || Encryption
-                return digest == Data(SHA256.hash(data: certificate.publicKey))
+                return bytes == Data(SHA256.hash(data: certificate.publicKey))
             #else
                 return false
             #endif
