@@ -80,7 +80,11 @@ struct CacheStore {
 
     mutating func remove(_ url: String, where isMatch: (CachedResponse) -> Bool) {
         guard let variants = responses[url] else { return }
-        let kept = variants.filter { !isMatch($0) }
+        keep(variants.filter { !isMatch($0) }, of: variants, for: url)
+    }
+
+    /// Not a part of ``remove(_:where:)``, which is compiled for each closure.
+    private mutating func keep(_ kept: [CachedResponse], of variants: [CachedResponse], for url: String) {
         bytes -= (variants.count - kept.count) * url.utf8.count
         bytes -= variants.reduce(0) { $0 + $1.size } - kept.reduce(0) { $0 + $1.size }
         responses[url] = kept.isEmpty ? nil : kept
