@@ -44,9 +44,7 @@ private struct StoreContent {
 
 extension LockedTokenStore {
     func read() async -> StoreReading {
-        let content = await content()
-        if content.hasEndedRecord { _ = try? await lockedUpdate { _ in .keep } }
-        return content.reading
+        await LockedRecord(store: self).read()
     }
 
     func write(_ session: StoredSession) async throws {
@@ -69,11 +67,26 @@ extension LockedTokenStore {
     /// prevent a suspension between that last check and the change.
     /// - Throws: ``StorageError``, or `CancellationError` if the task is cancelled while it waits for the lock.
     func lockedUpdate(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
-        guard let updateLock else { return try await change(while: { true }, decide) ?? .empty }
+        try await LockedRecord(store: self).update(decide)
+    }
+}
+
+/// The record of a store. Not an extension of ``LockedTokenStore``, which would be compiled for each conforming type.
+private struct LockedRecord {
+    let store: any LockedTokenStore
+
+    func read() async -> StoreReading {
+        let content = await content()
+        if content.hasEndedRecord { _ = try? await update { _ in .keep } }
+        return content.reading
+    }
+
+    func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
+        guard let updateLock = store.updateLock else { return try await change(while: { true }, decide) ?? .empty }
         while true {
             let held: HeldProcessLock
             do {
-                held = try await updateLock.acquireHeld(lease: updateLease)
+                held = try await updateLock.acquireHeld(lease: store.updateLease)
             } catch let error as StorageError {
                 return try await updateWithoutLock(because: error, decide)
             }
@@ -95,12 +108,12 @@ extension LockedTokenStore {
         because failure: StorageError, _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate
     ) async throws -> StoreReading {
         let reading = await content().reading
-        switch await queue.run({ decide(reading) }) {
+        switch await store.queue.run({ decide(reading) }) {
         case .keep: return reading
         case .write, .mark: throw failure
         case .delete, .end:
             // A locked device is unlocked later, and then the deletion is repeated.
-            if !reading.isForeign, failure.kind != .locked { _ = try await remove(while: { true }) }
+            if !reading.isForeign, failure.kind != .locked { _ = try await store.remove(while: { true }) }
             throw failure
         }
     }
@@ -111,7 +124,7 @@ extension LockedTokenStore {
     ) async throws -> StoreReading? {
         let content = await content()
         let reading = content.reading
-        let update = await queue.run { decide(reading) }
+        let update = await store.queue.run { decide(reading) }
         if case .unavailable(let failure) = reading, reading.isForeign {
             // Never replace or delete content that another program has written. An ending is noted nevertheless: the
             // record may be in another place, and come back.
@@ -125,16 +138,16 @@ extension LockedTokenStore {
         let isDone: Bool
         switch update {
         case .keep:
-            isDone = content.hasEndedRecord ? try await remove(while: isHeld) : true
+            isDone = content.hasEndedRecord ? try await store.remove(while: isHeld) : true
         case .write(let session):
             isDone = try await write(session, over: content, while: isHeld)
         case .delete:
-            isDone = try await remove(while: isHeld)
+            isDone = try await store.remove(while: isHeld)
         case .end(let mark):
             isDone = try await end(mark, over: content, while: isHeld)
         case .mark(let mark):
             isDone = try await raise(mark, over: content, while: isHeld)
-            if isDone { await reportMark() }
+            if isDone { await store.reportMark() }
         }
         return isDone ? reading : nil
     }
@@ -145,11 +158,11 @@ extension LockedTokenStore {
         let bytes = try session.encoded()
         // The record that is written counts. Only a sign-in that could not read the store may be below the mark.
         let isBelowMark = content.mark?.covers(session) ?? !content.reading.wasReadable
-        if isBelowMark, let markFile {
-            let isDone = try await queue.run { () throws(StorageError) in try markFile.delete(if: isHeld) }
+        if isBelowMark, let markFile = store.markFile {
+            let isDone = try await store.queue.run { () throws(StorageError) in try markFile.delete(if: isHeld) }
             guard isDone else { return false }
         }
-        return try await replace(with: bytes, while: isHeld)
+        return try await store.replace(with: bytes, while: isHeld)
     }
 
     /// The mark first: if the process is killed between the two steps, the next one that finds the record deletes it.
@@ -162,7 +175,7 @@ extension LockedTokenStore {
         } catch let error as StorageError {
             failure = error
         }
-        guard try await remove(while: isHeld) else { return false }
+        guard try await store.remove(while: isHeld) else { return false }
         if let failure { throw failure }
         return true
     }
@@ -170,10 +183,10 @@ extension LockedTokenStore {
     private func raise(
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
-        guard let markFile else { return true }
+        guard let markFile = store.markFile else { return true }
         if let current = content.mark, current.order >= mark.order { return true }
         let bytes = try mark.encoded()
-        return try await queue.run { () throws(StorageError) in
+        return try await store.queue.run { () throws(StorageError) in
             try markFile.makeFolder()
             guard isHeld() else { return false }
             markFile.removeLeftovers(olderThan: 0)
@@ -183,7 +196,7 @@ extension LockedTokenStore {
 
     private func content() async -> StoreContent {
         do throws(StorageError) {
-            let bytes = try await readBytes()
+            let bytes = try await store.readBytes()
             // After the record: if another process ends the session in between, the mark says so.
             let mark = try await readMark()
             guard let bytes else {
@@ -204,9 +217,9 @@ extension LockedTokenStore {
     }
 
     private func readMark() async throws(StorageError) -> EndMark? {
-        guard let markFile else { return nil }
+        guard let markFile = store.markFile else { return nil }
         do throws(StorageError) {
-            let bytes = try await queue.run { () throws(StorageError) in try markFile.read() }
+            let bytes = try await store.queue.run { () throws(StorageError) in try markFile.read() }
             return try bytes.map { bytes throws(StorageError) in try EndMark(encoded: bytes) }
         } catch {
             // A mark that waiting cannot make readable says nothing. The next ending replaces it.
