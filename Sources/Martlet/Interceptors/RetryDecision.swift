@@ -12,7 +12,7 @@ public enum RetryDecision: Sendable {
     ///
     /// Start from the request that ``RequestInterceptor/retry(_:for:dueTo:)`` gets. To replace the body as well, assign
     /// ``RequestContext/body``.
-    case retryWith(HTTPRequest, after: Duration = .zero)
+    indirect case retryWith(HTTPRequest, after: Duration = .zero)
     /// Do not retry, and fail with this error instead.
-    case fail(NetworkError)
+    indirect case fail(NetworkError)
 }

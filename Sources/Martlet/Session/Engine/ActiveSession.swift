@@ -58,13 +58,13 @@ extension SessionStateMachine {
         /// Until then no refresh starts, and callers that need one get the error of the last one.
         case backingOff(until: Duration)
         /// The refresh waits for the lock, reads the store again and writes the journal.
-        case preparing(RefreshJob)
+        indirect case preparing(RefreshJob)
         /// The refresh token is being sent. `isInDoubt`: it may have been sent before, so a rejection means
         /// ``ExpiryReason/rotationLost``.
-        case sending(RefreshJob, isInDoubt: Bool)
+        indirect case sending(RefreshJob, isInDoubt: Bool)
         /// The record of a refresh or a sign-in is being written. Its tokens are handed out only after that, so that a
         /// crash cannot lose tokens that are in use.
-        case storing(StoredSession, TokenDeadlines?)
+        indirect case storing(StoredSession, TokenDeadlines?)
         /// The server has rejected the refresh token. The session ends unless the store contains a newer record.
         case confirmingExpiry(ExpiryReason)
     }

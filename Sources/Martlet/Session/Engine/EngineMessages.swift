@@ -17,11 +17,11 @@ extension SessionStateMachine {
         /// Call `storeRetryDue()` after a delay. `hasWork`: there is something to write or delete.
         case retryStore(after: Duration, hasWork: Bool)
         /// Run one refresh: acquire the lock, prepare, send, report the result.
-        case refresh(RefreshJob)
+        indirect case refresh(RefreshJob)
         case resume([WaiterID], WaiterReply)
         /// Revoke tokens. `expiresAt`: the end of the access token's stated life; in the past if the server has rejected
         /// it.
-        case revoke(TokenBundle, expiresAt: Duration?)
+        indirect case revoke(TokenBundle, expiresAt: Duration?)
         /// Call `networkReturned()` when the device has a network again.
         case awaitNetwork
         /// Call `probeDue(at:)` at this uptime.

@@ -6,7 +6,7 @@
 
 extension SessionStateMachine {
     /// The result of a refresh: new tokens, a transient error, or a terminal rejection.
-    enum RefreshOutcome: Hashable, Sendable {
+    indirect enum RefreshOutcome: Hashable, Sendable {
         case success(TokenBundle, TokenLifetime?, estimatedExpiry: Date?)
         case transient(RefreshError)
         case terminal(ExpiryReason)

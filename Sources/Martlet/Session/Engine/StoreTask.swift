@@ -6,7 +6,7 @@
 
 extension SessionStateMachine {
     /// A task for the store.
-    enum StoreTask: Hashable, Sendable {
+    indirect enum StoreTask: Hashable, Sendable {
         /// Read the record, for the first time or because another process may have changed it.
         case read
         /// Write the newest record of the session.

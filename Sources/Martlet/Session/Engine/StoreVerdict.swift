@@ -1,5 +1,5 @@
 /// The meaning of the store's content for a session.
-enum StoreVerdict: Hashable, Sendable {
+indirect enum StoreVerdict: Hashable, Sendable {
     /// The session counts. Its newest record is there, or is to be written over the one that was found.
     case ours(found: StoredSession?)
     /// Another process has refreshed the tokens of the session.

@@ -118,7 +118,7 @@ extension TokenStore {
 }
 
 /// The change that ``TokenStore/update(_:)`` makes to the record.
-public enum StoreUpdate: Sendable, Hashable {
+public indirect enum StoreUpdate: Sendable, Hashable {
     /// Leaves the record as it is.
     case keep
     /// Replaces the record. If the store keeps a mark at or above the record, the mark goes: the written record counts.
@@ -135,7 +135,7 @@ public enum StoreUpdate: Sendable, Hashable {
 }
 
 /// The result of reading a store.
-public enum StoreReading: Sendable, Hashable {
+public indirect enum StoreReading: Sendable, Hashable {
     /// There is a record.
     case found(StoredSession)
     /// There is certainly no record.
