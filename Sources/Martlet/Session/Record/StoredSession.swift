@@ -8,25 +8,86 @@
 ///
 /// A custom ``TokenStore`` converts it to bytes and back with ``encoded()`` and ``init(encoded:)``.
 public struct StoredSession: Sendable, Hashable, Codable {
+    /// The stored members, by the names of the format.
+    private struct Members: Sendable, Hashable, Codable {
+        var id: SessionID
+        var signIn: Int?
+        var rotation: Int
+        var bundle: TokenBundle
+        var estimatedExpiry: Date?
+        var lifetime: Duration?
+        var account: SessionAccount
+        var journal: RefreshJournal?
+    }
+
+    /// Never changes. The session engine and the stores pass records on at many places, and a copy of a reference is much
+    /// less code than one of twenty words.
+    private final class Storage: Sendable, Hashable {
+        let members: Members
+
+        init(_ members: Members) {
+            self.members = members
+        }
+
+        static func == (left: Storage, right: Storage) -> Bool {
+            left === right || left.members == right.members
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(members)
+        }
+    }
+
+    private var storage: Storage
+
+    private var members: Members {
+        get { storage.members }
+        set { storage = Storage(newValue) }
+    }
+
     /// Identifies the session.
-    public package(set) var id: SessionID
-    /// Orders the sign-ins of all processes that share the record: a later one has a higher number, the time in
-    /// milliseconds unless the clock was set back. Older versions of Martlet wrote none.
-    private var signIn: Int?
+    public package(set) var id: SessionID {
+        get { storage.members.id }
+        set { members.id = newValue }
+    }
+
     /// The number of refreshes since the sign-in.
-    package var rotation: Int
+    package var rotation: Int {
+        get { storage.members.rotation }
+        set { members.rotation = newValue }
+    }
+
     /// The tokens of this rotation.
-    public package(set) var bundle: TokenBundle
+    public package(set) var bundle: TokenBundle {
+        get { storage.members.bundle }
+        set { members.bundle = newValue }
+    }
+
     /// The time at which the access token expires, by this device's wall clock. An estimate, used only when the record
     /// is read from the store.
-    package var estimatedExpiry: Date?
+    package var estimatedExpiry: Date? {
+        get { storage.members.estimatedExpiry }
+        set { members.estimatedExpiry = newValue }
+    }
+
     /// The whole lifetime of the access token when it was issued; `nil` if unknown.
-    package var lifetime: Duration?
+    package var lifetime: Duration? {
+        get { storage.members.lifetime }
+        set { members.lifetime = newValue }
+    }
+
     /// The user that signed in.
-    public package(set) var account: SessionAccount
+    public package(set) var account: SessionAccount {
+        get { storage.members.account }
+        set { members.account = newValue }
+    }
+
     /// Set while the fate of the record's refresh token is unknown: it was sent, or another process may have sent its
     /// predecessor too, and there is no answer yet.
-    package var journal: RefreshJournal?
+    package var journal: RefreshJournal? {
+        get { storage.members.journal }
+        set { members.journal = newValue }
+    }
 
     package init(
         id: SessionID,
@@ -38,14 +99,20 @@ public struct StoredSession: Sendable, Hashable, Codable {
         account: SessionAccount = SessionAccount(),
         journal: RefreshJournal? = nil
     ) {
-        self.id = id
-        self.signIn = generation
-        self.rotation = rotation
-        self.bundle = bundle
-        self.estimatedExpiry = estimatedExpiry
-        self.lifetime = lifetime
-        self.account = account
-        self.journal = journal
+        storage = Storage(
+            Members(
+                id: id, signIn: generation, rotation: rotation, bundle: bundle, estimatedExpiry: estimatedExpiry,
+                lifetime: lifetime, account: account, journal: journal))
+    }
+
+    /// Reads the members, which ``encode(to:)`` writes.
+    public init(from decoder: any Decoder) throws {
+        storage = Storage(try Members(from: decoder))
+    }
+
+    /// Writes the members.
+    public func encode(to encoder: any Encoder) throws {
+        try members.encode(to: encoder)
     }
 
     /// The journal, if it belongs to the record's own refresh token. That token is then *in doubt*: the server may have
@@ -55,11 +122,12 @@ public struct StoredSession: Sendable, Hashable, Codable {
         return journal.fingerprint == RefreshJournal.fingerprint(of: token) ? journal : nil
     }
 
-    /// The place of this session's sign-in among those of all processes.
+    /// The place of this session's sign-in among those of all processes: a later one has a higher number, the time in
+    /// milliseconds unless the clock was set back. Older versions of Martlet wrote none.
     package var generation: Int {
         // A damaged number must not overflow when a later sign-in adds to it.
-        get { min(max(signIn ?? 0, 0), Self.highestGeneration) }
-        set { signIn = newValue }
+        get { min(max(storage.members.signIn ?? 0, 0), Self.highestGeneration) }
+        set { members.signIn = newValue }
     }
 
     /// Gives the record a place above another one. A record of an earlier version, which has none, stays as it is.
