@@ -107,7 +107,7 @@ smoke: ## Runs the demo, the search, the fuzzers and the torture, a few seconds 
 	@$(MAKE) fuzz-json DOCUMENTS=20000 FIRST=1
 	@$(MAKE) torture ROUNDS=50 SEED=1 LEASE=3000
 
-# Each cell builds six programs. Not part of make check, which has one of them.
+# Each cell builds seven programs. Not part of make check, which has one of them.
 consumers: ## Builds apps that add Martlet by its URL: both build systems, traits, debug and release (CELLS="native debug").
 	@scripts/consume.py --matrix --only "$(CELLS)"
 

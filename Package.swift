@@ -46,6 +46,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Martlet", targets: ["Martlet"]),
+        .library(name: "MartletBackground", targets: ["MartletBackground"]),
         .library(name: "MartletImages", targets: ["MartletImages"]),
         .library(name: "MartletUI", targets: ["MartletUI"]),
         .library(name: "MartletTesting", targets: ["MartletTesting"]),
@@ -115,6 +116,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "MartletBackground",
+            dependencies: [
+                "Martlet", "MartletLibc", "MartletStorage", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "CMartletImages",
             cSettings: [.define("MARTLET_IMAGE_CODECS", imageCodecs)] + strictnessOfC,
             linkerSettings: ["jpeg", "png", "webp", "lcms2"].map { .linkedLibrary($0, imageCodecs) }
@@ -134,10 +142,21 @@ let package = Package(
         ),
         .target(name: "MartletTesting", dependencies: ["Martlet", "MartletLibc"], swiftSettings: settings),
         .target(name: "MartletJSON", swiftSettings: settings),
+        .target(
+            name: "MartletTestSupport",
+            dependencies: ["MartletStorage"],
+            path: "Tests/MartletTestSupport",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MartletBackgroundTests",
+            dependencies: ["MartletBackground", "Martlet", "MartletStorage", "MartletTesting", "MartletTestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Martlet", "MartletJSON", "MartletStorage", "MartletTesting",
+                "Martlet", "MartletJSON", "MartletStorage", "MartletTesting", "MartletTestSupport",
                 .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: openCombine),
             ],
             swiftSettings: settings

@@ -18,7 +18,7 @@ APP = ROOT / "Examples" / "GuestApp"
 PROJECT = APP / "GuestApp.xcodeproj"
 TESTS = ROOT / "AppleTests"
 LANGUAGES = {"en", "ko"}
-PRODUCTS = {"GuestKit", "Martlet", "MartletImages", "MartletJSON", "MartletTesting", "MartletUI"}
+PRODUCTS = {"GuestKit", "Martlet", "MartletBackground", "MartletImages", "MartletJSON", "MartletTesting", "MartletUI"}
 
 # Literals that SwiftUI takes as a LocalizedStringKey.
 TEXTS = re.compile(

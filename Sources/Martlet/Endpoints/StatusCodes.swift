@@ -1,6 +1,6 @@
 /// A set of status codes.
 public struct StatusCodes: Sendable, Hashable, ExpressibleByArrayLiteral {
-    let ranges: [Range<Int>]
+    package let ranges: [Range<Int>]
 
     /// Creates a set from ranges: `StatusCodes(200..<300, 304..<305)`.
     public init(_ ranges: Range<Int>...) {

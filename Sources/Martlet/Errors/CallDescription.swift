@@ -24,7 +24,7 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The description of a call that failed before it was sent.
-    init(unsent endpoint: any Endpoint) {
+    package init(unsent endpoint: any Endpoint) {
         self.init(method: endpoint.method.rawValue, url: endpoint.path.text, attempts: 0)
     }
 

@@ -9,7 +9,23 @@ enum SystemFaults {
             let errno: Int32
         }
 
-        static let injected = Locked<[Fault]>([])
+        private static let injected = Locked<[Fault]>([])
+
+        /// Fails calls while the closure runs.
+        /// - Parameters:
+        ///   - errors: The error of each function.
+        ///   - folder: The path of the folder in which the calls fail.
+        ///   - ending: The end of the paths for which they fail.
+        static func inject(
+            _ errors: [String: Int32], in folder: String, ending: String = "", _ body: () async throws -> Void
+        ) async rethrows {
+            let prefix = folder + "/"
+            injected.withLock { faults in
+                faults += errors.map { Fault(call: $0.key, prefix: prefix, ending: ending, errno: $0.value) }
+            }
+            defer { injected.withLock { $0.removeAll { $0.prefix == prefix } } }
+            try await body()
+        }
     #endif
 
     /// The error of a call, if a test has injected one. The caller sets `errno` to it and fails.

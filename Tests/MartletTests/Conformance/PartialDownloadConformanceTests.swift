@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import MartletTestSupport
 import MartletTesting
 import Testing
 

@@ -49,9 +49,6 @@ struct LocalizedErrorTests {
                 SessionError.unavailable(Self.storage), SessionError.refreshFailed(Self.refresh),
                 SessionError.cancelled, TransportError.cannotConnect(Self.secret), TransportError.offline,
                 TransportError.bodyFailed(Quoting(description: Self.secret)),
-                BackgroundTransferError.identifierInUse(Self.secret), BackgroundTransferError.unacceptableStatus(503),
-                BackgroundTransferError.connection(Self.secret), BackgroundTransferError.interrupted,
-                BackgroundTransferError.file(Self.secret), BackgroundTransferError.sessionEnded,
             ]
             for error in Self.every + others {
                 let text = error.localizedDescription

@@ -43,20 +43,11 @@
     }
 
     extension SystemFaults {
-        /// Fails calls while the closure runs.
-        /// - Parameters:
-        ///   - errors: The error of each function.
-        ///   - folder: The folder in which the calls fail.
-        ///   - ending: The end of the paths for which they fail.
+        /// Fails calls in a folder while the closure runs.
         static func inject(
             _ errors: [String: Int32], in folder: TemporaryFolder, ending: String = "", _ body: () async throws -> Void
         ) async rethrows {
-            let prefix = folder.path + "/"
-            injected.withLock { faults in
-                faults += errors.map { Fault(call: $0.key, prefix: prefix, ending: ending, errno: $0.value) }
-            }
-            defer { injected.withLock { $0.removeAll { $0.prefix == prefix } } }
-            try await body()
+            try await inject(errors, in: folder.path, ending: ending, body)
         }
     }
 #endif

@@ -1,4 +1,5 @@
 import Foundation
+import MartletTestSupport
 import MartletTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import MartletTestSupport
 import Testing
 
 @testable import Martlet

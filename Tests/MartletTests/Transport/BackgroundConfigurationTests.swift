@@ -1,6 +1,7 @@
 #if os(Linux) && (URLSession || !AsyncHTTPClient)
     import Foundation
     import FoundationNetworking
+    import MartletTestSupport
     import Testing
 
     @testable import Martlet
@@ -24,7 +25,7 @@
                     Issue.record("\(String(describing: failure))")
                     return
                 }
-                #expect(reason.contains("BackgroundTransfers"))
+                #expect(reason.contains("MartletBackground"))
             }
             let request = HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:9", path: "/")
             await #expect(throws: TransportError.self) {

@@ -1,6 +1,7 @@
 #if !os(Linux) || URLSession || !AsyncHTTPClient
     import Foundation
     import HTTPTypes
+    import MartletTestSupport
     import Testing
 
     #if canImport(FoundationNetworking)

@@ -1,6 +1,7 @@
 #if os(Linux) && canImport(Glibc) && (URLSession || !AsyncHTTPClient)
     import Foundation
     import MartletTesting
+    import MartletTestSupport
     import Testing
 
     @testable import Martlet

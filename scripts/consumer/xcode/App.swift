@@ -1,6 +1,7 @@
 // The code of an app that adds every product by Martlet's URL. scripts/consume-xcode.sh builds it with Xcode.
 import Foundation
 import Martlet
+import MartletBackground
 import MartletImages
 import MartletJSON
 import MartletTesting
@@ -22,5 +23,7 @@ func name() async throws -> String {
 }
 
 func processor() -> ImageProcessor { ImageProcessor() }
+
+func backgroundOptions() -> BackgroundTransferOptions { BackgroundTransferOptions() }
 
 func login() -> GuestLoginState { GuestLoginState() }

@@ -44,3 +44,10 @@ extension AttemptRunner {
         return .invalidRequest(call, reason: "The body could not be read: \(why)")
     }
 }
+
+extension NetworkError {
+    /// Converts any error into one that names the call.
+    package init(wrapping error: any Error, call: CallDescription) {
+        self = AttemptRunner.wrap(error, call: call)
+    }
+}

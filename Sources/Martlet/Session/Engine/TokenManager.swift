@@ -369,7 +369,7 @@ extension TokenManager {
 
 extension TokenManager {
     /// The owner of a call that is made now. A call that a refresher makes belongs to the session that it refreshes.
-    var currentOwner: CallOwner {
+    package var currentOwner: CallOwner {
         refreshOwner ?? core.withLock { $0.owner }
     }
 
@@ -410,7 +410,7 @@ extension TokenManager {
 
     /// The form of a call's owner that is stored with what the call leaves behind. Waits until the store was read.
     /// - Throws: An error if the owner has ended.
-    func lastingOwner(of owner: CallOwner) async throws(SessionError) -> LastingOwner {
+    package func lastingOwner(of owner: CallOwner) async throws(SessionError) -> LastingOwner {
         let owner = await resolved(owner)
         // A call that began without a user continues without one, even if a user has signed in by now.
         if [.signedOut, .expired].contains(owner.situation) { return .noUser }
@@ -520,7 +520,7 @@ extension TokenManager {
     }
 
     /// Whether tokens may be sent to an origin.
-    func mayCarryToken(to origin: Origin) -> Bool {
+    package func mayCarryToken(to origin: Origin) -> Bool {
         guard allowsInsecureHTTP || !origin.isInsecure else { return false }
         return origin == baseURL.origin || trustedOrigins.contains(origin)
     }
@@ -561,7 +561,7 @@ extension TokenManager {
     ///
     /// The closure gets the sessions that have ended for good. A sign-out or a sign-in returns after it.
     /// - Returns: A closure that cancels this.
-    func onDeparture(_ perform: @escaping @Sendable (Set<SessionID>) -> Void) -> @Sendable () -> Void {
+    package func onDeparture(_ perform: @escaping @Sendable (Set<SessionID>) -> Void) -> @Sendable () -> Void {
         let id = core.withLock { core in
             let id = core.machine.makeID()
             core.endings.follow(id, core.machine.lineage, perform)

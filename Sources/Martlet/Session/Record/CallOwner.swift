@@ -1,6 +1,6 @@
 /// The sign-in state when a call was made. It is taken once, before the first suspension, and travels with the call: no
 /// attempt of the call, and no stream that comes from it, may use another session than the one that was current then.
-struct CallOwner: Hashable, Sendable {
+package struct CallOwner: Hashable, Sendable {
     /// The sign-in state that was current when the call was made.
     enum Situation: Hashable, Sendable {
         /// The call needs no session, or its client has no manager.
@@ -17,7 +17,7 @@ struct CallOwner: Hashable, Sendable {
     let situation: Situation
 
     /// The owner of a call that needs no session. It gets no token, and does not end with a session.
-    static var unbound: CallOwner { CallOwner(epoch: -1, situation: .unbound) }
+    package static var unbound: CallOwner { CallOwner(epoch: -1, situation: .unbound) }
 
     /// Whether the call belongs to the sign-in state that was current when it was made.
     var isBound: Bool {
@@ -25,7 +25,7 @@ struct CallOwner: Hashable, Sendable {
     }
 
     /// The session that the call belongs to; `nil` if it belongs to none, or if the store had not been read.
-    var session: SessionID? {
+    package var session: SessionID? {
         if case .session(let id) = situation { id } else { nil }
     }
 }

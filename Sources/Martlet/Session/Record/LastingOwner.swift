@@ -1,6 +1,6 @@
 /// The owner of something that outlives the process, such as the kept bytes of a download or a background transfer: the
 /// form of a ``CallOwner`` that is stored with it.
-enum LastingOwner: Hashable, Sendable, Codable {
+package enum LastingOwner: Hashable, Sendable, Codable {
     /// No user was signed in, or the client has no manager. Work that belongs to no user ends with none.
     case noUser
     /// The store could not be read. The owner is the session that it contains.
@@ -8,7 +8,7 @@ enum LastingOwner: Hashable, Sendable, Codable {
     case session(SessionID, userID: String?)
 
     /// The meaning of the sign-in state for the owner.
-    enum Standing: Sendable {
+    package enum Standing: Sendable {
         /// The owner is the current session, or no user.
         case current
         /// The owner continues as this session: the same user has signed in again after an expiry, or the session was not
@@ -22,17 +22,17 @@ enum LastingOwner: Hashable, Sendable, Codable {
         case unknown
     }
 
-    init(_ session: SignedInSession) {
+    package init(_ session: SignedInSession) {
         self = .session(session.id, userID: session.account.userID)
     }
 
     /// `nil` if there is none, or if it is not known.
-    var session: SessionID? {
+    package var session: SessionID? {
         if case .session(let id, _) = self { id } else { nil }
     }
 
     /// - Parameter state: The state of the client's manager; `nil` if it has none.
-    func standing(in state: SessionState?) -> Standing {
+    package func standing(in state: SessionState?) -> Standing {
         switch (self, state) {
         case (.noUser, _), (.unreadStore, nil): .current
         case (_, .loading), (_, .unavailable), (_, .unreadable): .unknown
@@ -47,7 +47,7 @@ enum LastingOwner: Hashable, Sendable, Codable {
     }
 
     /// Whether the owner ends with sessions of a user who has gone.
-    func hasEnded(with sessions: Set<SessionID>) -> Bool {
+    package func hasEnded(with sessions: Set<SessionID>) -> Bool {
         switch self {
         case .noUser: false
         case .unreadStore: true

@@ -54,7 +54,7 @@ extension Redaction {
     /// Whether the name of a header field announces a secret, such as a password, a token or the id of a session.
     ///
     /// Texts follow the same list, because a server may print its header fields.
-    static func isSensitive(headerName: String) -> Bool {
+    package static func isSensitive(headerName: String) -> Bool {
         switch kind(named: headerName) {
         // As in `X-RateLimit-Remaining-Tokens`.
         case nil, .tokens, .words: false

@@ -7,7 +7,7 @@
 /// Redaction of the parts of a request. Percent-encoded text is examined in its decoded form.
 extension Redaction {
     /// Redacts an absolute URL, one without a scheme, or a path with its query.
-    static func redactURL(_ url: String) -> String {
+    package static func redactURL(_ url: String) -> String {
         var steps = 0
         return redactURL(url, steps: &steps)
     }

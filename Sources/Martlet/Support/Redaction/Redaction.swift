@@ -5,7 +5,7 @@
 ///
 /// ``SecretScanner`` reads the text in one pass. The names are in `Redaction+Names.swift`, URLs, forms and bodies in
 /// `Redaction+Parts.swift`.
-enum Redaction {
+package enum Redaction {
     static let mask = "<redacted>"
 
     /// The text with secrets masked.
@@ -15,7 +15,7 @@ enum Redaction {
     }
 
     /// Redacts the reason of a failure. The rest of a URL or a path around a token stays readable, as do its ids.
-    static func redactReason(_ reason: String) -> String {
+    package static func redactReason(_ reason: String) -> String {
         var steps = 0
         return redact(reason, keepsPaths: true, steps: &steps)
     }

@@ -1,13 +1,14 @@
 #if !os(Linux) || URLSession || !AsyncHTTPClient
-    internal import Foundation
-
     #if canImport(FoundationNetworking)
-        internal import FoundationNetworking
+        internal import Foundation
+        package import FoundationNetworking
+    #else
+        package import Foundation
     #endif
 
     extension URLProtectionSpace {
         /// Whether the challenge is a 401 of the server, which the caller gets as a response.
-        var isOfServerResponse: Bool {
+        package var isOfServerResponse: Bool {
             let methods = [
                 NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest,
                 NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodHTMLForm,

@@ -1,14 +1,16 @@
 #if !os(Linux) || URLSession || !AsyncHTTPClient
-    internal import Foundation
-    internal import HTTPTypes
+    package import HTTPTypes
 
     #if canImport(FoundationNetworking)
-        internal import FoundationNetworking
+        internal import Foundation
+        package import FoundationNetworking
+    #else
+        package import Foundation
     #endif
 
     extension HTTPResponse {
         /// The head as the session reports it, which still announces the codings that the session has decoded.
-        init(_ response: HTTPURLResponse) {
+        package init(_ response: HTTPURLResponse) {
             var fields = HTTPFields()
             fields.reserveCapacity(response.allHeaderFields.count)
             for (name, value) in response.allHeaderFields {

@@ -85,7 +85,7 @@
 
         private static let backgroundRefusal =
             "URLSessionTransport cannot use the configuration of a background session. "
-            + "Use a default or ephemeral one, and BackgroundTransfers for transfers in the background."
+            + "Use a default or ephemeral one, and MartletBackground for transfers in the background."
 
         private init(isolatedFrom connections: Connections) {
             self.connections = Connections(
@@ -212,7 +212,7 @@
     }
 
     extension URLRequest {
-        init(_ request: HTTPRequest) throws(TransportError) {
+        package init(_ request: HTTPRequest) throws(TransportError) {
             guard let url = URL(string: try request.target()), url.host != nil else {
                 throw .invalidRequest("its URL is not valid")
             }

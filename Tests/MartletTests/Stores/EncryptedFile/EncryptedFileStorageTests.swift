@@ -1,6 +1,7 @@
 #if Encryption
     import Foundation
     import MartletTesting
+    import MartletTestSupport
     import Testing
 
     @testable import Martlet

@@ -1,5 +1,6 @@
 #if Encryption
     import Foundation
+    import MartletTestSupport
     import Testing
 
     @testable import Martlet

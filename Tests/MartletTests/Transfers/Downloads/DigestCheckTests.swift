@@ -1,6 +1,7 @@
 #if canImport(CryptoKit) || Encryption
     import Foundation
     import MartletTesting
+    import MartletTestSupport
     import Testing
 
     @testable import Martlet

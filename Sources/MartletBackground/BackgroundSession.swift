@@ -1,0 +1,77 @@
+internal import HTTPTypes
+internal import Martlet
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The system's side of background transfers: on Apple's platforms a background `URLSession`, in tests a fake.
+struct BackgroundSession: Sendable {
+    /// The tasks that the system has not finished, in any process of the app.
+    var tasks: @Sendable () async -> [BackgroundTask]
+    /// Creates a suspended task. Blocks. The file of an upload must exist.
+    var makeTask: @Sendable (BackgroundTask.Plan) throws -> BackgroundTask
+}
+
+/// A task of the system. Nothing but its name is known after a launch.
+struct BackgroundTask: Sendable {
+    /// Identifies one attempt of a transfer. The system keeps it with the task.
+    struct Name: Hashable, Sendable, CustomStringConvertible {
+        let id: UUID
+        /// From 1.
+        let attempt: Int
+
+        init(id: UUID, attempt: Int) {
+            self.id = id
+            self.attempt = attempt
+        }
+
+        init?(_ text: String?) {
+            let parts = text?.split(separator: "/", omittingEmptySubsequences: false) ?? []
+            guard parts.count == 2, let id = UUID(uuidString: String(parts[0])), let attempt = Int(parts[1]) else {
+                return nil
+            }
+            self.init(id: id, attempt: attempt)
+        }
+
+        var description: String { "\(id.uuidString)/\(attempt)" }
+    }
+
+    /// The plan by which the system makes a task.
+    struct Plan: Sendable {
+        enum Work: Sendable {
+            case upload(path: String)
+            case download
+            /// The rest of a download that the system has interrupted. It has the request of the interrupted one.
+            case resumption(Data)
+        }
+
+        let name: Name
+        let request: HTTPRequest
+        let work: Work
+    }
+
+    /// The end of a task.
+    struct End: Sendable {
+        enum Result: Sendable {
+            /// The server's response, after all redirects, which the system follows by itself.
+            case response(HTTPResponse, body: Data?)
+            /// The user has quit the app, or the system had to end the task.
+            case cancelledBySystem(resumeData: Data?)
+            case failure(String)
+        }
+
+        let name: Name
+        let result: Result
+        /// Whether a redirect led to another origin, whose response says nothing about the token.
+        let leftOrigin: Bool
+    }
+
+    /// `nil` for a task that does not belong to Martlet.
+    let name: Name?
+    /// Does nothing to a task that runs or has ended.
+    let resume: @Sendable () -> Void
+    let cancel: @Sendable () -> Void
+}

@@ -1,0 +1,366 @@
+public import Martlet
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// Uploads and downloads that the system continues while the app is suspended or not running, on Apple's platforms.
+///
+/// Create one when the app is launched, before the delegate of the app returns, and keep it:
+///
+/// ```swift
+/// let transfers = try BackgroundTransfers(identifier: "com.example.app.transfers", client: client)
+///
+/// let id = try await transfers.upload(fileAt: film, to: Call<NoContent>.post("/films"))
+///
+/// for await transfer in transfers.events {
+///     switch transfer.stage {
+///     case .finished: try await show(transfer); await transfers.remove(transfer.id)
+///     case .failed(let error): await report(error); await transfers.remove(transfer.id)
+///     case .waitingForSignIn: await askForSignIn()
+///     case .underWay: break
+///     }
+/// }
+/// ```
+///
+/// A transfer belongs to the session in which it was started, even if its endpoint needs none
+/// (``/Martlet/AuthenticationRequirement/none``). Before it starts, a token that would soon expire is refreshed
+/// (``BackgroundTransferOptions/minimumTokenLifetime``). If the server still rejects the token, the transfer starts
+/// again with a new one, at most once for each token, even after another launch of the app. When the user signs out or
+/// another one signs in, the transfer and its result are deleted. A transfer that was started while no user was signed
+/// in, or by a client without a ``/Martlet/TokenManager``, belongs to no user and ends with none.
+///
+/// The client's interceptors, retries, cookies and cache do not apply, because the app may not be running.
+/// <doc:TransfersInTheBackground> has the details.
+public final class BackgroundTransfers: Sendable {
+    private struct State {
+        /// The launch that is under way or has succeeded.
+        var launch: Task<BackgroundSession, any Error>?
+        /// The transfers whose first attempt is being started.
+        var starting: Set<UUID> = []
+        /// Follows the state of the session.
+        var watch: Task<Void, Never>?
+        /// Ends the notification of users who go.
+        var stopFollowing: (@Sendable () -> Void)?
+    }
+
+    /// The identifiers of this process. The system does not define what two sessions with one identifier do.
+    private static let identifiers = Locked<Set<String>>([])
+    /// The time in which the end of a task without a trace may still arrive, if the system does not say that it has
+    /// delivered all events. It says so only if it has launched or woken the app.
+    private static let patience = Duration.seconds(60)
+
+    private let identifier: String
+    private let client: NetworkClient
+    private let makeSession: @Sendable (BackgroundTransfers) -> BackgroundSession
+    private let limits: TimeLimits
+    private let folder: TransferFolder
+    private let list: TransferList
+    private let announcements: TransferAnnouncements
+    private let attempts: TransferAttempts
+    private let ends: TransferEnds
+    private let lostTasks: LostTasks
+    private let settler: TransferSettler
+    private let settlements = SettlementQueue()
+    private let handledEvents = HandledEvents()
+    private let state = Locked(State())
+
+    /// - Parameters:
+    ///   - home: The folder of the user, or the container of the app. It is replaced in paths that are stored.
+    ///   - steps: Reports each step to a test.
+    ///   - makeSession: Creates the system's side, when the list has been read.
+    init(
+        identifier: String, client: NetworkClient, options: BackgroundTransferOptions, home: String? = nil,
+        steps: TransferSteps = TransferSteps(),
+        makeSession: @escaping @Sendable (BackgroundTransfers) -> BackgroundSession
+    ) throws(BackgroundTransferError) {
+        guard Self.identifiers.withLock({ $0.insert(identifier).inserted }) else { throw .identifierInUse(identifier) }
+        self.identifier = identifier
+        self.client = client
+        self.makeSession = makeSession
+        limits = TimeLimits(time: client.time)
+        folder = TransferFolder(
+            path: options.folder ?? Disk.stateFolder(of: identifier) + "/transfers",
+            home: home ?? ProcessInfo.processInfo.environment["HOME"] ?? "", steps: steps)
+        list = TransferList(folder)
+        announcements = TransferAnnouncements(of: list, in: folder, tokens: client.tokens)
+        attempts = TransferAttempts(
+            of: list, in: folder, client: client, minimumTokenLifetime: options.minimumTokenLifetime)
+        ends = TransferEnds(of: attempts, list, folder, tokens: client.tokens)
+        lostTasks = LostTasks(of: list, in: folder)
+        settler = TransferSettler(list, folder, announcements, attempts)
+        let stop = client.tokens?.onDeparture { [weak self] in self?.userHasGone(endOf: $0) }
+        state.withLock { $0.stopFollowing = stop }
+        Task { [weak self] in _ = try? await self?.launched() }
+    }
+
+    deinit {
+        _ = Self.identifiers.withLock { $0.remove(identifier) }
+        let stop = state.withLock { state in
+            state.watch?.cancel()
+            return state.stopFollowing
+        }
+        stop?()
+        announcements.finish()
+    }
+
+    /// The transfers that the app has not removed, in no particular order.
+    /// - Throws: ``/MartletStorage/StorageError`` if the list cannot be read, for example before the device was unlocked
+    ///   for the first time.
+    public var transfers: [BackgroundTransfer] {
+        get async throws(StorageError) {
+            _ = await session()
+            return await settler.shown(try await list.all())
+        }
+    }
+
+    /// Each transfer that has ended or waits for a sign-in, then every further one.
+    ///
+    /// A transfer that has ended is kept, and is in the events of the next launch too, until ``remove(_:)`` is called:
+    /// the app may be killed before it has dealt with the result. Only the end of its session removes it as well.
+    ///
+    /// After a sign-out, or the sign-in of another user, a subscriber receives nothing more of the former user's transfers
+    /// but the end of those that were not finished (``BackgroundTransferError/sessionEnded``), and only if it had
+    /// subscribed before.
+    public var events: AsyncStream<BackgroundTransfer> { announcements.subscribe() }
+
+    /// Forgets a transfer. One that is under way is cancelled. A downloaded file stays at its path.
+    ///
+    /// If the transfer's record cannot be deleted from the disk, it is emptied. If that fails too, the deletion is tried
+    /// again later, and this process no longer announces the transfer.
+    public func remove(_ id: UUID) async {
+        await settler.discard(id) { await self.session() }
+        announcements.forget(id)
+    }
+
+    /// Starts the transfers that wait for a new token or a readable store. Call it when the app comes to the
+    /// foreground. A sign-in, and any other call that refreshes the token, do the same.
+    public func resume() async {
+        guard await session() != nil else { return }
+        await settle()
+    }
+
+    /// Waits until all events for which the system has launched or woken the app are handled and their follow-up work
+    /// has started.
+    ///
+    /// For SwiftUI: `.backgroundTask(.urlSession(identifier)) { await transfers.handleEvents() }`.
+    public func handleEvents() async {
+        await handledEvents.wait()
+    }
+
+    /// Calls the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)` on the main
+    /// thread, when all events for which the system has launched or woken the app are handled and their follow-up work
+    /// has started.
+    @MainActor public func handleEvents(completionHandler: @escaping () -> Void) {
+        Task {
+            await handleEvents()
+            completionHandler()
+        }
+    }
+
+    // MARK: - New transfers
+
+    /// Uploads the body of an endpoint. It is first written to a private file, which is deleted after the end.
+    /// - Parameters:
+    ///   - endpoint: The endpoint. Its ``/Martlet/Endpoint/timeout`` does not apply.
+    ///   - id: Identifies the transfer. If there is one with this ID already, nothing is started. Choose and store the ID
+    ///     yourself if the app must know after a crash whether the transfer has begun.
+    /// - Returns: The ID.
+    /// - Throws: ``/Martlet/NetworkError`` if there is no token, or if the request or a file is not valid. Nothing has
+    ///   begun then.
+    @discardableResult
+    public func upload(_ endpoint: any Endpoint, id: UUID = UUID()) async throws(NetworkError) -> UUID {
+        try await begin(NewTransfer(id: id, kind: .upload, endpoint: endpoint, body: endpoint.body, path: nil))
+    }
+
+    /// Uploads a file. It must stay unchanged until the transfer has ended.
+    /// - Parameters:
+    ///   - path: The path of the file.
+    ///   - endpoint: The endpoint. Its ``/Martlet/Endpoint/body`` and ``/Martlet/Endpoint/timeout`` do not apply.
+    ///   - id: Identifies the transfer. If there is one with this ID already, nothing is started.
+    /// - Returns: The ID.
+    /// - Throws: ``/Martlet/NetworkError`` if there is no token, or if the request or the file is not valid. Nothing has
+    ///   begun then.
+    @discardableResult
+    public func upload(
+        fileAt path: String, to endpoint: any Endpoint, id: UUID = UUID()
+    ) async throws(NetworkError) -> UUID {
+        try await begin(NewTransfer(id: id, kind: .upload, endpoint: endpoint, body: .file(at: path), path: path))
+    }
+
+    /// Downloads the response of an endpoint to a file, which replaces an existing one.
+    /// - Parameters:
+    ///   - endpoint: The endpoint. Its ``/Martlet/Endpoint/body`` and ``/Martlet/Endpoint/timeout`` do not apply.
+    ///   - path: The path of the new file. Its folder must exist.
+    ///   - id: Identifies the transfer. If there is one with this ID already, nothing is started.
+    /// - Returns: The ID.
+    /// - Throws: ``/Martlet/NetworkError`` if there is no token, or if the request or the folder is not valid. Nothing
+    ///   has begun then.
+    @discardableResult
+    public func download(
+        _ endpoint: any Endpoint, to path: String, id: UUID = UUID()
+    ) async throws(NetworkError) -> UUID {
+        try await begin(NewTransfer(id: id, kind: .download, endpoint: endpoint, body: nil, path: path))
+    }
+
+    private func begin(_ transfer: NewTransfer) async throws(NetworkError) -> UUID {
+        // Also for an endpoint that needs no session: what it brings belongs to the user who is signed in now.
+        let owner = client.tokens?.currentOwner ?? .unbound
+        let id = transfer.id
+        var call = CallDescription(unsent: transfer.endpoint)
+        do {
+            let session = try await launched()
+            guard list.record(id) == nil, state.withLock({ $0.starting.insert(id).inserted }) else { return id }
+            defer { endStart(of: id) }
+            let request = try await client.unsentRequest(for: transfer.endpoint, body: transfer.body)
+            call = request.call
+            try await transfer.check()
+            do {
+                try await start(transfer, with: request, as: owner, in: session)
+            } catch {
+                await settler.discard(id) { session }
+                throw error
+            }
+            return id
+        } catch let error as StorageError {
+            throw .storageUnavailable(call, error)
+        } catch let error as BackgroundTransferError {
+            throw .invalidRequest(call, reason: error.description)
+        } catch {
+            throw NetworkError(wrapping: error, call: call)
+        }
+    }
+
+    private func start(
+        _ transfer: NewTransfer, with unsent: UnsentRequest, as owner: CallOwner, in session: BackgroundSession
+    ) async throws {
+        await list.makeWay(for: transfer.id)
+        if transfer.path == nil { try await transfer.keepBody(unsent.openBody(), in: folder) }
+        var request = unsent.head
+        // The system sends the body without asking the server first.
+        request.headerFields[.expect] = nil
+        let authorization = try await attempts.authorize(
+            &request, transfer.endpoint.authentication, at: unsent.origin, as: owner)
+        let record = TransferRecord(
+            of: transfer, unsent, authorization, path: transfer.path.map { folder.portable($0) })
+        announcements.ownNew(record.id)
+        try await list.add(record)
+        try await attempts.start(record, request, authorization.stamp, in: session)
+    }
+
+    private func endStart(of id: UUID) {
+        _ = state.withLock { $0.starting.remove(id) }
+        // The session may have ended since.
+        requestSettlement()
+    }
+
+    // MARK: - The launch
+
+    /// The session, or `nil` if the list cannot be read now.
+    func session() async -> BackgroundSession? {
+        try? await launched()
+    }
+
+    /// The session, which is created once.
+    private func launched() async throws -> BackgroundSession {
+        let launch = state.withLock { state in
+            if let launch = state.launch { return launch }
+            let launch = Task { try await self.launch() }
+            state.launch = launch
+            return launch
+        }
+        do {
+            return try await launch.value
+        } catch {
+            // Before the device is unlocked for the first time, the list cannot be read.
+            state.withLock { state in
+                if state.launch == launch { state.launch = nil }
+            }
+            throw error
+        }
+    }
+
+    /// The list is read, then the session is created, which delivers the events of the tasks that ended while the app was
+    /// not running.
+    private func launch() async throws -> BackgroundSession {
+        _ = try await list.all()
+        let session = await BlockingQueue.run { self.makeSession(self) }
+        if await lostTasks.find(among: session.tasks()) {
+            let time = client.time
+            Task { [weak self] in
+                guard (try? await time.sleep(until: time.uptime + Self.patience)) != nil else { return }
+                await self?.giveUpLostTasks()
+            }
+        }
+        if let states = client.tokens?.states {
+            let watch = Task { [weak self] in
+                for await _ in states { self?.requestSettlement() }
+            }
+            state.withLock { $0.watch = watch }
+        }
+        requestSettlement()
+        return session
+    }
+
+    private func giveUpLostTasks() async {
+        if await lostTasks.giveUp() { requestSettlement() }
+    }
+
+    // MARK: - What happens to transfers
+
+    /// The system has downloaded a response, and deletes the file when the method returns.
+    func systemDidDownload(_ end: BackgroundTask.End, to file: String) {
+        if ends.noteDownload(end, at: file) { requestSettlement() }
+    }
+
+    /// A task has ended.
+    func systemDidEnd(_ end: BackgroundTask.End) {
+        if ends.note(end) { requestSettlement() }
+    }
+
+    /// The system has delivered the events for which it has launched or woken the app.
+    func systemDidDeliverEvents() {
+        Task {
+            _ = await session()
+            await giveUpLostTasks()
+            // The system ends an app that takes about half a minute.
+            _ = await limits.run(within: .seconds(25)) { await self.settle() }
+            handledEvents.report()
+        }
+    }
+
+    /// Ends all transfers of sessions whose user has gone, while the change of user is still under way: if the same user
+    /// comes back before the next settlement, the transfers stay ended.
+    private func userHasGone(endOf sessions: Set<SessionID>) {
+        announcements.end(with: sessions)
+        requestSettlement()
+    }
+
+    // MARK: - Settlements
+
+    /// Settles after the current work, without waiting.
+    private func requestSettlement() {
+        Task { [weak self] in await self?.settle() }
+    }
+
+    /// Settles all transfers, one after another: they share the refresh that they may need.
+    private func settle() async {
+        await settlements.run { await self.settleAll() }
+    }
+
+    private func settleAll() async {
+        guard let session = await session(), let records = try? await list.all() else { return }
+        await list.retryRemovals()
+        for record in records where !state.withLock({ $0.starting.contains(record.id) }) {
+            // A full disk is met again by the next settlement.
+            try? await settler.settle(record, in: session)
+        }
+    }
+
+    /// Lets the next settlement wait for a task of a test.
+    func holdSettlements(until task: Task<Void, Never>) {
+        settlements.hold(until: task)
+    }
+}

@@ -1,0 +1,39 @@
+internal import Martlet
+
+/// Runs one settlement after another.
+///
+/// A settlement that is requested while one runs begins after it, because the running one may have passed what has
+/// changed. It serves all further requests until it begins.
+final class SettlementQueue: Sendable {
+    private struct State {
+        /// The settlement that runs or has run last.
+        var current: Task<Void, Never>?
+        /// The settlement that begins after it.
+        var next: Task<Void, Never>?
+    }
+
+    private let state = Locked(State())
+
+    /// Returns when a settlement that began after the call has ended.
+    func run(_ settle: @escaping @Sendable () async -> Void) async {
+        let settlement = state.withLock { state in
+            if let next = state.next { return next }
+            let next = Task { [previous = state.current] in
+                await previous?.value
+                self.state.withLock { state in
+                    state.current = state.next
+                    state.next = nil
+                }
+                await settle()
+            }
+            state.next = next
+            return next
+        }
+        await settlement.value
+    }
+
+    /// Lets the next settlement wait for a task.
+    func hold(until task: Task<Void, Never>) {
+        state.withLock { $0.current = task }
+    }
+}

@@ -1,0 +1,177 @@
+internal import Martlet
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Announces transfers to the app, and knows which of them have ended with their owner.
+///
+/// One lock guards both, so that nothing of a transfer is announced after the end of its owner.
+final class TransferAnnouncements: Sendable {
+    private struct State {
+        /// The announcements that the app has received, or will receive when it subscribes.
+        var announced: [UUID: TransferAnnouncement] = [:]
+        var events = Broadcast<TransferAnnouncement>()
+        /// The transfers that belonged to the current user at some time in this process.
+        var owned: Set<UUID> = []
+        /// The transfers whose end with their owner is known. None of them comes back, even if the same user does.
+        var ended: Set<UUID> = []
+        /// The sessions that have ended for good in this process.
+        var endedSessions: Set<SessionID> = []
+
+        func hasEnded(_ record: TransferRecord) -> Bool {
+            ended.contains(record.id) || record.owner.session.map(endedSessions.contains) == true
+        }
+    }
+
+    private let list: TransferList
+    private let folder: TransferFolder
+    private let tokens: TokenManager?
+    private let state = Locked(State())
+
+    init(of list: TransferList, in folder: TransferFolder, tokens: TokenManager?) {
+        self.list = list
+        self.folder = folder
+        self.tokens = tokens
+    }
+
+    // MARK: - Owners
+
+    /// The meaning of the sign-in state for a transfer. Waits until the store was read.
+    func standing(of record: TransferRecord) async -> LastingOwner.Standing {
+        let session = await tokens?.loadedState
+        return hasEnded(record) ? .ended : record.owner.standing(in: session)
+    }
+
+    /// Whether the owner of a transfer has ended for good in this process.
+    func hasEnded(_ record: TransferRecord) -> Bool {
+        state.withLock { $0.hasEnded(record) }
+    }
+
+    /// Whether the result of a transfer may go to the app now.
+    func mayDeliver(_ record: TransferRecord) -> Bool {
+        guard case .current = record.owner.standing(in: tokens?.state) else { return false }
+        return !hasEnded(record)
+    }
+
+    /// A transfer belongs to the current user.
+    func own(_ id: UUID) {
+        state.withLock { state in
+            if !state.ended.contains(id) { state.owned.insert(id) }
+        }
+    }
+
+    /// A new transfer belongs to the current user, also if an earlier one with its ID has ended.
+    func ownNew(_ id: UUID) {
+        state.withLock { state in
+            state.ended.remove(id)
+            state.owned.insert(id)
+        }
+    }
+
+    /// A transfer is no longer in the list.
+    func disown(_ id: UUID) {
+        _ = state.withLock { $0.owned.remove(id) }
+    }
+
+    /// Ends all transfers of sessions that have ended for good.
+    func end(with sessions: Set<SessionID>) {
+        state.withLock { $0.endedSessions.formUnion(sessions) }
+        for record in list.known where record.owner.hasEnded(with: sessions) { end(record) }
+    }
+
+    /// Reports the end of a transfer with its owner, once. If the owner had ended before this process knew the transfer,
+    /// no subscriber learns of it.
+    func end(_ record: TransferRecord) {
+        let transfer = BackgroundTransfer(
+            record, .failed(.sessionEnded), response: nil, path: folder.path(of: record))
+        let wakeups = state.withLock { state in
+            state.announced[record.id] = nil
+            guard state.ended.insert(record.id).inserted, state.owned.remove(record.id) != nil, !record.hasEnded else {
+                return Wakeups()
+            }
+            return state.events.send(TransferAnnouncement(transfer: transfer, record: record))
+        }
+        wakeups.wake()
+    }
+
+    // MARK: - Subscribers
+
+    /// The announcements so far, then every further one that a subscriber may still receive.
+    func subscribe() -> AsyncStream<BackgroundTransfer> {
+        endOwned()
+        let announcements = state.withLock { state in
+            state.events.subscribe(first: Array(state.announced.values), buffering: { $0.append($1) })
+        }
+        return AsyncStream { [state, tokens] in
+            for await announcement in announcements {
+                guard await announcement.isDue(in: tokens) else { continue }
+                let isOver = !announcement.isEnd && state.withLock { $0.hasEnded(announcement.record) }
+                if !isOver { return announcement.transfer }
+            }
+            return nil
+        }
+    }
+
+    /// Reports the ends of all transfers whose owner has ended to the current subscribers, which a later one must not
+    /// receive.
+    private func endOwned() {
+        let session = tokens?.state
+        for id in state.withLock(\.owned) {
+            guard let record = list.record(id), case .ended = record.owner.standing(in: session) else { continue }
+            end(record)
+        }
+    }
+
+    /// Whether the app does not know the stage of a transfer yet.
+    func isNews(_ stage: BackgroundTransfer.Stage, of id: UUID) -> Bool {
+        let known = state.withLock { $0.announced[id]?.transfer.stage }
+        return known != stage && (known != nil || stage != .underWay)
+    }
+
+    /// Tells the subscribers of a transfer, unless it was removed or its owner has ended in the meantime.
+    func announce(_ transfer: BackgroundTransfer, of record: TransferRecord) {
+        let wakeups = state.withLock { state in
+            guard list.record(record.id) != nil, !state.hasEnded(record) else { return Wakeups() }
+            let announcement = TransferAnnouncement(transfer: transfer, record: record)
+            state.announced[record.id] = transfer.stage == .underWay ? nil : announcement
+            return state.events.send(announcement)
+        }
+        wakeups.wake()
+    }
+
+    /// Later subscribers learn nothing of a transfer.
+    func forget(_ id: UUID) {
+        state.withLock { $0.announced[id] = nil }
+    }
+
+    /// Ends all subscriptions.
+    func finish() {
+        state.withLock { $0.events.finish() }.wake()
+    }
+}
+
+/// A transfer as subscribers are told of it.
+private struct TransferAnnouncement: Sendable {
+    let transfer: BackgroundTransfer
+    let record: TransferRecord
+
+    /// Whether the announcement is that the transfer has ended with its owner.
+    var isEnd: Bool { transfer.stage == .failed(.sessionEnded) }
+
+    /// Whether a subscriber may learn of the transfer now. Waits while the store cannot be read.
+    func isDue(in tokens: TokenManager?) async -> Bool {
+        // Only earlier subscribers are sent the end of a session.
+        guard let tokens, !isEnd else { return true }
+        for await state in tokens.states {
+            switch record.owner.standing(in: state) {
+            case .current, .renewed, .expired: return true
+            case .ended: return false
+            case .unknown: continue
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,130 @@
+internal import HTTPTypes
+internal import Martlet
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Starts the attempts of transfers. Each gets a token of its own, and becomes a task of the system.
+final class TransferAttempts: Sendable {
+    private let list: TransferList
+    private let folder: TransferFolder
+    private let client: NetworkClient
+    private let minimumTokenLifetime: Duration
+    /// The resume data that the system gave for interrupted downloads. It contains tokens, so it is never stored.
+    private let resumeData = Locked<[UUID: Data]>([:])
+
+    /// - Parameter minimumTokenLifetime: The shortest time for which a token must still be valid when an attempt starts.
+    init(of list: TransferList, in folder: TransferFolder, client: NetworkClient, minimumTokenLifetime: Duration) {
+        self.list = list
+        self.folder = folder
+        self.client = client
+        self.minimumTokenLifetime = minimumTokenLifetime
+    }
+
+    /// Finds the owner of a new transfer, and signs its first attempt.
+    func authorize(
+        _ request: inout HTTPRequest, _ requirement: AuthenticationRequirement, at origin: Origin, as owner: CallOwner
+    ) async throws(SessionError) -> TransferAuthorization {
+        guard let tokens = client.tokens else { return TransferAuthorization(owner: .noUser) }
+        var stamp: SessionStamp?
+        if requirement != .none, tokens.mayCarryToken(to: origin) {
+            do throws(SessionError) {
+                stamp = try await tokens.sign(&request, lasting: minimumTokenLifetime, for: owner)
+            } catch .signedOut where requirement == .ifSignedIn {
+                return TransferAuthorization(owner: .noUser)
+            }
+        }
+        let owner = try await tokens.lastingOwner(of: owner)
+        if let stamp, stamp.session != owner.session { throw .sessionChanged }
+        if owner.session == nil, requirement == .required { throw .signedOut }
+        return TransferAuthorization(owner: owner, stamp: stamp)
+    }
+
+    /// Hands an attempt to the system.
+    ///
+    /// The order makes a crash harmless: an attempt that was planned has not been resumed, so it can be planned again with
+    /// any method. One that was started may have reached the server.
+    func start(
+        _ record: TransferRecord, _ request: HTTPRequest, _ stamp: SessionStamp?, in session: BackgroundSession
+    ) async throws {
+        let data = resumeData.withLock { $0.removeValue(forKey: record.id) }
+        // The data has the request of the interrupted task, with its token.
+        let resumeData = stamp == record.stamp ? data : nil
+        guard let planned = try await list.change(record, { $0.planAttempt(with: stamp) }) else { return }
+        guard let task = try await makeTask(planned, request, resumeData, in: session) else {
+            return try await fail(
+                planned, .file("The file to upload is missing. Keep it until the transfer has ended."))
+        }
+        do {
+            // The transfer may have been removed while its task was made.
+            guard try await list.change(planned, { $0.start() }) != nil else { return task.cancel() }
+        } catch {
+            task.cancel()
+            throw error
+        }
+        task.resume()
+        await BlockingQueue.run { [folder] in folder.reached(.taskResumed) }
+    }
+
+    /// - Returns: `nil` if the file to upload is missing. The system would raise an exception.
+    private func makeTask(
+        _ record: TransferRecord, _ request: HTTPRequest, _ resumeData: Data?, in session: BackgroundSession
+    ) async throws -> BackgroundTask? {
+        try await BlockingQueue.run { [folder] in
+            let work: BackgroundTask.Plan.Work
+            switch record.kind {
+            case .upload:
+                let path = folder.path(of: record) ?? folder.body(of: record.id)
+                guard (try? FileChunks.size(ofFileAt: path)) != nil else { return nil }
+                work = .upload(path: path)
+            case .download: work = resumeData.map { .resumption($0) } ?? .download
+            }
+            let task = try session.makeTask(BackgroundTask.Plan(name: record.name, request: request, work: work))
+            folder.reached(.taskMade)
+            return task
+        }
+    }
+
+    /// Starts a transfer again: with a token that replaces a rejected one, or after an interruption.
+    func restart(_ record: TransferRecord, in session: BackgroundSession) async throws {
+        guard let endpoint = RecordedEndpoint(record) else {
+            return try await fail(record, record.phase == .rejected ? .unacceptableStatus(401) : .interrupted)
+        }
+        guard record.replays < TransferRecord.maximumReplays else {
+            return try await fail(record, .unacceptableStatus(401))
+        }
+        var request = try await client.unsentRequest(for: endpoint, body: nil).head
+        var stamp: SessionStamp?
+        if record.isSigned, let session = record.owner.session, let tokens = client.tokens {
+            let owner = tokens.currentOwner
+            guard owner.session == session else { throw SessionError.sessionChanged }
+            if record.phase == .rejected, let stamp = record.stamp { try await tokens.replaceToken(of: stamp) }
+            stamp = try await tokens.sign(&request, lasting: minimumTokenLifetime, for: owner)
+            // The token that the server has rejected is still in use if no refresh can start now.
+            if record.phase == .rejected, stamp == record.stamp { return }
+        }
+        try await start(record, request, stamp, in: session)
+    }
+
+    private func fail(_ record: TransferRecord, _ error: BackgroundTransferError) async throws(StorageError) {
+        try await list.change(record) { $0.fail(error) }
+    }
+
+    /// Keeps the data with which the next attempt of a download goes on where this one was.
+    func keepResumeData(_ data: Data?, of id: UUID) {
+        resumeData.withLock { $0[id] = data }
+    }
+
+    func dropResumeData(of id: UUID) {
+        keepResumeData(nil, of: id)
+    }
+}
+
+/// The owner of a transfer, and the token that signed its first attempt.
+struct TransferAuthorization: Sendable {
+    let owner: LastingOwner
+    var stamp: SessionStamp?
+}

@@ -1,0 +1,104 @@
+internal import HTTPTypes
+internal import Martlet
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Records the ends of tasks, which the system reports on a thread of its own. Each method returns when the list on the
+/// disk has the change.
+struct TransferEnds: Sendable {
+    private let attempts: TransferAttempts
+    private let list: TransferList
+    private let folder: TransferFolder
+    private let tokens: TokenManager?
+
+    init(of attempts: TransferAttempts, _ list: TransferList, _ folder: TransferFolder, tokens: TokenManager?) {
+        self.attempts = attempts
+        self.list = list
+        self.folder = folder
+        self.tokens = tokens
+    }
+
+    /// The system has downloaded a response to a file, which it deletes when the method returns.
+    /// - Returns: Whether the end is recorded, or changes nothing.
+    func noteDownload(_ end: BackgroundTask.End, at file: String) -> Bool {
+        guard case .response(let head, _) = end.result else { return false }
+        let status = head.status.code
+        return note(end.name) { record throws(StorageError) in
+            guard !record.accepts(status) || isRejected(record, head, nil, end) else {
+                do throws(FileError) {
+                    try folder.keepDownload(file, of: end.name, status: status)
+                    record.receive(status: status)
+                } catch {
+                    record.fail(.file(error.description))
+                }
+                return
+            }
+            let start = try? FileChunks.readStart(ofFileAt: file, upTo: TransferFolder.largestResponse)
+            let body = start.flatMap { $0.size <= TransferFolder.largestResponse ? $0.start : nil }
+            try receive(head, body, end, &record)
+        }
+    }
+
+    /// A task has ended.
+    /// - Returns: Whether the end is recorded, or changes nothing.
+    func note(_ end: BackgroundTask.End) -> Bool {
+        note(end.name) { record throws(StorageError) in
+            switch end.result {
+            case .response(let head, let body) where record.kind == .upload:
+                try receive(head, body, end, &record)
+            case .response:
+                // The file could not be noted when it arrived.
+                record.interrupt()
+            case .cancelledBySystem(let resumeData):
+                record.interrupt()
+                attempts.keepResumeData(resumeData, of: record.id)
+            case .failure(let reason):
+                record.fail(.connection(reason))
+            }
+        }
+    }
+
+    /// Records the end of the current attempt. Ends of other attempts change nothing.
+    /// - Returns: `false` if the disk is full or broken. The next launch finds a transfer without a task.
+    private func note(
+        _ name: BackgroundTask.Name, _ change: (inout TransferRecord) throws(StorageError) -> Void
+    ) -> Bool {
+        do throws(StorageError) {
+            try list.changeHere(name.id) { record throws(StorageError) in
+                guard record.awaits(name) else { return false }
+                try change(&record)
+                return true
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func receive(
+        _ head: HTTPResponse, _ body: Data?, _ end: BackgroundTask.End, _ record: inout TransferRecord
+    ) throws(StorageError) {
+        if isRejected(record, head, body, end) { return record.reject() }
+        try folder.keepResponse(body, of: record.id)
+        let status = head.status.code
+        if record.accepts(status) {
+            record.receive(status: status)
+        } else {
+            record.fail(.unacceptableStatus(status))
+        }
+    }
+
+    /// Whether the response rejects the token of the attempt.
+    private func isRejected(
+        _ record: TransferRecord, _ head: HTTPResponse, _ body: Data?, _ end: BackgroundTask.End
+    ) -> Bool {
+        guard let tokens, record.isSigned, record.owner.session != nil, !end.leftOrigin else { return false }
+        return tokens.isRejected(
+            ServerResponse(head: head, body: body ?? Data()), to: HTTPRequest.Method(record.method) ?? .get,
+            at: record.url)
+    }
+}

@@ -1,0 +1,127 @@
+internal import Martlet
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Takes the next step of each transfer, as far as its session allows.
+struct TransferSettler: Sendable {
+    private let list: TransferList
+    private let folder: TransferFolder
+    private let announcements: TransferAnnouncements
+    private let attempts: TransferAttempts
+
+    init(
+        _ list: TransferList, _ folder: TransferFolder, _ announcements: TransferAnnouncements,
+        _ attempts: TransferAttempts
+    ) {
+        self.list = list
+        self.folder = folder
+        self.announcements = announcements
+        self.attempts = attempts
+    }
+
+    /// Takes the next step of one transfer.
+    func settle(_ record: TransferRecord, in session: BackgroundSession) async throws {
+        switch await announcements.standing(of: record) {
+        case .unknown: return
+        case .ended:
+            // Its result must not reach another user.
+            announcements.end(record)
+            await discard(record.id) { session }
+        case .expired:
+            announcements.own(record.id)
+            await announce(record, isExpired: true)
+        case .renewed(let next):
+            announcements.own(record.id)
+            let renewed = try await list.change(record, if: { [announcements] in !announcements.hasEnded(record) }) {
+                $0.pass(to: next)
+            }
+            if let renewed { try await settle(renewed, in: session) }
+        case .current:
+            announcements.own(record.id)
+            try await advance(record, in: session)
+        }
+    }
+
+    private func advance(_ record: TransferRecord, in session: BackgroundSession) async throws {
+        switch record.phase {
+        case .started: break
+        case .planned, .rejected: try await restart(record, in: session)
+        case .received(let status): try await deliver(record, status: status)
+        case .finished, .failed: await announce(record)
+        }
+    }
+
+    private func restart(_ record: TransferRecord, in session: BackgroundSession) async throws {
+        do {
+            try await attempts.restart(record, in: session)
+        } catch SessionError.expired {
+            return await announce(record, isExpired: true)
+        } catch is SessionError {
+            // Without a network, or a readable store, the transfer waits. If the session has changed, its state has
+            // too, which starts another settlement.
+            return
+        }
+        if let current = list.record(record.id) { await announce(current) }
+    }
+
+    private func deliver(_ record: TransferRecord, status: Int) async throws {
+        // The file must not appear for another user. If the session has just ended, that starts another settlement.
+        let delivered = try await list.change(record, if: { [announcements] in announcements.mayDeliver(record) }) {
+            [folder] current in
+            do throws(FileError) {
+                if current.kind == .download, let path = folder.path(of: current) {
+                    try folder.publishDownload(of: current.name, status: status, to: path)
+                }
+                current.finish(status: status)
+            } catch {
+                current.fail(.file(error.description))
+            }
+        }
+        if let delivered { await announce(delivered) }
+    }
+
+    /// Removes a transfer from the list, then from the system: the end of a cancelled task must find no record.
+    /// - Parameter session: The session; `nil` if the list cannot be read now.
+    func discard(_ id: UUID, in session: () async -> BackgroundSession?) async {
+        let hasEnded = list.record(id)?.hasEnded == true
+        // A record that the disk keeps is not in the list any more, and its removal is tried again.
+        try? await list.remove(id)
+        attempts.dropResumeData(of: id)
+        announcements.disown(id)
+        guard !hasEnded, let session = await session() else { return }
+        for task in await session.tasks() where task.name?.id == id { task.cancel() }
+    }
+
+    // MARK: - What the app sees
+
+    /// Tells the app what it does not know yet.
+    private func announce(_ record: TransferRecord, isExpired: Bool = false) async {
+        let stage = record.stage(isExpired: isExpired)
+        guard announcements.isNews(stage, of: record.id) else { return }
+        let transfer = await show(record, stage)
+        if transfer.hasEnded { await list.run { [folder] in folder.removeBodies(of: record.id) } }
+        announcements.announce(transfer, of: record)
+    }
+
+    /// The transfers of these records that the current user may see.
+    func shown(_ records: [TransferRecord]) async -> [BackgroundTransfer] {
+        var transfers: [BackgroundTransfer] = []
+        for record in records {
+            switch await announcements.standing(of: record) {
+            case .current, .renewed: transfers.append(await show(record, record.stage(isExpired: false)))
+            case .expired: transfers.append(await show(record, record.stage(isExpired: true)))
+            case .ended, .unknown: break
+            }
+        }
+        return transfers
+    }
+
+    private func show(_ record: TransferRecord, _ stage: BackgroundTransfer.Stage) async -> BackgroundTransfer {
+        let response = record.hasEnded ? await list.run { [folder] in folder.response(of: record.id) } : nil
+        return BackgroundTransfer(record, stage, response: response, path: folder.path(of: record))
+    }
+}

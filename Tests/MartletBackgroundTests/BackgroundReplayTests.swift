@@ -1,0 +1,126 @@
+import Foundation
+import HTTPTypes
+import MartletTestSupport
+import MartletTesting
+import Testing
+
+@testable import Martlet
+@testable import MartletBackground
+
+@Suite("A transfer in the background whose token is rejected", .noBlockingCalls, .timeLimit(.minutes(10)))
+struct BackgroundReplayTests {
+    private let post = Call<NoContent>.post("/films", .text("the wing"))
+
+    @Test("it is sent again with a new token, also after a launch", arguments: [false, true])
+    func replayed(isRelaunched: Bool) async throws {
+        try await TransferWorld.with { world in
+            let tokens = await world.signedIn()
+            var transfers = try await world.launch(tokens)
+            try await transfers.upload(post)
+            try await transfers.download(film, to: world.path + "/film")
+            world.oldestAccepted.withLock { $0 = 1 }
+            await world.daemon.perform(world.server)
+            if isRelaunched { transfers = try await world.launch(tokens) }
+            await world.run(transfers)
+            let requests = world.daemon.state.withLock { $0.requests.map(\.token).sorted() }
+            #expect(requests == ["Bearer access-0", "Bearer access-0", "Bearer access-1", "Bearer access-1"])
+            #expect(world.refresher.count.withLock { $0 } == 1)
+            #expect(try await transfers.transfers.allSatisfy { $0.stage == .finished(status: 200) })
+            #expect(world.content("film") == "film")
+        }
+    }
+
+    @Test("a server that rejects every token gets each at most once, and the transfer fails") func stubborn()
+        async throws
+    {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.upload(post)
+            world.oldestAccepted.withLock { $0 = .max }
+            for _ in 0..<8 {
+                await world.run(transfers)
+                // The refresh budget is for 30 seconds.
+                world.time.advance(by: .seconds(60))
+            }
+            let tokens = world.daemon.state.withLock { $0.requests.map(\.token) }
+            #expect(tokens.count == 1 + TransferRecord.maximumReplays && Set(tokens).count == tokens.count)
+            #expect(try await transfers.transfers.first?.stage == .failed(.unacceptableStatus(401)))
+        }
+    }
+
+    @Test("without a network it waits, and goes on when the network is back") func offline() async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.upload(post)
+            world.oldestAccepted.withLock { $0 = 1 }
+            world.refresher.failure.withLock { $0 = RefreshError(.offline, description: "no network") }
+            await world.run(transfers)
+            #expect(try await transfers.transfers.first?.stage == .underWay)
+            #expect(world.daemon.state.withLock { $0.requests.count } == 1)
+            world.refresher.failure.withLock { $0 = nil }
+            world.time.advance(by: .seconds(120))
+            await world.run(transfers)
+            #expect(try await transfers.transfers.first?.stage == .finished(status: 200))
+            #expect(world.daemon.state.withLock { $0.accepted } == 1)
+        }
+    }
+
+    @Test("a 401 of another origin, to which the system was redirected, does not reject the token")
+    func redirected() async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.upload(post)
+            await world.daemon.perform { _, _ in .init(status: 401, leftOrigin: true) }
+            await world.run(transfers)
+            #expect(try await transfers.transfers.first?.stage == .failed(.unacceptableStatus(401)))
+            #expect(world.refresher.count.withLock { $0 } == 0)
+        }
+    }
+
+    @Test("the completion handler runs on the main thread, after all events and once the replay has started")
+    func completion() async throws {
+        try await TransferWorld.with { world in
+            let tokens = await world.signedIn()
+            do {
+                let transfers = try await world.launch(tokens)
+                try await transfers.upload(post)
+            }
+            world.oldestAccepted.withLock { $0 = 1 }
+            await world.daemon.perform(world.server)
+            let transfers = try await world.launch(tokens)
+            let isDone = Locked(false)
+            let handled = Gate()
+            await MainActor.run {
+                transfers.handleEvents {
+                    MainActor.assertIsolated()
+                    isDone.withLock { $0 = true }
+                    handled.open()
+                }
+            }
+            await world.daemon.deliver()
+            await transfers.resume()
+            #expect(!isDone.withLock { $0 }, "the system has not said that there are no more events")
+            await world.daemon.deliver(tellsEnd: true)
+            await handled.pass()
+            #expect(world.daemon.state.withLock { $0.jobs.values.filter(\.isResumed).count } == 1)
+            // The next events have a handler of their own, and may be there before it.
+            await world.daemon.deliver(tellsEnd: true)
+            await transfers.handleEvents()
+            let waiting = Task { await transfers.handleEvents() }
+            waiting.cancel()
+            await waiting.value
+        }
+    }
+
+    @Test("events that are delivered before the completion handler is there are handled too") func early() async throws
+    {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.upload(post)
+            await world.daemon.perform(world.server)
+            await world.daemon.deliver(tellsEnd: true)
+            await transfers.handleEvents()
+            #expect(try await transfers.transfers.first?.stage == .finished(status: 200))
+        }
+    }
+}
