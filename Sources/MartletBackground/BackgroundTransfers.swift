@@ -107,8 +107,8 @@ public final class BackgroundTransfers: Sendable {
     }
 
     /// The transfers that the app has not removed, in no particular order.
-    /// - Throws: ``/MartletStorage/StorageError`` if the list cannot be read, for example before the device was unlocked
-    ///   for the first time.
+    /// - Throws: ``/Martlet/StorageError`` if the list cannot be read, for example before the device was unlocked for
+    ///   the first time.
     public var transfers: [BackgroundTransfer] {
         get async throws(StorageError) {
             _ = await session()
