@@ -47,6 +47,8 @@ let package = Package(
     products: [
         .library(name: "Martlet", targets: ["Martlet"]),
         .library(name: "MartletBackground", targets: ["MartletBackground"]),
+        .library(name: "MartletCombine", targets: ["MartletCombine"]),
+        .library(name: "MartletGuests", targets: ["MartletGuests"]),
         .library(name: "MartletImages", targets: ["MartletImages"]),
         .library(name: "MartletUI", targets: ["MartletUI"]),
         .library(name: "MartletTesting", targets: ["MartletTesting"]),
@@ -109,7 +111,6 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: asyncHTTPClient),
                 .product(name: "Crypto", package: "swift-crypto", condition: encryption),
                 .product(name: "CryptoExtras", package: "swift-crypto", condition: encryption),
-                .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
             ],
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources,
@@ -123,6 +124,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "MartletCombine",
+            dependencies: [
+                "Martlet",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "MartletGuests", dependencies: ["Martlet"], swiftSettings: settings),
+        .target(
             name: "CMartletImages",
             cSettings: [.define("MARTLET_IMAGE_CODECS", imageCodecs)] + strictnessOfC,
             linkerSettings: ["jpeg", "png", "webp", "lcms2"].map { .linkedLibrary($0, imageCodecs) }
@@ -135,7 +145,7 @@ let package = Package(
         .target(
             name: "MartletUI",
             dependencies: [
-                "Martlet", "MartletImages",
+                "Martlet", "MartletGuests", "MartletImages",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
             ],
             swiftSettings: settings
@@ -156,9 +166,22 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Martlet", "MartletJSON", "MartletStorage", "MartletTesting", "MartletTestSupport",
+                "Martlet", "MartletGuests", "MartletJSON", "MartletStorage", "MartletTesting", "MartletTestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MartletCombineTests",
+            dependencies: [
+                "MartletCombine", "Martlet", "MartletTesting",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
                 .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: openCombine),
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MartletGuestsTests",
+            dependencies: ["MartletGuests", "Martlet", "MartletTesting"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -170,7 +193,7 @@ let package = Package(
         .testTarget(
             name: "MartletUITests",
             dependencies: [
-                "MartletUI", "MartletImages", "Martlet", "MartletTesting",
+                "MartletUI", "MartletGuests", "MartletImages", "Martlet", "MartletTesting",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: openCombine),
             ],
             swiftSettings: settings

@@ -34,6 +34,7 @@ let package = Package(
             dependencies: [
                 "TrapReporting",
                 .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletGuests", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -67,6 +67,7 @@ let package = Package(
             dependencies: [
                 "ReferenceBackend",
                 .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletGuests", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -104,6 +105,7 @@ let package = Package(
                 "ReferenceBackend",
                 .product(name: "GuestKit", package: "guest-kit"),
                 .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletGuests", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "MartletImages", package: "martlet"),
                 .product(name: "MartletUI", package: "martlet"),

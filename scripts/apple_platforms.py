@@ -33,6 +33,7 @@ ONLY_ON = {
 ONLY_IN = {
     "Accessibility": {"GuestApp", "MartletUI"},
     "AppKit": {"MartletUI"},
+    "Combine": {"MartletCombine", "MartletUI"},
     "CoreGraphics": {"MartletImages"},
     "CoreTransferable": {"MartletUI"},
     "ImageIO": {"MartletImages"},

@@ -18,7 +18,8 @@ APP = ROOT / "Examples" / "GuestApp"
 PROJECT = APP / "GuestApp.xcodeproj"
 TESTS = ROOT / "AppleTests"
 LANGUAGES = {"en", "ko"}
-PRODUCTS = {"GuestKit", "Martlet", "MartletBackground", "MartletImages", "MartletJSON", "MartletTesting", "MartletUI"}
+PRODUCTS = {"GuestKit"} | {
+    f"Martlet{name}" for name in ("", "Background", "Combine", "Guests", "Images", "JSON", "Testing", "UI")}
 
 # Literals that SwiftUI takes as a LocalizedStringKey.
 TEXTS = re.compile(

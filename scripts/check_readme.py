@@ -148,7 +148,8 @@ def source(chain):
 
 def write_package(folder, blocks):
     """Writes the scratch package. Returns whether it has tests."""
-    dependencies = [f'.product(name: "Martlet{name}", package: "martlet")' for name in ("", "Background", "Images", "UI", "Testing", "JSON")]
+    names = ("", "Background", "Combine", "Guests", "Images", "UI", "Testing", "JSON")
+    dependencies = [f'.product(name: "Martlet{name}", package: "martlet")' for name in names]
     packages, targets = [f'.package(name: "martlet", path: "{ROOT}", traits: {traits()})'], []
     if not IS_APPLE:
         dependencies += [f'.product(name: "OpenCombine{name}", package: "OpenCombine")' for name in ("", "Dispatch")]

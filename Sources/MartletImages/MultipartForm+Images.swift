@@ -41,7 +41,7 @@ extension RequestBody {
 
 extension ImageSource {
     /// The name of the source file; `nil` for data in memory.
-    var filename: String? {
+    package var filename: String? {
         if case .file(let path) = self { path.split(separator: "/").last.map(String.init) } else { nil }
     }
 }

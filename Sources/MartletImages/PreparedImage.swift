@@ -24,7 +24,7 @@ public struct PreparedImage: Sendable, Hashable {
     public var filename: String { filename(for: nil) }
 
     /// Replaces the extension with that of the format: `me.HEIC` becomes `me.jpg`.
-    func filename(for name: String?) -> String {
+    package func filename(for name: String?) -> String {
         let last = name?.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last.map(String.init) ?? ""
         let stem: Substring
         if let dot = last.lastIndex(of: "."), dot > last.startIndex {

@@ -40,9 +40,9 @@ extension NetworkClient {
         }
     }
 
-    /// Sends a sign-in and starts a session, for the public methods and for ``GuestAuthService``.
+    /// Sends a sign-in and starts a session, for the public methods and for guests.
     /// - Parameter decode: Reads the result from the response; if it throws, no session is started.
-    func signIn<Value: Sendable>(
+    package func signIn<Value: Sendable>(
         _ endpoint: any Endpoint, _ start: SignInStart, monitor: TransferMonitor? = nil,
         account: @Sendable (Value) -> SessionAccount,
         decode: @Sendable (CompletedCall) throws(NetworkError) -> Value
@@ -74,10 +74,17 @@ extension NetworkClient {
         }
         return value
     }
+
+    /// Decodes the response to a call, as the client's settings say.
+    package func decode<Value: Decodable & Sendable>(
+        _ type: Value.Type, from call: CompletedCall
+    ) throws(NetworkError) -> Value {
+        try pipeline.decoding.decode(type, from: call)
+    }
 }
 
 /// The start of a sign-in.
-struct SignInStart: Sendable {
+package struct SignInStart: Sendable {
     /// `required` for a sign-in that carries the token of the current session, else `none`.
     let requirement: AuthenticationRequirement
     /// The sign-in state when the sign-in began. The sign-in is discarded if it has changed since, and no other session
@@ -87,6 +94,23 @@ struct SignInStart: Sendable {
     init(_ requirement: AuthenticationRequirement, as owner: CallOwner) {
         self.requirement = requirement
         self.owner = owner
+    }
+
+    /// The start of a sign-in that carries no token, and that gives way to another one that ends first.
+    package static func givingWay(in client: NetworkClient) -> SignInStart {
+        SignInStart(.none, as: client.tokens?.currentOwner ?? .unbound)
+    }
+
+    /// The start of a sign-in that replaces the current session, and that only this session's token authorizes.
+    /// - Returns: Also the account of the session. `nil` if no user is signed in.
+    package static func replacingSession(
+        in client: NetworkClient
+    ) async -> (start: SignInStart, account: SessionAccount)? {
+        // Taken before the state, so that a sign-in from here on invalidates the start.
+        let begun = client.tokens?.currentOwner ?? .unbound
+        guard case .signedIn(let session) = await client.tokens?.loadedState else { return nil }
+        let owner = CallOwner(epoch: begun.epoch, situation: .session(session.id))
+        return (SignInStart(.required, as: owner), session.account)
     }
 }
 

@@ -55,7 +55,7 @@ public struct RequestPath: Sendable, Hashable {
     }
 
     /// A path or an absolute URL from the app's settings, such as the path of a token endpoint.
-    init(setting text: String) {
+    package init(setting text: String) {
         if Location.isAbsolute(text) {
             self.init(text: text, isAbsolute: true)
         } else {

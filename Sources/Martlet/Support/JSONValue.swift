@@ -5,7 +5,7 @@
 #endif
 
 /// Any JSON value, for responses of unknown structure.
-enum JSONValue: Decodable, Sendable, Hashable {
+package enum JSONValue: Decodable, Sendable, Hashable {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)
@@ -18,7 +18,7 @@ enum JSONValue: Decodable, Sendable, Hashable {
     /// ones.
     static let maximumDepth = 64
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         guard decoder.codingPath.count <= Self.maximumDepth else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "more than \(Self.maximumDepth) levels"))
@@ -59,16 +59,16 @@ enum JSONValue: Decodable, Sendable, Hashable {
         return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    subscript(_ key: String) -> JSONValue? {
+    package subscript(_ key: String) -> JSONValue? {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
-    var string: String? {
+    package var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
     /// A string, or an integer as text.
-    var text: String? {
+    package var text: String? {
         if case .integer(let value) = self { String(value) } else { string }
     }
 
@@ -88,7 +88,7 @@ enum JSONValue: Decodable, Sendable, Hashable {
 }
 
 extension JSONValue: Encodable {
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .object(let members): try container.encode(members)

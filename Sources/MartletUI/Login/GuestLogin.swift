@@ -1,4 +1,5 @@
 public import Martlet
+public import MartletGuests
 public import MartletImages
 
 /// A guest's sign-in with a name and an optional picture, for a login screen.

@@ -1,4 +1,5 @@
 internal import Martlet
+internal import MartletGuests
 internal import MartletImages
 
 /// Runs the registration and the sign-out for a ``GuestLogin``, which shows its state.

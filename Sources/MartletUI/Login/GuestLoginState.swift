@@ -1,4 +1,5 @@
-public import Martlet
+internal import Martlet
+public import MartletGuests
 public import MartletImages
 
 /// The state of a guest's login: the input, the progress of the registration, and its result.

@@ -1,4 +1,5 @@
 public import Martlet
+@_exported public import MartletGuests
 public import MartletImages
 
 /// Registers guests for a ``GuestLogin``: with a `NetworkClient` in an app, with closures in previews and tests.

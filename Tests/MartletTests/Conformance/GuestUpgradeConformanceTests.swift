@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import MartletGuests
 import MartletTesting
 import Testing
 

@@ -1,7 +1,10 @@
 // The code of an app that adds every product by Martlet's URL. scripts/consume-xcode.sh builds it with Xcode.
+import Combine
 import Foundation
 import Martlet
 import MartletBackground
+import MartletCombine
+import MartletGuests
 import MartletImages
 import MartletJSON
 import MartletTesting
@@ -22,8 +25,14 @@ func name() async throws -> String {
     return try await NetworkClient(tokens: tokens, config: config).send(call).name
 }
 
+func publisher(_ client: NetworkClient) -> AnyPublisher<User, NetworkError> {
+    client.publisher(for: Call<User>.get("/me"))
+}
+
 func processor() -> ImageProcessor { ImageProcessor() }
 
 func backgroundOptions() -> BackgroundTransferOptions { BackgroundTransferOptions() }
+
+func guests(_ client: NetworkClient) -> GuestAuthService { GuestAuthService(client) }
 
 func login() -> GuestLoginState { GuestLoginState() }

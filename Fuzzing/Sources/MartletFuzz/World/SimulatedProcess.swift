@@ -1,5 +1,6 @@
 import HTTPTypes
 import Martlet
+import MartletGuests
 import MartletTesting
 
 #if canImport(FoundationEssentials)

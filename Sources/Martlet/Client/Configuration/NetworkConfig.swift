@@ -103,6 +103,8 @@ public struct NetworkConfig: Sendable {
     /// A call that was made while no user was signed in gets the session that is current when the closure returns or throws,
     /// and keeps it. A call of a user's session never gets another: it fails with ``NetworkError/sessionChanged(_:)``.
     ///
+    /// With the product `MartletGuests`, for example:
+    ///
     /// ```swift
     /// config.automaticSignIn = { client in
     ///     try await GuestAuthService(client).register(name: "Guest")

@@ -1,9 +1,9 @@
 internal import HTTPTypes
 
 /// A call that has succeeded, before its response is decoded.
-struct CompletedCall: Sendable {
+package struct CompletedCall: Sendable {
     /// The response, as interceptors have processed it.
-    let response: ServerResponse
+    package let response: ServerResponse
     /// The head of the response as the server has sent it.
     let head: HTTPResponse
     let context: RequestContext
@@ -14,5 +14,5 @@ struct CompletedCall: Sendable {
     let lastAttemptDuration: Duration
 
     /// Computed on demand, because redacting the path costs more than most calls need.
-    var call: CallDescription { context.call }
+    package var call: CallDescription { context.call }
 }

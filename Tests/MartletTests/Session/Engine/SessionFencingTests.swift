@@ -1,4 +1,5 @@
 import Foundation
+import MartletGuests
 import MartletTesting
 import Testing
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Martlet
+internal import MartletGuests
 internal import ReferenceBackend
 
 extension Demo {

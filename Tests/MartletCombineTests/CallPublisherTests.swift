@@ -5,10 +5,11 @@
         import OpenCombine
     #endif
     import Foundation
+    import Martlet
     import MartletTesting
     import Testing
 
-    @testable import Martlet
+    @testable import MartletCombine
 
     @Suite("A call's publisher", .timeLimit(.minutes(10))) struct CallPublisherTests {
         @Test("publishes the requested type and finishes") func named() async {
@@ -25,13 +26,13 @@
             async
         {
             let transport = StubTransport { request in
-                request.method == .delete ? .status(204) : .json(#"{"path":"/me","token":"none"}"#)
+                request.method == .delete ? .status(204) : .json(#"{"path":"/me"}"#)
             }
             let client = client(transport)
             let bound: AnyPublisher<Echo, NetworkError> = client.publisher(for: Call<Echo>.get("/me"))
             let echo = bound.record()
             await echo.waitForEnd()
-            #expect(echo.values == [Echo(path: "/me", token: "none")])
+            #expect(echo.values == [Echo(path: "/me")])
 
             struct Delete: APIEndpoint {
                 let path: Path = "/articles/7"
@@ -63,7 +64,7 @@
                 default: throw TransportError.offline
                 }
             }
-            func failure(_ path: String) async -> NetworkError? {
+            func failure(_ path: RequestPath) async -> NetworkError? {
                 let client = client(transport) { $0.retry = .never }
                 let recorder = client.publisher(for: Get(path, .none), as: Int.self).record()
                 await recorder.waitForEnd()
@@ -102,11 +103,11 @@
         @Test("renews a rejected token and replays the call, like any other call")
         func renewed() async throws {
             let app = try await App.signedIn()
-            app.backend.invalidateAccessTokens()
+            app.issue()
             let recorder = app.client.publisher(for: Get("/me"), as: Echo.self).record()
             await recorder.waitForEnd()
-            #expect(recorder.values == [Echo(path: "/me", token: "seen")])
-            #expect(app.backend.refreshCalls == 1)
+            #expect(recorder.values == [Echo(path: "/me")])
+            #expect(app.transport.requests(to: "/auth/refresh").count == 1)
             #expect(app.transport.requests(to: "/me").count == 2)
         }
 

@@ -4,6 +4,7 @@
     #else
         public import OpenCombine
     #endif
+    public import Martlet
 
     extension TokenManager {
         /// The current state, then each change.
@@ -15,7 +16,7 @@
         ///     .store(in: &subscriptions)
         /// ```
         ///
-        /// Each subscriber has its own subscription to ``states``. Subscribing loads the stored session if that has not
+        /// Each subscriber has its own subscription to `states`. Subscribing loads the stored session if that has not
         /// happened yet. A subscriber with too little demand receives only the newest 16 states. The publisher finishes
         /// when the manager is released; a subscription does not retain it. A subscriber without demand learns of the
         /// end when it requests more.
@@ -25,8 +26,8 @@
 
         /// Every event from the subscription on, for logs, metrics and tests.
         ///
-        /// Each subscriber has its own subscription to ``events``, with a buffer of 1,024 events; the oldest are
-        /// dropped if it is full. The publisher finishes when the manager is released, like ``statePublisher``.
+        /// Each subscriber has its own subscription to `events`, with a buffer of 1,024 events; the oldest are
+        /// dropped if it is full. The publisher finishes when the manager is released, like `statePublisher`.
         public var eventPublisher: AnyPublisher<SessionEvent, Never> {
             publisher { $0.events }
         }

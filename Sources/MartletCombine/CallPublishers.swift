@@ -4,6 +4,7 @@
     #else
         public import OpenCombine
     #endif
+    public import Martlet
 
     #if canImport(FoundationEssentials)
         public import FoundationEssentials
@@ -27,7 +28,7 @@
         /// - Parameters:
         ///   - endpoint: The endpoint to send.
         ///   - type: The type to decode.
-        /// - Returns: One value, or a ``NetworkError`` that names the endpoint.
+        /// - Returns: One value, or a `NetworkError` that names the endpoint.
         public func publisher<Value: Decodable & Sendable>(
             for endpoint: some APIEndpoint, as type: Value.Type = Value.self
         ) -> AnyPublisher<Value, NetworkError> {
@@ -35,13 +36,13 @@
         }
 
         /// Sends an endpoint once for each subscriber, and ignores the body of a successful response.
-        /// - Returns: `()` if the call has succeeded, or a ``NetworkError`` that names the endpoint.
+        /// - Returns: `()` if the call has succeeded, or a `NetworkError` that names the endpoint.
         public func publisher(for endpoint: some APIEndpoint) -> AnyPublisher<Void, NetworkError> {
             single { () throws(NetworkError) in try await send(endpoint) }
         }
 
-        /// Sends a request once for each subscriber, and publishes its ``APIRequest/Response``.
-        /// - Returns: One value, or a ``NetworkError`` that names the endpoint.
+        /// Sends a request once for each subscriber, and publishes its `APIRequest.Response`.
+        /// - Returns: One value, or a `NetworkError` that names the endpoint.
         public func publisher<Request: APIRequest>(
             for request: Request
         ) -> AnyPublisher<Request.Response, NetworkError> {
@@ -53,7 +54,7 @@
         /// - Parameters:
         ///   - endpoint: The endpoint to send.
         ///   - type: The type to decode.
-        /// - Returns: One value, or a ``NetworkError`` that names the endpoint.
+        /// - Returns: One value, or a `NetworkError` that names the endpoint.
         public func responsePublisher<Value: Decodable & Sendable>(
             for endpoint: any Endpoint, as type: Value.Type
         ) -> AnyPublisher<NetworkResponse<Value>, NetworkError> {
@@ -61,7 +62,7 @@
         }
 
         /// Sends an endpoint once for each subscriber, and publishes the undecoded body of the response.
-        /// - Returns: One value, or a ``NetworkError`` that names the endpoint.
+        /// - Returns: One value, or a `NetworkError` that names the endpoint.
         public func dataPublisher(for endpoint: any Endpoint) -> AnyPublisher<NetworkResponse<Data>, NetworkError> {
             single { () throws(NetworkError) in try await data(for: endpoint) }
         }

@@ -4,6 +4,7 @@
     #else
         internal import OpenCombine
     #endif
+    internal import Martlet
 
     /// Runs work once for each subscriber, in a task that ends with the subscription. All publishers here are built on
     /// it.

@@ -1,12 +1,13 @@
 import Foundation
+import Martlet
 import MartletTesting
 import Testing
 
-@testable import Martlet
+@testable import MartletGuests
 
 @Suite("The field names of a guest", .timeLimit(.minutes(10))) struct GuestFieldsTests {
-    private func guest(in json: String, _ fields: GuestFields = .standard) -> Guest? {
-        JSONValue(body: Data(json.utf8)).flatMap(fields.guest)
+    private func guest(in json: String) throws -> Guest? {
+        GuestFields.standard.guest(in: try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)))
     }
 
     @Test(
@@ -17,18 +18,18 @@ import Testing
             #"{"guest":{"id":"7","name":"Ada","profile_url":"/ada.jpg","profile_image_key":"k"}}"#,
             #"{"result":{"user":{"id":7,"name":"Ada","profileUrl":"/ada.jpg","profileImageKey":"k"}}}"#,
             #"{"data":{"id":7,"name":"Ada","profileUrl":"/ada.jpg","profileImageKey":"k"}}"#,
-        ]) func standardNames(json: String)
+        ]) func standardNames(json: String) throws
     {
-        #expect(guest(in: json) == Guest(id: "7", name: "Ada", profileURL: "/ada.jpg", profileImageKey: "k"))
+        #expect(try guest(in: json) == Guest(id: "7", name: "Ada", profileURL: "/ada.jpg", profileImageKey: "k"))
     }
 
-    @Test("a numeric id keeps all its digits") func longID() {
-        #expect(guest(in: #"{"id":9007199254740993}"#)?.id == "9007199254740993")
+    @Test("a numeric id keeps all its digits") func longID() throws {
+        #expect(try guest(in: #"{"id":9007199254740993}"#)?.id == "9007199254740993")
     }
 
     @Test("a response without an id is no guest", arguments: ["{}", #"{"user":{}}"#, #"{"id":null}"#, "[]", #""7""#])
-    func noID(json: String) {
-        #expect(guest(in: json) == nil)
+    func noID(json: String) throws {
+        #expect(try guest(in: json) == nil)
     }
 
     @Test("a server's own names are used for the form and for the response") func ownNames() async throws {
@@ -62,7 +63,7 @@ import Testing
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: stub, time: ManualTimeSource())
         let service = GuestAuthService(NetworkClient(tokens: tokens), fields: GuestFields(id: ["guest_id", "gid"]))
-        let failure = await error { _ = try await service.register(name: "Ada") }
+        let failure = await #expect(throws: NetworkError.self) { try await service.register(name: "Ada") }
         guard case .decoding(_, let problem) = failure else {
             Issue.record("\(String(describing: failure))")
             return

@@ -1,3 +1,5 @@
+internal import Martlet
+
 /// The names that a server uses for a guest: the form fields of the registration, and the fields of its response.
 ///
 /// ``standard`` sends `name` and `image`, and reads `{ "user": { "id", "name", "profileUrl", "profileImageKey" } }`.

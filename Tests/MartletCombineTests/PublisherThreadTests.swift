@@ -6,10 +6,11 @@
         import OpenCombineDispatch
     #endif
     import Dispatch
+    import Martlet
     import MartletTesting
     import Testing
 
-    @testable import Martlet
+    @testable import MartletCombine
 
     @Suite("Threads of a publisher", .timeLimit(.minutes(10))) struct PublisherThreadTests {
         private let key = DispatchSpecificKey<String>()

@@ -8,6 +8,7 @@
     import Testing
 
     @testable import Martlet
+    @testable import MartletCombine
 
     @Suite("The session publisher", .timeLimit(.minutes(10))) struct SessionPublisherTests {
         @Test("publishes the current state and then each change") func story() async throws {
@@ -17,7 +18,7 @@
             let recorder = states.record()
             await recorder.waitForValues(1)
             #expect(recorder.values == [.signedOut])
-            let session = try await app.tokens.signIn(with: app.backend.issue())
+            let session = try await app.tokens.signIn(with: app.issue())
             while recorder.values.last != .signedIn(session) { await Task.yield() }
             await app.tokens.signOut()
             while recorder.values.last != .signedOut { await Task.yield() }
@@ -46,10 +47,10 @@
             let recorder = app.tokens.statePublisher.record(.none)
             await recorder.waitUntilDemandIsNeeded()
             for _ in 0..<50 {
-                try await app.tokens.signIn(with: app.backend.issue())
+                try await app.tokens.signIn(with: app.issue())
                 await app.tokens.signOut()
             }
-            let last = try await app.tokens.signIn(with: app.backend.issue())
+            let last = try await app.tokens.signIn(with: app.issue())
             #expect(recorder.values.isEmpty)
             recorder.request(.unlimited)
             while recorder.values.last != .signedIn(last) { await Task.yield() }

@@ -5,10 +5,11 @@
         import OpenCombine
     #endif
     import Foundation
+    import Martlet
     import MartletTesting
     import Testing
 
-    @testable import Martlet
+    @testable import MartletCombine
 
     @Suite("A transfer's publisher", .timeLimit(.minutes(10))) struct TransferPublisherTests {
         private static let size: Int64 = 2_000_000
@@ -19,9 +20,7 @@
             let method = HTTPRequest.Method.post
             var authentication = AuthenticationRequirement.none
             var body: RequestBody? {
-                .stream(length: size, contentType: "video/mp4") {
-                    ByteStream(Chunks(chunks: Array(repeating: Data(count: 10_000), count: 200)))
-                }
+                .stream(length: size, contentType: "video/mp4") { .zeros(Int(size), pieceSize: 10_000) }
             }
         }
 
@@ -71,7 +70,7 @@
 
         @Test("announces an attempt that sends the body again after a 401") func again() async throws {
             let app = try await App.signedIn()
-            app.backend.invalidateAccessTokens()
+            app.issue()
             let film = Film(authentication: .required)
             let recorder = app.client.uploadPublisher(for: film, interval: .zero).record()
             await recorder.waitForEnd()
@@ -114,9 +113,11 @@
 
         @Test("publishes a download's progress, then the location of the file") func download() async throws {
             try await TemporaryFolder.with { folder in
-                let server = DownloadServer(Data(count: 10_500))
+                let transport = StubTransport { _ in
+                    StubTransport.Response(200, headers: [.contentLength: "10500"], stream: .zeros(10_500))
+                }
                 let path = folder.path + "/film.bin"
-                let recorder = client(server.transport)
+                let recorder = client(transport)
                     .downloadPublisher(for: Get("/film", .none), to: URL(fileURLWithPath: path), interval: .zero)
                     .map { update -> TransferUpdate<DownloadedFile> in
                         switch update {
@@ -138,16 +139,18 @@
             "cancelling the subscription cancels the download and leaves no file") func cancelledDownload() async throws
         {
             try await TemporaryFolder.with { folder in
-                let server = DownloadServer(Data(count: 10_500))
                 let log = Log()
-                server.beforePiece { position in
-                    guard position >= 5000 else { return }
-                    log.add("came")
-                    await waitForCancellation()
-                    log.add("cancelled")
-                    throw CancellationError()
+                let transport = StubTransport { _ in
+                    let body = ByteStream.zeros(10_500) { position in
+                        guard position >= 5000 else { return }
+                        log.add("came")
+                        await waitForCancellation()
+                        log.add("cancelled")
+                        throw CancellationError()
+                    }
+                    return StubTransport.Response(200, stream: body)
                 }
-                let recorder = client(server.transport)
+                let recorder = client(transport)
                     .downloadPublisher(for: Get("/film", .none), to: folder.path + "/film.bin").record()
                 await log.waitForLines(1)
                 recorder.cancel()

@@ -4,6 +4,7 @@
     #else
         public import OpenCombine
     #endif
+    public import Martlet
 
     #if canImport(FoundationEssentials)
         public import FoundationEssentials
@@ -21,7 +22,7 @@
     /// }
     /// ```
     public enum TransferUpdate<Value: Sendable>: Sendable {
-        /// Progress, as a ``TransferMonitor`` reports it.
+        /// Progress, as a `TransferMonitor` reports it.
         case progress(TransferEvent)
         /// The result. It is the last value.
         case finished(Value)
@@ -42,7 +43,7 @@
         ///
         /// A subscriber with too little demand misses intermediate counts, but receives every attempt and the newest
         /// count. The response is the last value. A failure is delivered at once, without pending progress. As with
-        /// ``publisher(for:as:)``, nothing is sent before a subscription, and cancelling the subscription cancels the
+        /// `publisher(for:as:)`, nothing is sent before a subscription, and cancelling the subscription cancels the
         /// call.
         /// - Parameters:
         ///   - endpoint: The endpoint to send.
@@ -50,7 +51,7 @@
         ///   - interval: The shortest time between two counts; not below zero. The first and the last count are
         ///     reported at once.
         /// - Returns: Any number of ``TransferUpdate/progress(_:)`` and one ``TransferUpdate/finished(_:)``, or a
-        ///   ``NetworkError`` that names the endpoint.
+        ///   `NetworkError` that names the endpoint.
         public func uploadPublisher<Value: Decodable & Sendable>(
             for endpoint: some APIEndpoint, as type: Value.Type = Value.self, interval: Duration = .milliseconds(100)
         ) -> AnyPublisher<TransferUpdate<Value>, NetworkError> {
@@ -60,7 +61,7 @@
         }
 
         /// Sends an endpoint once for each subscriber, publishes the progress of its body, and ignores the body of the
-        /// response. See ``uploadPublisher(for:as:interval:)``.
+        /// response. See `uploadPublisher(for:as:interval:)`.
         public func uploadPublisher(
             for endpoint: some APIEndpoint, interval: Duration = .milliseconds(100)
         ) -> AnyPublisher<TransferUpdate<Void>, NetworkError> {
@@ -68,7 +69,7 @@
         }
 
         /// Sends a request once for each subscriber, and publishes the progress of its body and then its
-        /// ``APIRequest/Response``. See ``uploadPublisher(for:as:interval:)``.
+        /// `APIRequest.Response`. See `uploadPublisher(for:as:interval:)`.
         public func uploadPublisher<Request: APIRequest>(
             for request: Request, interval: Duration = .milliseconds(100)
         ) -> AnyPublisher<TransferUpdate<Request.Response>, NetworkError> {
@@ -79,8 +80,8 @@
     extension NetworkClient {
         /// Downloads the response of an endpoint to a file once for each subscriber, and publishes the progress.
         ///
-        /// See ``download(_:to:options:monitor:)-(_,String,_,_)`` for the download, and
-        /// ``APIClient/uploadPublisher(for:as:interval:)`` for the values. Cancelling the subscription cancels the
+        /// See `download(_:to:options:monitor:)` for the download, and
+        /// `APIClient.uploadPublisher(for:as:interval:)` for the values. Cancelling the subscription cancels the
         /// download.
         /// - Parameters:
         ///   - endpoint: The endpoint to download.
@@ -89,7 +90,7 @@
         ///   - interval: The shortest time between two counts; not below zero. The first and the last count are
         ///     reported at once.
         /// - Returns: Any number of ``TransferUpdate/progress(_:)`` and one ``TransferUpdate/finished(_:)``, or a
-        ///   ``NetworkError``; ``NetworkError/downloadFailed(_:_:)`` if the file cannot be written or fails its check.
+        ///   `NetworkError`; `NetworkError.downloadFailed(_:_:)` if the file cannot be written or fails its check.
         public func downloadPublisher(
             for endpoint: any Endpoint, to path: String, options: DownloadOptions = DownloadOptions(),
             interval: Duration = .milliseconds(100)
@@ -100,7 +101,7 @@
         }
 
         /// Downloads the response of an endpoint to a file once for each subscriber, and publishes the progress. See
-        /// ``downloadPublisher(for:to:options:interval:)-(_,String,_,_)``.
+        /// `downloadPublisher(for:to:options:interval:)`.
         public func downloadPublisher(
             for endpoint: any Endpoint, to url: URL, options: DownloadOptions = DownloadOptions(),
             interval: Duration = .milliseconds(100)

@@ -4,10 +4,11 @@
     #else
         import OpenCombine
     #endif
+    import Martlet
     import MartletTesting
     import Testing
 
-    @testable import Martlet
+    @testable import MartletCombine
 
     @Suite("Cancelling a subscription", .timeLimit(.minutes(10))) struct PublisherCancellationTests {
         private let heard = Log()
@@ -148,34 +149,6 @@
                     #expect(recorder.isFinished)
                 }
             }
-        }
-    }
-
-    /// A transport that never responds and logs its cancellation.
-    struct SilentTransport {
-        let log = Log()
-        let stub: StubTransport
-
-        init() {
-            stub = StubTransport { [log] _ in
-                log.add("came")
-                await waitForCancellation()
-                log.add("cancelled")
-                throw CancellationError()
-            }
-        }
-    }
-
-    /// Suspends until the task is cancelled.
-    func waitForCancellation() async {
-        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-        for await _ in stream {}
-        withExtendedLifetime(continuation) {}
-    }
-
-    extension Log {
-        func waitForLines(_ count: Int) async {
-            while lines.count < count { await Task.yield() }
         }
     }
 #endif

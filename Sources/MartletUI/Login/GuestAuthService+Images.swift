@@ -1,4 +1,6 @@
 public import Martlet
+public import MartletGuests
+public import MartletImages
 
 extension GuestAuthService {
     /// Prepares a picture, registers a guest with it and signs the guest in.
@@ -12,7 +14,7 @@ extension GuestAuthService {
     ///     nothing.
     /// - Returns: The guest, once the session has been stored.
     /// - Throws: `NetworkError`. If the picture cannot be prepared, `.invalidRequest` with the description of the
-    ///   ``ImageError``. A cancelled caller gets `.cancelled`; the registration continues for the other callers and is
+    ///   `ImageError`. A cancelled caller gets `.cancelled`; the registration continues for the other callers and is
     ///   cancelled with the last one.
     @discardableResult
     public func register(

@@ -1,4 +1,4 @@
-internal import HTTPTypes
+public import Martlet
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -8,7 +8,7 @@ internal import HTTPTypes
 
 /// Registers guests, who have a session without a password, and upgrades a guest to an account.
 ///
-/// Concurrent registrations share one guest, even with several services over the same ``TokenManager``: a double tap
+/// Concurrent registrations share one guest, even with several services over the same `TokenManager`: a double tap
 /// creates one guest.
 ///
 /// ```swift
@@ -19,9 +19,9 @@ public final class GuestAuthService: Sendable {
     private let client: NetworkClient
     private let path: String
     private let fields: GuestFields
-    private let flight: SingleFlight<Result<Guest, NetworkError>>
+    private let registration: SharedSignIn<Guest>
 
-    /// Creates a service over a client that has a ``TokenManager``.
+    /// Creates a service over a client that has a `TokenManager`.
     /// - Parameters:
     ///   - client: Sends the registration, and gets the session.
     ///   - path: The path of the registration.
@@ -32,11 +32,7 @@ public final class GuestAuthService: Sendable {
         self.client = client
         self.path = path
         self.fields = fields
-        // Shared by all services of a manager, so that a guest is registered once.
-        let makeFlight = { [time = client.pipeline.time] in
-            SingleFlight<Result<Guest, NetworkError>>(time: time, outlivesCallers: false)
-        }
-        self.flight = client.tokens?.attachments.value(makeFlight) ?? makeFlight()
+        self.registration = SharedSignIn(client)
     }
 
     /// A picture to upload.
@@ -57,8 +53,8 @@ public final class GuestAuthService: Sendable {
     ///   - monitor: Reports the progress of the upload. It reports nothing if this call joins a registration in
     ///     progress.
     /// - Returns: The guest, after the session was written to the store. If the write failed, the session is
-    ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
-    /// - Throws: ``NetworkError``. A cancelled caller gets ``NetworkError/cancelled(_:)``. The registration continues
+    ///   kept in memory (`SignedInSession.isSaved` is `false`) and the write is retried.
+    /// - Throws: `NetworkError`. A cancelled caller gets `NetworkError.cancelled(_:)`. The registration continues
     ///   for its other callers, and is cancelled with the last of them.
     @discardableResult
     public func register(
@@ -82,17 +78,11 @@ public final class GuestAuthService: Sendable {
         defer { monitor?.finish() }
         let notSent = CallDescription(method: "POST", url: path, attempts: 0)
         guard !Task.isCancelled else { throw .cancelled(notSent) }
-        let outcome = await flight.run { [self] in
-            await SignInGate.entering(for: client.tokens) {
-                do throws(NetworkError) {
-                    return .success(try await signIn(with: form(name, makePicture, notSent), monitor))
-                } catch {
-                    return .failure(error)
-                }
-            }
+        let guest = try await registration.run { [self] () throws(NetworkError) in
+            try await signIn(with: form(name, makePicture, notSent), monitor)
         }
-        guard let outcome else { throw .cancelled(CallDescription(method: "POST", url: path, attempts: 1)) }
-        return try outcome.get()
+        guard let guest else { throw .cancelled(CallDescription(method: "POST", url: path, attempts: 1)) }
+        return guest
     }
 
     private func form(
@@ -110,13 +100,13 @@ public final class GuestAuthService: Sendable {
     }
 
     private func signIn(with form: MultipartForm, _ monitor: TransferMonitor?) async throws(NetworkError) -> Guest {
-        let registration = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
+        let endpoint = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
         return try await client.signIn(
-            registration, SignInStart(.none, as: client.tokens?.currentOwner ?? .unbound), monitor: monitor
+            endpoint, .givingWay(in: client), monitor: monitor
         ) { (guest: Guest) in
             SessionAccount(userID: guest.id, isGuest: true)
         } decode: { [client, fields] call throws(NetworkError) in
-            let json = try client.pipeline.decoding.decode(JSONValue.self, from: call)
+            let json = try client.decode(JSONValue.self, from: call)
             if let guest = fields.guest(in: json) { return guest }
             let reason = "it has no \(fields.id.joined(separator: " or "))"
             throw .decoding(
@@ -137,33 +127,28 @@ public final class GuestAuthService: Sendable {
     /// ```
     ///
     /// Calls of the guest that are still in progress are not replayed with the account
-    /// (``NetworkError/sessionChanged(_:)``), and a late refresh of the guest's tokens is discarded. If the upgrade
+    /// (`NetworkError.sessionChanged(_:)`), and a late refresh of the guest's tokens is discarded. If the upgrade
     /// fails, the guest stays signed in.
     /// - Parameters:
-    ///   - type: The type to decode from the response; ``NoContent`` to ignore the rest of it.
+    ///   - type: The type to decode from the response; `NoContent` to ignore the rest of it.
     ///   - endpoint: Creates the endpoint from the guest's id, which is `nil` if the server sent none. It is always
     ///     sent with the guest's token.
     ///   - account: The account to store with the session.
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
-    ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
-    /// - Throws: ``NetworkError``; ``NetworkError/signInRequired(_:)`` if no guest is signed in, and
-    ///   ``NetworkError/sessionChanged(_:)`` if another sign-in or a sign-out came first.
+    ///   kept in memory (`SignedInSession.isSaved` is `false`) and the write is retried.
+    /// - Throws: `NetworkError`; `NetworkError.signInRequired(_:)` if no guest is signed in, and
+    ///   `NetworkError.sessionChanged(_:)` if another sign-in or a sign-out came first.
     @discardableResult
     public func upgrade<Value: Decodable & Sendable>(
         as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Value {
-        // Taken before the state, so that a sign-in from here on invalidates the upgrade.
-        let begun = client.tokens?.currentOwner ?? .unbound
-        guard case .signedIn(let session) = await client.tokens?.loadedState, session.account.isGuest else {
-            let upgrade = endpoint(nil)
-            throw .signInRequired(CallDescription(unsent: upgrade))
+        guard let (start, guest) = await SignInStart.replacingSession(in: client), guest.isGuest else {
+            throw .signInRequired(CallDescription(unsent: endpoint(nil)))
         }
-        let owner = CallOwner(epoch: begun.epoch, situation: .session(session.id))
-        return try await client.signIn(
-            endpoint(session.account.userID), SignInStart(.required, as: owner), account: account
-        ) { [client] call throws(NetworkError) in
-            try client.pipeline.decoding.decode(type, from: call)
+        return try await client.signIn(endpoint(guest.userID), start, account: account) {
+            [client] call throws(NetworkError) in
+            try client.decode(type, from: call)
         }
     }
 }

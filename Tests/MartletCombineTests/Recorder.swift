@@ -4,7 +4,9 @@
     #else
         import OpenCombine
     #endif
-    @testable import Martlet
+    import Martlet
+
+    @testable import MartletCombine
 
     /// A subscriber that records what it receives, with demand controlled by the test.
     ///

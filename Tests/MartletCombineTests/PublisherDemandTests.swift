@@ -5,10 +5,11 @@
         import OpenCombine
     #endif
     import Dispatch
+    import Martlet
     import MartletTesting
     import Testing
 
-    @testable import Martlet
+    @testable import MartletCombine
 
     @Suite("A subscriber's demand", .timeLimit(.minutes(10))) struct PublisherDemandTests {
         /// A publisher of the numbers from 1 to `count`.

@@ -1,0 +1,31 @@
+/// A sign-in that runs once for all concurrent callers, over all clients of a session.
+package struct SharedSignIn<Value: Sendable>: Sendable {
+    private let flight: SingleFlight<Result<Value, NetworkError>>
+    private let tokens: TokenManager?
+
+    /// Creates a sign-in to the session of a client. All with the same type of value share the one under way.
+    package init(_ client: NetworkClient) {
+        let makeFlight = { [time = client.pipeline.time] in
+            SingleFlight<Result<Value, NetworkError>>(time: time, outlivesCallers: false)
+        }
+        tokens = client.tokens
+        flight = client.tokens?.attachments.value(makeFlight) ?? makeFlight()
+    }
+
+    /// Starts the sign-in, or waits for the one under way. Its own calls do not wait for a session.
+    /// - Returns: `nil` if the caller was cancelled. The sign-in is cancelled with its last caller.
+    package func run(
+        _ signIn: @escaping @Sendable () async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value? {
+        let outcome = await flight.run { [tokens] in
+            await SignInGate.entering(for: tokens) {
+                do throws(NetworkError) {
+                    return .success(try await signIn())
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        return try outcome?.get()
+    }
+}
