@@ -168,7 +168,7 @@ extension MultipartForm {
 
 /// The endpoint that registers a guest. It never carries a token.
 private struct GuestRegistration: Endpoint {
-    let path: Path
+    let path: RequestPath
     let body: RequestBody?
     var method: HTTPRequest.Method { .post }
     var authentication: AuthenticationRequirement { .none }

@@ -16,7 +16,7 @@
 /// ```
 ///
 /// Implement it for a vault of your own. ``TokenStore/secure(_:key:folder:)`` keeps a session in any storage, and
-/// ``AnyAccountStore/secure(_:folder:)`` keeps the sessions of several accounts in one.
+/// ``AccountStore/secure(_:folder:)`` keeps the sessions of several accounts in one.
 ///
 /// Reading has three outcomes: a value, certainly no value, or a ``StorageError``. An error says that the value cannot
 /// be read now; if there is one, it is unchanged.

@@ -115,7 +115,7 @@ final class CountingRefresher: TokenRefresher {
     let rejects = Locked(false)
     let count = Locked(0)
 
-    func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+    func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
         if let failure = failure.withLock({ $0 }) { throw failure }
         if rejects.withLock({ $0 }) { throw RefreshRejectedError() }
         count.withLock { $0 += 1 }

@@ -14,7 +14,7 @@ struct App {
         self.newest = newest
         transport = StubTransport { request in
             if request.path == "/auth/refresh" { return .tokens(Self.issue(newest)) }
-            let isValid = request.bearer == TokenBundle.fresh(newest.withLock { $0 }).accessToken.reveal()
+            let isValid = request.bearer == Tokens.fresh(newest.withLock { $0 }).accessToken.reveal()
             return isValid ? .json(#"{"path":"\#(request.path)"}"#) : .status(401)
         }
         let time = ManualTimeSource()
@@ -31,9 +31,9 @@ struct App {
     }
 
     /// Issues new tokens, so that the server rejects the earlier ones.
-    @discardableResult func issue() -> TokenBundle { Self.issue(newest) }
+    @discardableResult func issue() -> Tokens { Self.issue(newest) }
 
-    private static func issue(_ newest: Locked<Int>) -> TokenBundle {
+    private static func issue(_ newest: Locked<Int>) -> Tokens {
         .fresh(
             newest.withLock { number in
                 number += 1
@@ -49,10 +49,10 @@ struct Echo: Decodable, Sendable, Hashable {
 
 /// A GET request of a path.
 struct Get: APIEndpoint {
-    let path: Path
+    let path: RequestPath
     let authentication: AuthenticationRequirement
 
-    init(_ path: Path, _ authentication: AuthenticationRequirement = .required) {
+    init(_ path: RequestPath, _ authentication: AuthenticationRequirement = .required) {
         self.path = path
         self.authentication = authentication
     }

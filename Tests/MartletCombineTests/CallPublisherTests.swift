@@ -35,7 +35,7 @@
             #expect(echo.values == [Echo(path: "/me")])
 
             struct Delete: APIEndpoint {
-                let path: Path = "/articles/7"
+                let path: RequestPath = "/articles/7"
                 let method = HTTPRequest.Method.delete
             }
             let silent: AnyPublisher<Void, NetworkError> = client.publisher(for: Delete())

@@ -16,7 +16,7 @@
 
         /// An upload of many chunks.
         private struct Film: APIEndpoint {
-            let path: Path = "/films"
+            let path: RequestPath = "/films"
             let method = HTTPRequest.Method.post
             var authentication = AuthenticationRequirement.none
             var body: RequestBody? {

@@ -36,7 +36,7 @@ import Testing
         await second.value
         #expect(login.state.isAuthenticated)
         #expect(backend.registrations.map(\.number) == [1, 2])
-        #expect(try await backend.tokens.validTokenBundle().accessToken.reveal() == "a2")
+        #expect(try await backend.tokens.validTokens().accessToken.reveal() == "a2")
     }
 
     @Test("cancelling and starting again registers another guest", arguments: ModelVariant.allCases)

@@ -22,21 +22,21 @@ import Testing
         for state in [SessionState.unavailable(error), .unreadable(error)] {
             let route = Self.status(state).route
             #expect(route.message?.isEmpty == false)
-            #expect(route.waysOn.contains(.signIn) && route.waysOn.contains(.retry))
+            #expect(route.recoveryActions.contains(.signIn) && route.recoveryActions.contains(.retry))
         }
     }
 
     @Test("the best way on is to unlock, to try again, or to sign in, by the kind of the error")
     func best() {
-        let first = Self.kinds.map { StorageError($0, "").waysOn.first }
+        let first = Self.kinds.map { StorageError($0, "").recoveryActions.first }
         #expect(first == [.unlock, .retry, .signIn, .signIn, .retry, .retry])
     }
 
     @Test("every other state leads to the login, to the content, or ends by itself") func others() {
-        #expect(Self.status(.loading).route.waysOn == [])
-        #expect(Self.status(.signedIn(Self.session)).route.waysOn == [])
-        #expect(Self.status(.signedOut).route.waysOn == [.signIn])
-        #expect(Self.status(.expired(.noRefreshToken)).route.waysOn == [.signIn])
+        #expect(Self.status(.loading).route.recoveryActions == [])
+        #expect(Self.status(.signedIn(Self.session)).route.recoveryActions == [])
+        #expect(Self.status(.signedOut).route.recoveryActions == [.signIn])
+        #expect(Self.status(.expired(.noRefreshToken)).route.recoveryActions == [.signIn])
     }
 
     @Test("after the server has ended the session, its content is hidden, unless the app wants it behind the login")

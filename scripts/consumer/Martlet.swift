@@ -24,6 +24,6 @@ struct User: Decodable, Sendable { var name: String }
 
 let tokens = TokenManager(
     baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"), transport: Server())
-try await tokens.signIn(with: TokenBundle(accessToken: "old", refreshToken: "R1", lifetime: .seconds(3600)))
+try await tokens.signIn(with: Tokens(accessToken: "old", refreshToken: "R1", lifetime: .seconds(3600)))
 let me = try await NetworkClient(tokens: tokens).send(Call<User>.get("/me", authentication: .required))
 print("Hello, \(me.name)!")

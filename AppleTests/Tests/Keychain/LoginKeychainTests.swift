@@ -37,7 +37,7 @@
             let store: AnyTokenStore = .keychain(service: fixture.service, folder: folder)
             for isFirst in [true, false] {
                 let isAdopted = try await store.adoptKeychainItem(service: fixture.service, account: "old") { data in
-                    TokenBundle(accessToken: Secret(String(decoding: data, as: UTF8.self)), refreshToken: "refresh")
+                    Tokens(accessToken: Secret(String(decoding: data, as: UTF8.self)), refreshToken: "refresh")
                 }
                 #expect(isAdopted == isFirst)
             }

@@ -18,7 +18,7 @@ struct Step: Sendable {
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: Instant(body: body))
         try await tokens.signIn(
-            with: TokenBundle(accessToken: "access", refreshToken: "refresh", lifetime: .seconds(3600)))
+            with: Tokens(accessToken: "access", refreshToken: "refresh", lifetime: .seconds(3600)))
         let client = NetworkClient(tokens: tokens)
         var config = NetworkConfig()
         config.decoder = MartletJSONDecoder()
@@ -126,7 +126,7 @@ private struct Page: Decodable, Sendable {
 
 private struct GetPage: APIRequest {
     typealias Response = Page
-    let path: Path = "/items"
+    let path: RequestPath = "/items"
     var authentication: AuthenticationRequirement { .required }
 }
 

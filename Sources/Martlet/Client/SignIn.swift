@@ -116,7 +116,7 @@ package struct SignInStart: Sendable {
 
 extension TokenManager {
     /// The tokens in the response of a sign-in.
-    fileprivate func bundle(inSignIn call: CompletedCall) throws(NetworkError) -> TokenBundle {
+    fileprivate func bundle(inSignIn call: CompletedCall) throws(NetworkError) -> Tokens {
         let response = call.response
         do {
             var bundle = try refresher.tokens(inSignInResponse: response)

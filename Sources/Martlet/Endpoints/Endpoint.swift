@@ -10,7 +10,7 @@
 /// enum ArticleEndpoint: APIEndpoint {
 ///     case all, one(id: Int), create(Article.Draft)
 ///
-///     var path: Path {
+///     var path: RequestPath {
 ///         switch self {
 ///         case .all, .create: "/articles"
 ///         case .one(let id): "/articles/\(id)"
@@ -79,7 +79,7 @@ public protocol APIEndpoint: Endpoint {}
 /// ```swift
 /// struct Profile: APIRequest {
 ///     typealias Response = User
-///     var path: Path { "/me" }
+///     var path: RequestPath { "/me" }
 /// }
 /// ```
 public protocol APIRequest: Endpoint {

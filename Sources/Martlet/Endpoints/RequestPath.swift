@@ -7,7 +7,7 @@
 /// The path of an ``Endpoint``. Interpolated values are data: they cannot lead to another endpoint.
 ///
 /// ```swift
-/// var path: Path { "/users/\(name)/posts/\(id)" }
+/// var path: RequestPath { "/users/\(name)/posts/\(id)" }
 /// ```
 ///
 /// A literal is sent as it is written; only characters that a path must not contain are percent-encoded. An interpolated
@@ -160,9 +160,4 @@ extension RequestPath: ExpressibleByStringInterpolation {
 extension RequestPath: CustomStringConvertible {
     /// The encoded path or the URL, with secrets masked.
     public var description: String { Redaction.redactURL(text) }
-}
-
-extension Endpoint {
-    /// The type of ``path``.
-    public typealias Path = RequestPath
 }

@@ -18,17 +18,17 @@ public struct ResponseMeta: Sendable, Hashable {
     public var path: String?
     /// The server's identifier for the request: ``ResponseEnvelope/requestID``.
     public var requestID: String?
-    /// The time that the server worked on the request, in milliseconds: `durationMs`.
-    public var durationMs: Double?
+    /// The time that the server worked on the request: `durationMs`, in milliseconds.
+    public var duration: Duration?
 
     /// Creates the information; meant for tests.
     public init(
-        timestamp: Date? = nil, path: String? = nil, requestID: String? = nil, durationMs: Double? = nil
+        timestamp: Date? = nil, path: String? = nil, requestID: String? = nil, duration: Duration? = nil
     ) {
         self.timestamp = timestamp
         self.path = path
         self.requestID = requestID
-        self.durationMs = durationMs
+        self.duration = duration
     }
 
     /// - Returns: `nil` if the value is not an object.
@@ -37,7 +37,14 @@ public struct ResponseMeta: Sendable, Hashable {
         let time = json["timestamp"]
         self.init(
             timestamp: time?.string.flatMap { ISO8601.date($0) } ?? time?.number.flatMap(Self.date),
-            path: json["path"]?.string, requestID: json[requestIDField]?.text, durationMs: json["durationMs"]?.number)
+            path: json["path"]?.string, requestID: json[requestIDField]?.text,
+            duration: json["durationMs"]?.number.flatMap(Self.duration))
+    }
+
+    private static func duration(_ milliseconds: Double) -> Duration? {
+        // A number that is no duration must not overflow.
+        guard milliseconds.isFinite, milliseconds >= 0, milliseconds < 1e15 else { return nil }
+        return .seconds(milliseconds / 1000)
     }
 
     private static func date(_ number: Double) -> Date? {

@@ -59,7 +59,7 @@ extension StubTransport {
         /// A token response with the field names that `TokenRefresher.json` expects by default:
         /// `{"accessToken":"…","refreshToken":"…","expiresIn":3600}`, with the bundle's type, scope and additional fields
         /// if it has any.
-        public static func tokens(_ bundle: TokenBundle) -> Response {
+        public static func tokens(_ bundle: Tokens) -> Response {
             json(TokenObject(bundle: bundle))
         }
 
@@ -76,7 +76,7 @@ extension StubTransport {
 
 /// A token response as JSON.
 private struct TokenObject: Encodable {
-    let bundle: TokenBundle
+    let bundle: Tokens
 
     struct Name: CodingKey, ExpressibleByStringLiteral {
         let stringValue: String

@@ -12,7 +12,7 @@ internal import Martlet
 ///     let scheduler = SeededScheduler(seed: UInt64(seed))
 ///     let run = try scheduler.run { [time = scheduler.time] in
 ///         let tokens = TokenManager(baseURL: "…", store: .inMemory, refresher: refresher, time: time)
-///         async let one = try? tokens.validTokenBundle().accessToken
+///         async let one = try? tokens.validTokens().accessToken
 ///         async let other: Void = tokens.signOut()
 ///         _ = await (one, other)
 ///     }

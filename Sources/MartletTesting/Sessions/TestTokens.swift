@@ -6,16 +6,16 @@ public import Martlet
     public import Foundation
 #endif
 
-extension TokenBundle {
+extension Tokens {
     /// A token pair that expires in one hour by default. The number is part of the tokens, so that tests can tell pairs
     /// apart.
-    public static func fresh(_ number: Int = 0, lifetime: Duration = .seconds(3600)) -> TokenBundle {
-        TokenBundle(
+    public static func fresh(_ number: Int = 0, lifetime: Duration = .seconds(3600)) -> Tokens {
+        Tokens(
             accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"), lifetime: lifetime)
     }
 
     /// A token pair whose access token expires after `lifetime`.
-    public static func expiring(in lifetime: Duration, _ number: Int = 0) -> TokenBundle {
+    public static func expiring(in lifetime: Duration, _ number: Int = 0) -> Tokens {
         .fresh(number, lifetime: lifetime)
     }
 
@@ -23,8 +23,8 @@ extension TokenBundle {
     ///
     /// Use it with `TokenManager.signedIn(with:)`, or with `.inMemory(.expired())` as the store. `signIn(with:)` treats
     /// such a pair as one of unknown lifetime, because no server issues expired tokens.
-    public static func expired(_ number: Int = 0) -> TokenBundle {
-        TokenBundle(
+    public static func expired(_ number: Int = 0) -> Tokens {
+        Tokens(
             accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"),
             expiresAt: Date(timeIntervalSince1970: 0))
     }
@@ -39,7 +39,7 @@ extension StoredSession {
     ///   - account: The signed-in account.
     ///   - now: The time on the manager's wall clock.
     public init(
-        storing bundle: TokenBundle, id: SessionID? = nil, rotation: Int = 0,
+        storing bundle: Tokens, id: SessionID? = nil, rotation: Int = 0,
         account: SessionAccount = SessionAccount(), at now: Date
     ) {
         let lifetime = bundle.lifetime ?? bundle.expiresAt.map { _ in .seconds(3600) }
@@ -51,7 +51,7 @@ extension StoredSession {
     }
 
     /// A record whose access token expired one hour before `now`.
-    public static func expired(_ bundle: TokenBundle = .fresh(), at now: Date) -> StoredSession {
+    public static func expired(_ bundle: Tokens = .fresh(), at now: Date) -> StoredSession {
         StoredSession(storing: bundle, at: now).expired(at: now)
     }
 
@@ -81,7 +81,7 @@ extension TokenStore where Self == AnyTokenStore {
     ///   - account: The signed-in account.
     ///   - now: The time on the manager's wall clock.
     public static func inMemory(
-        _ bundle: TokenBundle, account: SessionAccount = SessionAccount(), at now: Date = Date()
+        _ bundle: Tokens, account: SessionAccount = SessionAccount(), at now: Date = Date()
     ) -> AnyTokenStore {
         .inMemory(holding: StoredSession(storing: bundle, account: account, at: now))
     }
@@ -102,7 +102,7 @@ extension TokenManager {
     ///   - time: The clock; the system's if `nil`. With a ``ManualTimeSource``, token lifetimes, retries and timeouts
     ///     wait until the test advances it.
     public static func signedIn(
-        with bundle: TokenBundle = .fresh(), account: SessionAccount = SessionAccount(),
+        with bundle: Tokens = .fresh(), account: SessionAccount = SessionAccount(),
         baseURL: BaseURL = "https://api.example.com", refresher: any TokenRefresher = .json(path: "/auth/refresh"),
         transport: any Transport = StubTransport(), time: (any TimeSource)? = nil
     ) async -> TokenManager {

@@ -70,7 +70,7 @@ public struct TokenStoreContract: Sendable {
         try await expect(.found(record), from: store, "after a write")
         try await expect(.found(record), from: open(), "after a write through another handle")
         record.rotation = 1
-        record.bundle = TokenBundle(accessToken: "a", refreshToken: nil, scope: "read")
+        record.bundle = Tokens(accessToken: "a", refreshToken: nil, scope: "read")
         record.journal = nil
         try await open().write(record)
         try await expect(.found(record), from: store, "after a second write through another handle")

@@ -5,7 +5,7 @@
     /// Shows the screen for the state of a session: a splash screen at launch, the login, or the content.
     ///
     /// If the server ends the session, the login takes the place of the content, which is no longer visible. If the
-    /// stored session cannot be read, the gate explains why and offers the route's ``SessionRoute/waysOn``.
+    /// stored session cannot be read, the gate explains why and offers the route's ``SessionRoute/recoveryActions``.
     ///
     /// ```swift
     /// SignedInGate(session) { _ in
@@ -90,7 +90,8 @@
             case .login: login()
             case .signInAgain: SignInAgainView(session: session, message: message, login: login)
             case .unavailable, .unreadable:
-                UnavailableView(session: session, message: message, waysOn: status.route.waysOn, login: login)
+                UnavailableView(
+                    session: session, message: message, recoveryActions: status.route.recoveryActions, login: login)
             }
         }
 
@@ -130,7 +131,7 @@
     private struct UnavailableView<Login: View>: View {
         let session: any SessionRouting
         let message: String
-        let waysOn: [WayOn]
+        let recoveryActions: [RecoveryAction]
         let login: () -> Login
         @State private var showsLogin = false
 
@@ -141,7 +142,7 @@
                 ScrollingIfNeeded {
                     VStack {
                         Explanation(title: Wording.unavailableTitle.text, message: message)
-                        ForEach(waysOn) { way in
+                        ForEach(recoveryActions) { way in
                             switch way {
                             // The message asks for it, and the store is then read again by itself.
                             case .unlock: EmptyView()

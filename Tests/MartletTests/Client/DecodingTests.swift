@@ -13,7 +13,7 @@ import Testing
              "errors":[{"field":"name","message":"at most 40 characters"},"and no spaces"],
              "meta":{"timestamp":"2026-01-02T03:04:05.678Z","path":"/a","requestId":"7f3a","durationMs":3}}
             """
-        let failure = await answering(body, status: status, envelope: .standard).failure(User.self)
+        let failure = await answering(body, status: status, envelope: ResponseEnvelope()).failure(User.self)
         guard case .api(_, let refusal) = failure else {
             Issue.record("\(String(describing: failure))")
             return
@@ -32,7 +32,7 @@ import Testing
             {"success":true,"code":"OK","message":"fine","data":{"name":"Ada","since":"2026-01-02T03:04:05.678Z"},
              "errors":[],"meta":{"timestamp":"2026-01-02T03:04:05Z"}}
             """
-        let user: User = try await answering(body, envelope: .standard).send(Get("/a", .none))
+        let user: User = try await answering(body, envelope: ResponseEnvelope()).send(Get("/a", .none))
         #expect(user.name == "Ada")
         #expect(abs((user.since?.timeIntervalSince1970 ?? 0) - 1_767_323_045.678) < 0.001)
     }
@@ -54,7 +54,7 @@ import Testing
         "an envelope without data decodes into an optional or an empty response") func envelopeWithoutData()
         async throws
     {
-        let client = answering(#"{"success":true,"code":"OK","data":null}"#, envelope: .standard)
+        let client = answering(#"{"success":true,"code":"OK","data":null}"#, envelope: ResponseEnvelope())
         let user: User? = try await client.send(Get("/a", .none))
         #expect(user == nil)
         try await client.send(Get("/a", .none))
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test("raw bytes are returned unchanged") func bytes() async throws {
-        let response = try await answering("{not json", envelope: .standard).data(for: Get("/a", .none))
+        let response = try await answering("{not json", envelope: ResponseEnvelope()).data(for: Get("/a", .none))
         #expect(response.value == Data("{not json".utf8))
     }
 
@@ -199,7 +199,7 @@ private struct Users: Decodable, Sendable {
 
 private struct Profile: APIRequest {
     typealias Response = User
-    let path: Path = "/me"
+    let path: RequestPath = "/me"
 }
 
 extension NetworkClient {

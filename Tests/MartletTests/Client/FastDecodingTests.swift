@@ -59,7 +59,7 @@ import Testing
 
     private func answering(_ body: String, _ inEnvelope: Bool, _ decoder: any ResponseDecoder) -> NetworkClient {
         client(StubTransport { _ in .json(body) }) {
-            $0.envelope = inEnvelope ? .standard : nil
+            $0.envelope = inEnvelope ? ResponseEnvelope() : nil
             $0.decoder = decoder
             $0.retry = .never
         }

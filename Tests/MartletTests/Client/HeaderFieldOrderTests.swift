@@ -48,7 +48,7 @@ import Testing
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: stub, connectivity: nil, time: ManualTimeSource())
-        try await tokens.signIn(with: TokenBundle(accessToken: "access", refreshToken: "refresh"))
+        try await tokens.signIn(with: Tokens(accessToken: "access", refreshToken: "refresh"))
         let names = try ["X-Client", "X-Endpoint", "X-Prepared", "X-Adapted"].map { try #require(HTTPField.Name($0)) }
         let client = NetworkClient(
             tokens: tokens,

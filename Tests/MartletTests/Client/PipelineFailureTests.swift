@@ -45,7 +45,7 @@ import Testing
 
     @Test("a one-shot body does not hide why the connection failed") func oneShotRefused() async throws {
         struct Put: APIEndpoint {
-            let path: Path = "/a"
+            let path: RequestPath = "/a"
             let method = HTTPRequest.Method.put
             let body: RequestBody? = .oneShot(Chunks(chunks: [Data("x".utf8)]))
         }
@@ -69,7 +69,7 @@ import Testing
         let refresher: HTTPTokenRefresher = .custom { _, _ in
             let client = holder.withLock { $0 }
             _ = try await client?.data(for: Get("/renew", .none))
-            return TokenBundle(accessToken: "new", refreshToken: "next")
+            return Tokens(accessToken: "new", refreshToken: "next")
         }
         let time = ManualTimeSource()
         let tokens = TokenManager(
@@ -106,7 +106,7 @@ import Testing
         arguments: ["OK", "[1]", "\n", "{}"])
     func unreadBody(body: String) async throws {
         let transport = StubTransport { _ in StubTransport.Response(200, body: Data(body.utf8)) }
-        try await client(transport) { $0.envelope = .standard }.send(Get("/a", .none))
+        try await client(transport) { $0.envelope = ResponseEnvelope() }.send(Get("/a", .none))
     }
 
     @Test(

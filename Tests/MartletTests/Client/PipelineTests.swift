@@ -43,7 +43,7 @@ import Testing
 
     @Test("an endpoint's header fields replace the client's, and its query is encoded") func building() async throws {
         struct Search: APIEndpoint {
-            let path: Path = "/search/über uns"
+            let path: RequestPath = "/search/über uns"
             let query: Query = ["q": "a+b&c", "page": 2, "none": nil]
             let headers: HTTPFields = [.accept: "text/plain", .acceptLanguage: "de"]
         }
@@ -140,7 +140,7 @@ import Testing
 
     @Test("C37: a one-shot body is not replayed, and a body factory is") func bodies() async throws {
         struct Upload: APIEndpoint {
-            let path: Path = "/uploads"
+            let path: RequestPath = "/uploads"
             let method = HTTPRequest.Method.post
             let body: RequestBody?
         }

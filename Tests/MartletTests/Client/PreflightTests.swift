@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Preflight of uploads", .timeLimit(.minutes(10))) struct PreflightTests {
     private struct Upload: APIEndpoint {
-        let path: Path = "/uploads"
+        let path: RequestPath = "/uploads"
         let method = HTTPRequest.Method.post
         var authentication = AuthenticationRequirement.required
         let body: RequestBody?

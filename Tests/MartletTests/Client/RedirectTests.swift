@@ -143,7 +143,7 @@ import Testing
 
     @Test("a one-shot body is not sent to a second location") func oneShot() async throws {
         struct Upload: APIEndpoint {
-            let path: Path = "/a"
+            let path: RequestPath = "/a"
             let method = HTTPRequest.Method.post
             let body: RequestBody? = .oneShot(Chunks(chunks: [Data("body".utf8)]))
         }
@@ -194,12 +194,12 @@ import Testing
 }
 
 private struct AnyCall: APIEndpoint {
-    let path: Path = "/a"
+    let path: RequestPath = "/a"
     let method: HTTPRequest.Method
     var body: RequestBody? { method == .post ? .text("body") : nil }
 }
 
 private struct Any3xx: APIEndpoint {
-    let path: Path = "/a"
+    let path: RequestPath = "/a"
     let acceptableStatuses = StatusCodes(200..<400)
 }

@@ -10,7 +10,8 @@ import Testing
     private struct Problem: Decodable, Sendable, Equatable { var reason: String, hint: String? }
 
     private func client(
-        _ body: String, status: Int = 200, _ configure: (inout NetworkConfig) -> Void = { $0.envelope = .standard }
+        _ body: String, status: Int = 200,
+        _ configure: (inout NetworkConfig) -> Void = { $0.envelope = ResponseEnvelope() }
     ) -> NetworkClient {
         var config = NetworkConfig()
         config.retry = .never
@@ -38,7 +39,7 @@ import Testing
         #expect(abs((meta.timestamp?.timeIntervalSince1970 ?? 0) - 1_767_323_045.678) < 0.001)
         #expect(meta.path == "/me")
         #expect(meta.requestID == "7f3a")
-        #expect(meta.durationMs == 3)
+        #expect(meta.duration == .milliseconds(3))
         #expect(try response.meta(as: Paging.self) == Paging(page: 2, total: 9))
         #expect(throws: DecodingError.self) { try response.meta(as: User.self) }
     }
@@ -68,7 +69,7 @@ import Testing
         }
         #expect(abs((refusal.meta?.timestamp?.timeIntervalSince1970 ?? 0) - 1_767_323_045.678) < 0.001)
         #expect(refusal.meta?.path == "/me")
-        #expect(refusal.meta?.durationMs == 12.5)
+        #expect(refusal.meta?.duration == .microseconds(12_500))
         #expect(refusal.meta?.requestID == refusal.requestID)
         #expect(refusal.body == nil)
     }
@@ -98,7 +99,7 @@ import Testing
         let body = #"{"success":false,"code":"TAKEN","message":"Taken","reason":"taken"}"#
         let error = await failure(
             client(body) {
-                $0.envelope = .standard
+                $0.envelope = ResponseEnvelope()
                 $0.errorBody = Problem.self
             })
         guard case .api(_, let refusal) = error else {

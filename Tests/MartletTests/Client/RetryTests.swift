@@ -99,6 +99,6 @@ import Testing
 }
 
 private struct AnyCall: APIEndpoint {
-    let path: Path = "/a"
+    let path: RequestPath = "/a"
     let method: HTTPRequest.Method
 }

@@ -119,7 +119,7 @@ import Testing
             let settings = config {
                 $0.cookies = jar
                 $0.cache = cache
-                $0.joinsIdenticalCalls = true
+                $0.coalescesIdenticalCalls = true
                 $0.retry = .never
                 $0.timeout = .seconds(1 << 30)
                 $0.time = time
@@ -233,7 +233,7 @@ import Testing
                 return
             }
             try await tokens.signIn(
-                with: TokenBundle(
+                with: Tokens(
                     accessToken: Secret("access-\(users)"), refreshToken: Secret("refresh-\(users)"),
                     lifetime: .seconds(1 << 30)),
                 account: SessionAccount(userID: name))

@@ -53,7 +53,7 @@ import Testing
         let backend = SimulatedBackend()
         let transport = backend.transport
         let tokens = TokenManager(
-            baseURL: "https://api.example.com", store: store, refresher: .accessTokenOnly(path: "/auth/refresh"),
+            baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
             transport: transport, time: ManualTimeSource())
         try await tokens.signIn(with: backend.issue())
         backend.beforeRefresh { _ in .json(#"{"token":"only"}"#) }

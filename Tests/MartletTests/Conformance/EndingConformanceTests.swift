@@ -225,7 +225,7 @@ import Testing
         let backend = SimulatedBackend()
         let one = App(backend, store: disk.open("one"), time: time)
         let other = App(backend, store: disk.open("other"), time: time)
-        try await one.tokens.signIn(with: TokenBundle(accessToken: backend.issue().accessToken, refreshToken: nil))
+        try await one.tokens.signIn(with: Tokens(accessToken: backend.issue().accessToken, refreshToken: nil))
         await other.tokens.restore()
         broken.withLock { $0 = true }
         await other.tokens.signOut()
@@ -242,7 +242,7 @@ import Testing
         let time = ManualTimeSource()
         let (disk, backend) = (SimulatedDisk(time: time), SimulatedBackend())
         let one = App(backend, store: disk.open("one"), time: time)
-        try await one.tokens.signIn(with: TokenBundle(accessToken: backend.issue().accessToken, refreshToken: nil))
+        try await one.tokens.signIn(with: Tokens(accessToken: backend.issue().accessToken, refreshToken: nil))
         backend.invalidateAccessTokens()
         guard case .sessionExpired = await one.call().error else {
             Issue.record("\(one.tokens.state)")
@@ -337,7 +337,7 @@ import Testing
         await #expect(throws: SessionError.sessionChanged) { try await bob.value }
         gate.open()
         _ = try await carol.value
-        #expect(app.tokens.currentBundle?.accessToken == "carol")
+        #expect(app.tokens.currentTokens?.accessToken == "carol")
     }
 
     @Test("a sign-in whose task is cancelled is in force and returns its session") func cancelledSignIn() async throws {

@@ -30,7 +30,7 @@ import Testing
             await events.first { if case .refreshDiscarded = $0 { true } else { false } } != nil)
         #expect(await events.first { $0 == .revoked } != nil)
         #expect(app.backend.revoked.contains { $0.contains("refresh-2") })
-        #expect(try await app.tokens.validTokenBundle().accessToken == "user")
+        #expect(try await app.tokens.validTokens().accessToken == "user")
         guard case .signedIn(let session) = app.tokens.state else { return #expect(Bool(false), "signed out") }
         #expect(session.account == SessionAccount(userID: "ada"))
     }

@@ -26,7 +26,7 @@ import Testing
             let record = try await signedIn(app)
             app.keychain.change { $0.device = .notYetUnlocked }
             let tokens = manager(app)
-            let error = await #expect(throws: SessionError.self) { try await tokens.validTokenBundle().accessToken }
+            let error = await #expect(throws: SessionError.self) { try await tokens.validTokens().accessToken }
             guard case .unavailable(let failure)? = error else {
                 Issue.record("\(String(describing: error))")
                 return
@@ -34,7 +34,7 @@ import Testing
             #expect(failure.kind == .locked)
             #expect(tokens.state != .signedOut)
             app.unlock()
-            #expect(try await tokens.validTokenBundle().accessToken == record.bundle.accessToken)
+            #expect(try await tokens.validTokens().accessToken == record.bundle.accessToken)
             #expect(backend.refreshCalls == 0)
         }
     }
@@ -45,7 +45,7 @@ import Testing
             app.keychain.change { $0.device = .notYetUnlocked }
             let tokens = manager(app)
             let states = tokens.states
-            await #expect(throws: SessionError.self) { try await tokens.validTokenBundle().accessToken }
+            await #expect(throws: SessionError.self) { try await tokens.validTokens().accessToken }
             app.unlock()
             for await state in states where state.isSignedIn { break }
             #expect(await app.store().read() == .found(record))
@@ -62,11 +62,11 @@ import Testing
                 state.calls = []
             }
             let tokens = manager(app)
-            await #expect(throws: SessionError.self) { try await tokens.validTokenBundle().accessToken }
+            await #expect(throws: SessionError.self) { try await tokens.validTokens().accessToken }
             #expect(tokens.state != .signedOut)
             #expect(app.keychain.state.items.map(\.account) == ["session"])
             app.unlock()
-            #expect(try await tokens.validTokenBundle().accessToken == record.bundle.accessToken)
+            #expect(try await tokens.validTokens().accessToken == record.bundle.accessToken)
         }
     }
 
@@ -83,27 +83,27 @@ import Testing
             let marker = app.folder + "/installation"
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: marker)
             let early = manager(app)
-            await #expect(throws: SessionError.self) { try await early.validTokenBundle().accessToken }
+            await #expect(throws: SessionError.self) { try await early.validTokens().accessToken }
             app.unlock()
             #expect(
-                try await manager(app).validTokenBundle().accessToken == record.bundle.accessToken,
+                try await manager(app).validTokens().accessToken == record.bundle.accessToken,
                 "an unreadable marker file proves no reinstallation")
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: marker)
-            #expect(try await manager(app).validTokenBundle().accessToken == record.bundle.accessToken)
+            #expect(try await manager(app).validTokens().accessToken == record.bundle.accessToken)
 
             // Lock the device before reinstalling; otherwise an earlier manager that still watches could read in
             // between.
             app.keychain.change { $0.device = .notYetUnlocked }
             try app.reinstall()
             let reinstalled = manager(app)
-            await #expect(throws: SessionError.self) { try await reinstalled.validTokenBundle().accessToken }
+            await #expect(throws: SessionError.self) { try await reinstalled.validTokens().accessToken }
             #expect(app.keychain.state.items.count == 1)
             app.unlock()
             let unlocked = manager(app)
-            await #expect(throws: SessionError.signedOut) { try await unlocked.validTokenBundle().accessToken }
+            await #expect(throws: SessionError.signedOut) { try await unlocked.validTokens().accessToken }
             #expect(app.keychain.state.items.isEmpty)
             let new = try await signedIn(app)
-            #expect(try await manager(app).validTokenBundle().accessToken == new.bundle.accessToken)
+            #expect(try await manager(app).validTokens().accessToken == new.bundle.accessToken)
         }
     }
 
@@ -124,7 +124,7 @@ import Testing
                 }
                 #expect(app.keychain.state.items.map(\.accessible) == [.afterFirstUnlockThisDeviceOnly])
                 app.keychain.change { $0.device = .locked }
-                #expect(try await manager(app).validTokenBundle().accessToken == record.bundle.accessToken)
+                #expect(try await manager(app).validTokens().accessToken == record.bundle.accessToken)
             }
         }
     }

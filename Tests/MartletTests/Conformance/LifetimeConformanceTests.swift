@@ -56,7 +56,7 @@ import Testing
         let app = App(backend, store: store, time: time)
         _ = backend.issue()
         backend.state.withLock { _ = $0.validAccess.insert(token.reveal()) }
-        try await app.tokens.signIn(with: TokenBundle(accessToken: token, refreshToken: "refresh-1"))
+        try await app.tokens.signIn(with: Tokens(accessToken: token, refreshToken: "refresh-1"))
         guard case .found(let record) = await store.read() else {
             Issue.record("nothing was stored")
             return
@@ -103,7 +103,7 @@ import Testing
         let issued = Date(timeIntervalSince1970: 1_790_000_000)
         let token = UnsignedJWT.make(issuedAt: issued, expiresAt: issued.addingTimeInterval(3600))
         let now = issued.addingTimeInterval(3000)
-        var bundle = TokenBundle(accessToken: token)
+        var bundle = Tokens(accessToken: token)
         if isServerTimeKnown { bundle.serverDate = now }
         let lifetime = try #require(TokenLifetime(of: bundle, wallClock: now))
         #expect(lifetime.total == .seconds(3600))

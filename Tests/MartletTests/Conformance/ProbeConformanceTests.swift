@@ -99,7 +99,7 @@ struct ProbeConformanceTests {
         let (app, gate) = try await hanging { $0 == "/broken" }
         async let broken = app.call("/broken")
         await gate.waitForArrivals()
-        async let bundle = app.tokens.validTokenBundle()
+        async let bundle = app.tokens.validTokens()
         await waiters(2, of: app)
         async let call = app.call()
         await waiters(3, of: app)

@@ -34,7 +34,7 @@ import Testing
             while let event = await events.next() {
                 if case .adopted(let adopted) = event, adopted == stamp { break }
             }
-            #expect(try await other.tokens.validTokenBundle().accessToken == one.tokens.validTokenBundle().accessToken)
+            #expect(try await other.tokens.validTokens().accessToken == one.tokens.validTokens().accessToken)
             #expect(backend.refreshCalls == 1)
         }
     }
@@ -110,12 +110,12 @@ import Testing
             try await time.running { try await other.tokens.refresh() }
             #expect(time.uptime >= SessionPolicy().lockLease)
             #expect(backend.refreshCalls == 2 && backend.reuseDetected == 0)
-            let current = try await other.tokens.validTokenBundle().accessToken
+            let current = try await other.tokens.validTokens().accessToken
 
             // When the stopped process continues, it adopts the current record.
             gate.open()
             try await stopped.value
-            #expect(try await one.tokens.validTokenBundle().accessToken == current)
+            #expect(try await one.tokens.validTokens().accessToken == current)
             guard case .found(let record) = await FileTokenStore(path: path).read() else {
                 Issue.record("the record was deleted")
                 return

@@ -23,7 +23,7 @@ struct RotationConformanceTests {
         gate.open()
         try await refresh.value
         #expect(app.backend.refreshCalls == 1)
-        #expect(app.tokens.currentBundle?.accessToken == "access-2")
+        #expect(app.tokens.currentTokens?.accessToken == "access-2")
     }
 
     @Test("a response that does not arrive when the device has woken is a time-out") func noResponseAfterSleep()
@@ -65,7 +65,7 @@ struct RotationConformanceTests {
             token = Task { try await tokens.credential(replacing: rejected).get().accessToken }
         } else {
             app.time.advance(by: .seconds(4))
-            token = Task { try await app.tokens.validTokenBundle().accessToken }
+            token = Task { try await app.tokens.validTokens().accessToken }
         }
         await gated.gate.waitForArrivals()
         app.time.advance(by: .seconds(5))
@@ -83,7 +83,7 @@ struct RotationConformanceTests {
         let app = try await App.signedIn(backend, store: store)
         app.time.advance(by: .seconds(4))
         store.delay(.write, by: .seconds(5), on: app.time)
-        let token = Task { try await app.tokens.validTokenBundle() }
+        let token = Task { try await app.tokens.validTokens() }
         let clock = Task {
             while !Task.isCancelled {
                 app.time.advanceToNextSleeper()
@@ -113,10 +113,10 @@ struct RotationConformanceTests {
         let app = App(time: time) { $0.interceptors = [Slow(time: time)] }
         app.backend.beforeCall { _ in .json(#"{"accessToken":"a","refreshToken":"r","expiresIn":10}"#) }
         try await app.client.signIn(Get("/login", .none), as: NoContent.self)
-        let bundle = try #require(app.tokens.currentBundle)
+        let bundle = try #require(app.tokens.currentTokens)
         #expect(bundle.expiresAt == time.wallClock.addingTimeInterval(8))
         time.advance(by: .seconds(8))
-        await #expect(throws: SessionError.self) { try await app.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.self) { try await app.tokens.validTokens() }
         #expect(app.backend.refreshCalls == 1)
     }
 
@@ -128,7 +128,7 @@ struct RotationConformanceTests {
             return nil
         }
         app.time.advance(by: .seconds(3601))
-        let token = Task { try await app.tokens.validTokenBundle() }
+        let token = Task { try await app.tokens.validTokens() }
         await gate.waitForArrivals()
         await app.tokens.signOut()
         gate.open()
@@ -255,7 +255,7 @@ struct RotationConformanceTests {
 
         #expect(await other.call().isSuccess)
         #expect(backend.refreshCalls == 1 && backend.reuseDetected == 0)
-        #expect(try await other.tokens.validTokenBundle().accessToken == one.tokens.validTokenBundle().accessToken)
+        #expect(try await other.tokens.validTokens().accessToken == one.tokens.validTokens().accessToken)
     }
 
     @Test(
@@ -285,7 +285,7 @@ struct RotationConformanceTests {
         #expect(await call.isSuccess)
         #expect(app.tokens.state.isSignedIn)
         #expect(await shared.record == record)
-        #expect(try await app.tokens.validTokenBundle().accessToken == record.bundle.accessToken)
+        #expect(try await app.tokens.validTokens().accessToken == record.bundle.accessToken)
     }
 
     /// A session whose process died between sending its refresh token and storing the successor.

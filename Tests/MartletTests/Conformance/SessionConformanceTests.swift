@@ -45,7 +45,7 @@ import Testing
         async let call = app.call()
         await gate.waitForArrivals()
         let other = try await app.tokens.signIn(
-            with: TokenBundle(accessToken: "other", refreshToken: "other-refresh"))
+            with: Tokens(accessToken: "other", refreshToken: "other-refresh"))
         gate.open()
         guard case .sessionChanged = await call.error else {
             Issue.record("a call of the former session continued")
@@ -55,7 +55,7 @@ import Testing
             if case .refreshDiscarded = event { break }
         }
         #expect(app.tokens.state == .signedIn(other))
-        #expect(try await app.tokens.validTokenBundle().accessToken == "other")
+        #expect(try await app.tokens.validTokens().accessToken == "other")
     }
 
     @Test("C16: a call in flight is not replayed with the next user's token") func switchInFlight() async throws {
@@ -67,7 +67,7 @@ import Testing
             return .status(401)
         }
         struct Post: APIEndpoint {
-            let path: Path = "/orders"
+            let path: RequestPath = "/orders"
             let method = HTTPRequest.Method.post
             let authentication = AuthenticationRequirement.required
         }

@@ -8,7 +8,7 @@ actor Outbox {
         var number = UUID()
         var text: String
 
-        var path: Path { "/messages" }
+        var path: RequestPath { "/messages" }
         var method: HTTPRequest.Method { .post }
         var body: RequestBody? { .json(["text": text]) }
         var authentication: AuthenticationRequirement { .required }

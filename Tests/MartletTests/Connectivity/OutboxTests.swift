@@ -14,7 +14,7 @@ import Testing
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: transport, time: ManualTimeSource())
-        try await tokens.signIn(with: TokenBundle(accessToken: "access-1"))
+        try await tokens.signIn(with: Tokens(accessToken: "access-1"))
         var config = NetworkConfig()
         config.retry = .never
         return NetworkClient(tokens: tokens, config: config)

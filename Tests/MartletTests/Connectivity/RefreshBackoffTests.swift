@@ -23,10 +23,10 @@ import Testing
                 refresher: HTTPTokenRefresher.custom { _, _ in
                     attempts.withLock { $0 += 1 }
                     if let failure = failures.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw failure }
-                    return TokenBundle(accessToken: "access-2", refreshToken: "refresh-2", lifetime: .seconds(3600))
+                    return Tokens(accessToken: "access-2", refreshToken: "refresh-2", lifetime: .seconds(3600))
                 }, connectivity: network, time: time, random: { $0.upperBound })
             try await tokens.signIn(
-                with: TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
+                with: Tokens(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
             time.advance(by: .seconds(120))
         }
     }
@@ -36,33 +36,33 @@ import Testing
         arguments: [RefreshError.Kind.connection, .timedOut])
     func networkReturned(kind: RefreshError.Kind) async throws {
         let rig = try await Rig(failingWith: [RefreshError(kind, description: "lost")])
-        await #expect(throws: SessionError.self) { try await rig.tokens.validTokenBundle() }
-        await #expect(throws: SessionError.self) { try await rig.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }
+        await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }
         #expect(rig.attemptCount == 1)
         await rig.network.waitForSubscribers()
         rig.network.setConnected(false)
         rig.network.setConnected(true)
-        while (try? await rig.tokens.validTokenBundle()) == nil { await Task.yield() }
+        while (try? await rig.tokens.validTokens()) == nil { await Task.yield() }
         #expect(rig.attemptCount == 2)
         #expect(rig.time.uptime == .seconds(120))
     }
 
     @Test("a network that was there all the time does not end it") func noChange() async throws {
         let rig = try await Rig(failingWith: [RefreshError(.timedOut, description: "slow")])
-        await #expect(throws: SessionError.self) { try await rig.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }
         await rig.network.waitForSubscribers()
         rig.network.setConnected(false)
         for _ in 0..<100 { await Task.yield() }
-        await #expect(throws: SessionError.self) { try await rig.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }
         #expect(rig.attemptCount == 1)
     }
 
     @Test("a server that asked for a pause gets it", arguments: [RefreshError.Kind.timedOut, .status(503)])
     func pauseAskedFor(kind: RefreshError.Kind) async throws {
         let rig = try await Rig(failingWith: [RefreshError(kind, retryAfter: .seconds(30), description: "busy")])
-        await #expect(throws: SessionError.self) { try await rig.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }
         rig.tokens.transition { machine in machine.networkReturned() }
-        await #expect(throws: SessionError.self) { try await rig.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }
         #expect(rig.attemptCount == 1)
     }
 
@@ -71,7 +71,7 @@ import Testing
         do {
             let rig = try await Rig(failingWith: [RefreshError(.timedOut, description: "slow")])
             tokens = rig.tokens
-            await #expect(throws: SessionError.self) { try await rig.tokens.validTokenBundle() }
+            await #expect(throws: SessionError.self) { try await rig.tokens.validTokens() }
             await rig.network.waitForSubscribers()
         }
         while tokens != nil { await Task.yield() }

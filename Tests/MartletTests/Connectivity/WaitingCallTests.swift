@@ -165,7 +165,7 @@ import Testing
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: transport, connectivity: network, time: time)
-        try await tokens.signIn(with: TokenBundle(accessToken: "access-1", lifetime: .seconds(3600)))
+        try await tokens.signIn(with: Tokens(accessToken: "access-1", lifetime: .seconds(3600)))
         var config = NetworkConfig()
         config.connectivityTimeout = .seconds(60)
         config.connectivity = network
@@ -174,7 +174,7 @@ import Testing
         let call = Task { try await client.send(Call<Answer>.get("/me")) }
         await network.waitForSubscribers()
         await tokens.signOut()
-        try await tokens.signIn(with: TokenBundle(accessToken: "access-2", lifetime: .seconds(3600)))
+        try await tokens.signIn(with: Tokens(accessToken: "access-2", lifetime: .seconds(3600)))
         isOffline.withLock { $0 = false }
         network.setConnected(true)
         let result = await call.result
@@ -190,7 +190,7 @@ import Testing
         let network = ManualConnectivityMonitor(isConnected: false)
         let transport = StubTransport { request in
             if isOffline.withLock({ $0 }) { return .failure(.offline) }
-            if request.path == "/auth/refresh" { return .tokens(TokenBundle(accessToken: "access-2")) }
+            if request.path == "/auth/refresh" { return .tokens(Tokens(accessToken: "access-2")) }
             return .json("{\"number\": 1}")
         }
         let time = ManualTimeSource()
@@ -198,7 +198,7 @@ import Testing
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: transport, connectivity: network, time: time)
         try await tokens.signIn(
-            with: TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
+            with: Tokens(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
         time.advance(by: .seconds(120))
         var config = NetworkConfig()
         config.connectivityTimeout = .seconds(600)

@@ -18,14 +18,14 @@ import Testing
             let isOffline = isOffline
             transport = StubTransport { request in
                 if isOffline.withLock({ $0 }) { return .failure(.offline) }
-                if request.path == "/auth/refresh" { return .tokens(TokenBundle(accessToken: "access-2")) }
+                if request.path == "/auth/refresh" { return .tokens(Tokens(accessToken: "access-2")) }
                 return .json("{}")
             }
             tokens = TokenManager(
                 baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
                 transport: transport, connectivity: network, time: time)
             try await tokens.signIn(
-                with: TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(3600)))
+                with: Tokens(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(3600)))
             var config = NetworkConfig()
             config.connectivity = network
             config.connectivityTimeout = .seconds(100_000)

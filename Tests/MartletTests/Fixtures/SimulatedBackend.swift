@@ -37,17 +37,17 @@ final class SimulatedBackend: Sendable {
     }
 
     /// Issues the first pair of tokens, as a sign-in does.
-    func issue() -> TokenBundle {
+    func issue() -> Tokens {
         state.withLock { issue(&$0) }
     }
 
-    private func issue(_ state: inout State) -> TokenBundle {
+    private func issue(_ state: inout State) -> Tokens {
         state.lastNumber += 1
         let number = state.lastNumber
         state.validAccess.insert("access-\(number)")
         state.issued.formUnion(["access-\(number)", "refresh-\(number)"])
         state.currentRefresh = "refresh-\(number)"
-        return TokenBundle(
+        return Tokens(
             accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"),
             lifetime: state.lifetime.map { .seconds($0) })
     }
@@ -154,10 +154,10 @@ struct Echo: Decodable, Sendable, Hashable {
 
 /// A GET request of a path.
 struct Get: APIEndpoint {
-    var path: Path
+    var path: RequestPath
     var authentication: AuthenticationRequirement = .required
     init(_ path: String, _ authentication: AuthenticationRequirement = .required) {
-        self.path = Path(setting: path)
+        self.path = RequestPath(setting: path)
         self.authentication = authentication
     }
 }
@@ -172,7 +172,7 @@ struct App {
 
     init(
         _ backend: SimulatedBackend = SimulatedBackend(), store: any TokenStore = .inMemory,
-        time: ManualTimeSource = ManualTimeSource(), rejection: RejectionRule = .unauthorized,
+        time: ManualTimeSource = ManualTimeSource(), rejection: AccessTokenRejection = .unauthorized,
         policy: SessionPolicy = SessionPolicy(), _ configure: (inout NetworkConfig) -> Void = { _ in }
     ) {
         self.backend = backend
@@ -180,7 +180,7 @@ struct App {
         transport = backend.transport
         tokens = TokenManager(
             baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"),
-            revoker: .json(path: "/auth/logout"), rejection: rejection, policy: policy, transport: transport,
+            revoker: .json(path: "/auth/logout"), accessTokenRejection: rejection, policy: policy, transport: transport,
             time: time,
             random: { $0.upperBound })
         var config = NetworkConfig()
@@ -194,7 +194,7 @@ struct App {
 
     static func signedIn(
         _ backend: SimulatedBackend = SimulatedBackend(), store: any TokenStore = .inMemory,
-        rejection: RejectionRule = .unauthorized, policy: SessionPolicy = SessionPolicy(),
+        rejection: AccessTokenRejection = .unauthorized, policy: SessionPolicy = SessionPolicy(),
         _ configure: (inout NetworkConfig) -> Void = { _ in }
     ) async throws -> App {
         let app = App(backend, store: store, rejection: rejection, policy: policy, configure)

@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// A call of the tests of caches and cookies.
 struct Visit: APIEndpoint {
-    var path: Path
+    var path: RequestPath
     var method: HTTPRequest.Method
     var headers: HTTPFields
     var authentication: AuthenticationRequirement
@@ -15,7 +15,7 @@ struct Visit: APIEndpoint {
         _ path: String, _ method: HTTPRequest.Method = .get, headers: HTTPFields = [:],
         _ authentication: AuthenticationRequirement = .ifSignedIn
     ) {
-        self.path = Path(setting: path)
+        self.path = RequestPath(setting: path)
         self.method = method
         self.headers = headers
         self.authentication = authentication

@@ -60,7 +60,7 @@ extension ServerResponse {
 
 /// A POST of text to any path.
 struct Post: APIEndpoint {
-    let path: Path
+    let path: RequestPath
     let method = HTTPRequest.Method.post
     let body: RequestBody?
     let authentication: AuthenticationRequirement
@@ -68,7 +68,7 @@ struct Post: APIEndpoint {
     init(
         _ path: String, _ body: RequestBody? = .text("x"), _ authentication: AuthenticationRequirement = .none
     ) {
-        self.path = Path(setting: path)
+        self.path = RequestPath(setting: path)
         self.body = body
         self.authentication = authentication
     }

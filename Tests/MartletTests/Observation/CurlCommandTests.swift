@@ -148,7 +148,7 @@ import Testing
 
     @Test("is written per attempt by an observer, and per endpoint by a client") func observed() async throws {
         struct Login: APIEndpoint {
-            let path: Path = "/login"
+            let path: RequestPath = "/login"
             let method = HTTPRequest.Method.post
             var body: RequestBody? { .json(["password": "hunter2", "name": "ada"]) }
         }

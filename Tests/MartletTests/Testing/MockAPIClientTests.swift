@@ -7,12 +7,12 @@ import Testing
     private struct User: Codable, Sendable, Equatable { var name: String }
     private struct Profile: APIRequest {
         typealias Response = User
-        let path: Path = "/me"
+        let path: RequestPath = "/me"
     }
     private enum ArticleEndpoint: APIEndpoint {
         case all(page: Int)
         case delete(id: Int)
-        var path: Path {
+        var path: RequestPath {
             switch self {
             case .all: "/articles"
             case .delete(let id): "/articles/\(id)"

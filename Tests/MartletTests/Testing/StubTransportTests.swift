@@ -95,7 +95,7 @@ import Testing
         #expect(error?.description == "POST https://api.example.com/articles: the transport failed: \(why)")
 
         let tokens = await TokenManager.signedIn(with: .expired(), transport: transport)
-        let refresh = await result { () async throws(SessionError) in try await tokens.validTokenBundle().accessToken }
+        let refresh = await result { () async throws(SessionError) in try await tokens.validTokens().accessToken }
             .error
         #expect("\(String(describing: refresh))".contains("no response is set up for POST /auth/refresh"))
 

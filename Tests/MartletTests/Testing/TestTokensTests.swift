@@ -7,7 +7,7 @@ import Testing
 @Suite("Test tokens", .timeLimit(.minutes(10))) struct TestTokensTests {
     @Test("tokens are fresh, expire or are expired, as declared") func lifetimes() async throws {
         for (bundle, refreshes) in [
-            (TokenBundle.fresh(), 0), (.expired(), 1), (.expiring(in: .seconds(60)), 0),
+            (Tokens.fresh(), 0), (.expired(), 1), (.expiring(in: .seconds(60)), 0),
             (.expiring(in: .seconds(9)), 1),
         ] {
             let time = ManualTimeSource()
@@ -22,7 +22,7 @@ import Testing
             #expect(session.account.userID == "ada")
             #expect(transport.requests.isEmpty)
             time.advance(by: .seconds(10))
-            _ = try await tokens.validTokenBundle()
+            _ = try await tokens.validTokens()
             #expect(refresh.requests.count == refreshes, "\(String(describing: bundle.lifetime))")
         }
     }
@@ -32,7 +32,7 @@ import Testing
         transport.when(.post, "/auth/refresh").respond(.tokens(.expiring(in: .seconds(90), 7)))
         let tokens = await TokenManager.signedIn(
             with: .expired(), transport: transport, time: ManualTimeSource())
-        #expect(try await tokens.validTokenBundle().accessToken.reveal() == "access-7")
+        #expect(try await tokens.validTokens().accessToken.reveal() == "access-7")
         #expect(transport.requests.first?.text.contains("refresh-0") == true)
     }
 

@@ -9,7 +9,7 @@ private struct Article: Codable, Sendable, Equatable {
 
 private enum ArticleEndpoint: APIEndpoint {
     case all
-    var path: Path { "/articles" }
+    var path: RequestPath { "/articles" }
 }
 
 @MainActor private final class ArticlesModel {
@@ -79,7 +79,7 @@ private enum ArticleEndpoint: APIEndpoint {
         struct User: Codable, Sendable { var name: String }
         struct Profile: APIRequest {
             typealias Response = User
-            let path: Path = "/me"
+            let path: RequestPath = "/me"
         }
         let transport = StubTransport()
         transport.when(Profile()).respond(.json(User(name: "Ada")))

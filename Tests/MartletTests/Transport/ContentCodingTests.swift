@@ -46,7 +46,7 @@ struct ContentCodingTests {
         #expect(try #require(codings.complaint).count < 80)
     }
 
-    @Test("a typed call names the coding and what to do", arguments: [nil, ResponseEnvelope.standard])
+    @Test("a typed call names the coding and what to do", arguments: [nil, ResponseEnvelope()])
     func typed(envelope: ResponseEnvelope?) async throws {
         let failure = await error {
             _ = try await client(Self.encoded("gzip, br")) { $0.envelope = envelope }
@@ -123,7 +123,7 @@ struct ContentCodingTests {
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: transport, time: time)
         try await tokens.signIn(
-            with: TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
+            with: Tokens(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
         time.advance(by: .seconds(120))
         let api = NetworkClient(tokens: tokens)
         let failure = await error { try await api.send(Get("/me")) }

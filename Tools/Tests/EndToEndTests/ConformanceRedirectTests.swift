@@ -50,7 +50,7 @@ extension EndToEnd {
         func sameOrigin(wire: Wire, code: Int) async throws {
             try await App.run(.reissue, over: wire, configure: { $0.interceptors = [APIKey()] }) { app in
                 try await app.signUp()
-                let token = try await app.tokens.validTokenBundle().accessToken.reveal()
+                let token = try await app.tokens.validTokens().accessToken.reveal()
                 let echo: Echo = try await app.client.send(app.redirect(code, to: "/_control/echo", .get))
                 #expect(echo.header("authorization") == "Bearer \(token)")
                 #expect(echo.header("x-example") == "example-key")

@@ -89,7 +89,7 @@ extension EndToEnd {
             let tokens = TokenManager(
                 baseURL: BaseURL(server.baseURL), store: .inMemory, refresher: .json(path: "/refresh"), policy: policy,
                 transport: transport)
-            try await tokens.signIn(with: TokenBundle(accessToken: "access", refreshToken: "refresh"))
+            try await tokens.signIn(with: Tokens(accessToken: "access", refreshToken: "refresh"))
             let error = await #expect(throws: SessionError.self) { try await tokens.refresh() }
             if case .refreshFailed = error {} else { Issue.record("\(String(describing: error))") }
             #expect(tokens.state.isSignedIn)

@@ -129,9 +129,9 @@ private struct SecretFlow {
             sinks.take(app.tokens.state, await app.stored as Any)
             try await app.controls.expireAccessTokens()
             _ = await app.burst(3)
-            let bundle = try await app.tokens.validTokenBundle()
+            let bundle = try await app.tokens.validTokens()
             let token = bundle.accessToken
-            sinks.take(token, bundle, app.tokens.currentBundle as Any)
+            sinks.take(token, bundle, app.tokens.currentTokens as Any)
             await provoke(app, token.reveal(), sinks)
             await refreshBadly(app, token.reveal(), sinks)
             try await app.controls.expireAccessTokens()

@@ -100,9 +100,9 @@ extension EndToEnd {
                 let transport = RecordingTransport(try wire.transport())
                 let tokens = TokenManager(
                     baseURL: BaseURL(backend.baseURL), store: .inMemory,
-                    refresher: .jsonInResult(path: "/auth/reissue"),
+                    refresher: .json(path: "/auth/reissue"),
                     transport: transport)
-                try await tokens.signIn(with: TokenBundle(accessToken: "access", refreshToken: "refresh"))
+                try await tokens.signIn(with: Tokens(accessToken: "access", refreshToken: "refresh"))
                 let error = await #expect(throws: SessionError.self) { try await tokens.refresh() }
                 guard case .refreshFailed(let failure) = error else {
                     return #expect(Bool(false), "\(String(describing: error))")

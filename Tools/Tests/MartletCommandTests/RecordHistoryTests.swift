@@ -9,7 +9,7 @@ import Testing
     private func record(_ session: String, _ rotation: Int, _ token: String) -> StoreReading {
         .found(
             StoredSession(
-                storing: TokenBundle(accessToken: "access", refreshToken: Secret(token)),
+                storing: Tokens(accessToken: "access", refreshToken: Secret(token)),
                 id: SessionID(rawValue: session), rotation: rotation, at: .distantPast))
     }
 

@@ -21,7 +21,7 @@ func name() async throws -> String {
     let tokens = TokenManager(
         baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
         transport: transport)
-    try await tokens.signIn(with: TokenBundle(accessToken: "A", lifetime: .seconds(3600)))
+    try await tokens.signIn(with: Tokens(accessToken: "A", lifetime: .seconds(3600)))
     return try await NetworkClient(tokens: tokens, config: config).send(call).name
 }
 

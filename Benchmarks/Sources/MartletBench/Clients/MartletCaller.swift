@@ -10,7 +10,7 @@ internal import MartletJSON
 struct MartletCaller: Caller {
     private struct GetPage: APIRequest {
         typealias Response = Page
-        let path: Path
+        let path: RequestPath
         var authentication: AuthenticationRequirement { .required }
     }
 

@@ -23,11 +23,11 @@ struct WaitersCommand: AsyncParsableCommand {
         let refresher = HTTPTokenRefresher.custom { _, _ in
             await refreshes.arrive()
             await gate.pass()
-            return TokenBundle(accessToken: "fresh", refreshToken: "next", lifetime: .seconds(3600))
+            return Tokens(accessToken: "fresh", refreshToken: "next", lifetime: .seconds(3600))
         }
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: Instant())
-        try await tokens.signIn(with: TokenBundle(accessToken: "old", refreshToken: "first", lifetime: .seconds(1)))
+        try await tokens.signIn(with: Tokens(accessToken: "old", refreshToken: "first", lifetime: .seconds(1)))
         // A shorter lifetime would be taken for a mistake.
         try await Task.sleep(for: .seconds(1.1))
         let client = NetworkClient(tokens: tokens)
@@ -86,7 +86,7 @@ private actor Gate {
 
 private struct Ping: APIRequest {
     typealias Response = NoContent
-    let path: Path = "/ping"
+    let path: RequestPath = "/ping"
     var authentication: AuthenticationRequirement { .required }
 }
 

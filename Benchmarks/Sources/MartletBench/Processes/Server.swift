@@ -67,8 +67,8 @@ struct TokenPair: Decodable, Sendable {
     var refreshToken: String
     var expiresIn: Int
 
-    var bundle: TokenBundle {
-        TokenBundle(
+    var bundle: Tokens {
+        Tokens(
             accessToken: Secret(accessToken), refreshToken: Secret(refreshToken), lifetime: .seconds(expiresIn))
     }
 }

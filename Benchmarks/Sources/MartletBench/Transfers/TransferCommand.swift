@@ -65,10 +65,10 @@ struct TransferCommand: AsyncParsableCommand {
 
     /// Signs in with a token that only `/upload/guarded` rejects.
     private func signedIn(over transport: any Transport) async throws -> NetworkClient {
-        let refresher = HTTPTokenRefresher.custom { _, _ in TokenBundle(accessToken: "fresh") }
+        let refresher = HTTPTokenRefresher.custom { _, _ in Tokens(accessToken: "fresh") }
         let tokens = TokenManager(
             baseURL: BaseURL("http://127.0.0.1:\(port)"), store: .inMemory, refresher: refresher, transport: transport)
-        try await tokens.signIn(with: TokenBundle(accessToken: "stale", refreshToken: "once"))
+        try await tokens.signIn(with: Tokens(accessToken: "stale", refreshToken: "once"))
         return NetworkClient(tokens: tokens)
     }
 
@@ -88,7 +88,7 @@ struct TransferCommand: AsyncParsableCommand {
 /// A small request, after which the process counts as idle.
 private struct Counters: APIRequest {
     typealias Response = Server.Counters
-    let path: Path = "/control/counters"
+    let path: RequestPath = "/control/counters"
 }
 
 private struct Upload: APIRequest {
@@ -96,7 +96,7 @@ private struct Upload: APIRequest {
         var bytes: Int
     }
 
-    let path: Path
+    let path: RequestPath
     let body: RequestBody?
     let method = HTTPRequest.Method.post
     let timeout: Duration? = .seconds(600)
@@ -104,5 +104,5 @@ private struct Upload: APIRequest {
 
 private struct Download: APIEndpoint {
     let size: Int
-    var path: Path { "/download/\(size)" }
+    var path: RequestPath { "/download/\(size)" }
 }

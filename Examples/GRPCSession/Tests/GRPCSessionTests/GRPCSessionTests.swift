@@ -20,7 +20,7 @@ import Testing
                 baseURL: "https://grpc.example.com", store: .inMemory,
                 refresher: HTTPTokenRefresher.custom { _, _ in
                     let number = refreshes.increment() + 1
-                    return TokenBundle(
+                    return Tokens(
                         accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"),
                         lifetime: .seconds(3600))
                 }, scheme: scheme, time: time)
@@ -30,7 +30,7 @@ import Testing
 
         func signIn(_ token: String = "access-1") async throws {
             try await tokens.signIn(
-                with: TokenBundle(accessToken: Secret(token), refreshToken: "refresh-1", lifetime: .seconds(3600)))
+                with: Tokens(accessToken: Secret(token), refreshToken: "refresh-1", lifetime: .seconds(3600)))
         }
     }
 

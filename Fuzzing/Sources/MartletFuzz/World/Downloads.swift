@@ -14,7 +14,7 @@ struct FilmEndpoint: APIEndpoint {
 
     let authentication: AuthenticationRequirement
 
-    var path: Path { "/film" }
+    var path: RequestPath { "/film" }
 }
 
 /// A real folder for the downloads of one schedule, which is made when the first one begins.

@@ -32,7 +32,7 @@ struct TokenName: Hashable, Sendable {
         self.init(family: family, number: number)
     }
 
-    init?(of bundle: TokenBundle) {
+    init?(of bundle: Tokens) {
         self.init(bundle.accessToken.reveal())
     }
 }

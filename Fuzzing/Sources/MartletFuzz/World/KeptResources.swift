@@ -12,7 +12,7 @@ import MartletTesting
 struct SharedEndpoint: APIEndpoint {
     let resource: Resource
 
-    var path: Path { "/shared/\(resource.number)" }
+    var path: RequestPath { "/shared/\(resource.number)" }
     var authentication: AuthenticationRequirement { resource.authentication }
 }
 
@@ -22,7 +22,7 @@ struct PlainEndpoint: APIEndpoint {
     let credential: Int
     let carriesCredential: Bool
 
-    var path: Path { "/plain/\(resource.number)" }
+    var path: RequestPath { "/plain/\(resource.number)" }
     var authentication: AuthenticationRequirement { .none }
     var headers: HTTPFields { carriesCredential ? [.authorization: "Bearer c\(credential).0"] : [:] }
 }
@@ -51,7 +51,7 @@ final class PlainClient: @unchecked Sendable {
         var config = config
         config.cookies = jar
         config.cache = cache
-        config.joinsIdenticalCalls = true
+        config.coalescesIdenticalCalls = true
         config.interceptors = world.script.habits.interceptorAuthorizes ? [CredentialInterceptor()] : []
         isAuthorizedByEndpoint = !world.script.habits.interceptorAuthorizes
         client = NetworkClient(baseURL: SimulatedProcess.baseURL, config: config, transport: network)

@@ -33,7 +33,7 @@ struct FuzzEndpoint: APIEndpoint {
     let call: Int
     let plan: RequestPlan
 
-    var path: Path { "/\(call)" }
+    var path: RequestPath { "/\(call)" }
     var method: HTTPRequest.Method { plan.isPost ? .post : .get }
     var authentication: AuthenticationRequirement { plan.authentication }
     var body: RequestBody? {

@@ -101,13 +101,13 @@ final class AccountServer: Transport, @unchecked Sendable {
     /// Each process has accounts of its own.
     private func key(_ account: Int) -> [Int] { [life.process, account] }
 
-    func issue(to account: Int) -> TokenBundle {
+    func issue(to account: Int) -> Tokens {
         let number = (world.accountTokens[key(account)]?.newest ?? 0) + 1
         world.accountTokens[key(account)] = (number, number)
         return world.server.bundle(TokenName(family: account, number: number))
     }
 
-    func refresh(_ bundle: TokenBundle, of account: Int) async throws -> TokenBundle {
+    func refresh(_ bundle: Tokens, of account: Int) async throws -> Tokens {
         await world.server.wait(for: world.server.delay())
         guard power.isOn, let token = TokenName(of: bundle) else { throw PowerCut() }
         if world.server.failsNow() { throw TransportError.connectionLost("reset by peer") }

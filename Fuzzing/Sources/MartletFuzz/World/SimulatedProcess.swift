@@ -294,7 +294,7 @@ struct SimulatedProcess: Sendable {
 
     func token() async -> Reply {
         do throws(SessionError) {
-            let token = try await tokens.validTokenBundle().accessToken
+            let token = try await tokens.validTokens().accessToken
             return TokenName(token.reveal()).map { .token($0) } ?? .done
         } catch {
             return .refused(error)
@@ -349,7 +349,7 @@ extension NetworkConfig {
     fileprivate mutating func keepResponses() {
         cookies = CookieJar()
         cache = HTTPCache()
-        joinsIdenticalCalls = true
+        coalescesIdenticalCalls = true
     }
 }
 

@@ -3,13 +3,13 @@ import MartletTesting
 
 extension SimulatedServer {
     func refresh(
-        _ bundle: TokenBundle, decidedAt: Int, by life: Life, _ power: ProcessLife
-    ) async throws -> TokenBundle {
+        _ bundle: Tokens, decidedAt: Int, by life: Life, _ power: ProcessLife
+    ) async throws -> Tokens {
         power.touch()
         guard power.isOn, let token = bundle.refreshToken.flatMap({ TokenName($0.reveal()) }) else { throw PowerCut() }
         let send = history.nextSend()
         history.add(.sends(life, send: send, token, decidedAt: decidedAt))
-        let exchange = OneShotResult<TokenBundle>()
+        let exchange = OneShotResult<Tokens>()
         power.whenOff { exchange.finish(.failure(PowerCut())) }
         // If the client stops waiting, the server may notice the closed connection, or it may continue.
         let ignoresCancellation = script.isSlow && !isCalm && dice.isTrue(inPercent: 30)
@@ -31,7 +31,7 @@ extension SimulatedServer {
     private enum Fault { case unreachable, busy, failure, commitThenFailure, lostResponse, silence, commitThenSilence }
 
     private func serve(_ token: TokenName, _ send: Int, ignoresCancellation: Bool) async -> Result<
-        TokenBundle, any Error
+        Tokens, any Error
     > {
         await wait(for: delay())
         guard isReachable else { return fail(send, .offline, "there is no network") }
@@ -67,21 +67,21 @@ extension SimulatedServer {
     }
 
     /// Waits longer than any refresh does. The client's time limit ends the refresh, and cancelling it ends this task.
-    private func forever() async -> Result<TokenBundle, any Error> {
+    private func forever() async -> Result<Tokens, any Error> {
         try? await time.sleep(until: time.uptime + .seconds(100_000))
         return .failure(CancellationError())
     }
 
     private func fail(
         _ send: Int, _ kind: RefreshError.Kind, _ reason: String, isUnsent: Bool = false
-    ) -> Result<TokenBundle, any Error> {
+    ) -> Result<Tokens, any Error> {
         history.add(.breaks(send: send, reason, retryAfter: nil))
         var error = RefreshError(kind, description: reason)
         if isUnsent { error.mayHaveSpentToken = false }
         return .failure(error)
     }
 
-    private func commit(_ token: TokenName, _ send: Int) -> Result<TokenBundle, any Error> {
+    private func commit(_ token: TokenName, _ send: Int) -> Result<Tokens, any Error> {
         guard var family = families[token.family] else { return .failure(RefreshRejectedError(code: "invalid_grant")) }
         if family.endReason == nil, token.number == family.current {
             family.current += 1

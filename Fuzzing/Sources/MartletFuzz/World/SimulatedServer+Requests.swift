@@ -32,7 +32,7 @@ extension SimulatedServer {
         let world: World
         let app: App
 
-        func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+        func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
             let decidedAt = server.history.entries.count
             if world.script.habits.refresherCalls {
                 // A user may sign in or out between the engine's decision and the call.
@@ -43,7 +43,7 @@ extension SimulatedServer {
         }
 
         /// Makes a call with the app's own client, which may belong to another user by now.
-        private func callTheApp(_ bundle: TokenBundle) async {
+        private func callTheApp(_ bundle: Tokens) async {
             guard power.isOn, let token = TokenName(of: bundle), let client = app.client else { return }
             let call = server.history.nextCall()
             let plan = RequestPlan(
@@ -58,7 +58,7 @@ extension SimulatedServer {
             }
         }
 
-        func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle {
+        func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
             let digits = response.body.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             let family = Int(String(decoding: digits, as: UTF8.self)) ?? 0
             return server.bundle(TokenName(family: family, number: 0))
@@ -69,7 +69,7 @@ extension SimulatedServer {
         .custom { bundle, _ in try await self.revoke(bundle, life, power) }
     }
 
-    private func revoke(_ bundle: TokenBundle, _ life: Life, _ power: ProcessLife) async throws {
+    private func revoke(_ bundle: Tokens, _ life: Life, _ power: ProcessLife) async throws {
         power.touch()
         await wait(for: delay())
         guard power.isOn, let token = TokenName(of: bundle) else { throw PowerCut() }

@@ -21,7 +21,7 @@ final class World: @unchecked Sendable {
     let downloads = DownloadFolder()
     /// The oldest refresh token and the newest access token that the server accepts, for each process and account.
     var accountTokens: [[Int]: (first: Int, newest: Int)] = [:]
-    private var accountStores: [Int: AnyAccountStore] = [:]
+    private var accountStores: [Int: AccountStore] = [:]
     private(set) var disk: SimulatedDisk
     private let diskDice: SharedDice
     private let interceptorDice: SharedDice
@@ -62,7 +62,7 @@ final class World: @unchecked Sendable {
     }
 
     /// The accounts of a process. They outlive it.
-    func accountStore(of process: Int) -> AnyAccountStore {
+    func accountStore(of process: Int) -> AccountStore {
         let store = accountStores[process] ?? .inMemory
         accountStores[process] = store
         return store

@@ -135,7 +135,7 @@ struct SearchRefresher: TokenRefresher {
     let ports: Ports
     let power: Power
 
-    func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+    func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
         guard power.isOn, let token = TokenName(bundle.refreshToken) else { throw CancellationError() }
         ports.world?.willSend(token)
         let server = ports.server
@@ -179,7 +179,7 @@ extension Life {
         if let token = held(.newest) { _ = tokens.reportRejection(of: token.stamp) }
     }
 
-    func signIn(with bundle: TokenBundle, family: Int) {
+    func signIn(with bundle: Tokens, family: Int) {
         call(.signIn, of: family) { tokens in
             do throws(SessionError) {
                 return .signedIn(try await tokens.signIn(with: bundle, account: SessionAccount(userID: "\(family)")))

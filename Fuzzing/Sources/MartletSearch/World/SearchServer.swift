@@ -44,7 +44,7 @@ final class SearchServer: @unchecked Sendable {
         let id: Int
         let token: TokenName
         var isAbandoned = false
-        let continuation: UnsafeContinuation<Result<TokenBundle, any Error>, Never>
+        let continuation: UnsafeContinuation<Result<Tokens, any Error>, Never>
     }
 
     /// The response of the server or the network to a refresh.
@@ -94,8 +94,8 @@ final class SearchServer: @unchecked Sendable {
     }
 
     /// A token that is issued again, within the grace period, has the rest of its lifetime.
-    func bundle(_ token: TokenName) -> TokenBundle {
-        TokenBundle(
+    func bundle(_ token: TokenName) -> Tokens {
+        Tokens(
             accessToken: token.access, refreshToken: setting.hasRefreshToken ? token.refresh : nil,
             lifetime: expiry(of: token).map { $0 - clock.uptime })
     }
@@ -135,7 +135,7 @@ final class SearchServer: @unchecked Sendable {
         return TokenName(family: token.family, number: self[token.family].current)
     }
 
-    func park(_ token: TokenName, _ continuation: UnsafeContinuation<Result<TokenBundle, any Error>, Never>) {
+    func park(_ token: TokenName, _ continuation: UnsafeContinuation<Result<Tokens, any Error>, Never>) {
         lastID += 1
         exchanges.append(Exchange(id: lastID, token: token, continuation: continuation))
     }
@@ -150,7 +150,7 @@ final class SearchServer: @unchecked Sendable {
     /// Completes an exchange.
     /// - Returns: The new token that the process receives, and whether the server refused.
     func complete(_ exchange: Exchange, _ outcome: Outcome) -> (received: TokenName?, isRefused: Bool) {
-        let result: Result<TokenBundle, any Error>
+        let result: Result<Tokens, any Error>
         var answer: (received: TokenName?, isRefused: Bool) = (nil, false)
         switch outcome {
         case .answers:

@@ -24,7 +24,7 @@ extension World {
         }
     }
 
-    func revoked(_ bundle: TokenBundle) {
+    func revoked(_ bundle: Tokens) {
         guard let token = TokenName(bundle.accessToken) else { return }
         tell("    revokes \(token.text)")
         if token.family == visibleFamily, !rules[token.family].isEndedByUser {

@@ -4,7 +4,7 @@ extension NetworkConfig {
 
     /// The estimated duration of an upload, for which the token must last; `nil` if the upload is brief.
     func transferTime(of body: PreparedBody) -> Duration? {
-        guard let length = body.length else { return timeForUnknownUploadLength }
+        guard let length = body.length else { return assumedUploadDuration }
         let rate = uploadBytesPerSecond > 0 ? uploadBytesPerSecond : 1
         // A cap well within the range of `Duration`, and far beyond the lifetime of any token.
         let time = Duration.seconds(min(Double(length) / rate, 1e9))

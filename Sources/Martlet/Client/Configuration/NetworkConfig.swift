@@ -11,7 +11,7 @@ public import HTTPTypes
 /// ```swift
 /// var config = NetworkConfig()
 /// config.timeout = .seconds(10)
-/// config.envelope = .standard
+/// config.envelope = ResponseEnvelope()
 /// config.decoder = FoundationJSONDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
 /// let client = NetworkClient(baseURL: "https://api.example.com", config: config)
 /// ```
@@ -63,7 +63,7 @@ public struct NetworkConfig: Sendable {
     /// one the request is cancelled. A call that is made after a call that writes has ended joins only later ones. Calls
     /// with a ``TransferMonitor``, and calls of a client with interceptors, join none: only the interceptors know what they
     /// will send.
-    public var joinsIdenticalCalls = false
+    public var coalescesIdenticalCalls = false
     /// Keeps the cookies of each session; `nil` ignores cookies.
     public var cookies: CookieJar?
     /// Observers of all calls, for logs and metrics.
@@ -74,7 +74,7 @@ public struct NetworkConfig: Sendable {
     /// refreshes a token that would expire during the upload before it starts.
     public var uploadBytesPerSecond: Double = 1_000_000
     /// The assumed duration of an upload of unknown length. Default 60 s.
-    public var timeForUnknownUploadLength: Duration = .seconds(60)
+    public var assumedUploadDuration: Duration = .seconds(60)
     /// The length, in bytes, from which the client asks the server before it sends the body (`Expect: 100-continue`,
     /// RFC 9110, section 10.1.1), if the transport can wait for the response (``Transport/waitsForContinue``). `nil`
     /// never asks. Default 1 MiB.

@@ -6,7 +6,7 @@
 
 /// The envelope that a server puts around its responses, described by its field names.
 ///
-/// ``standard`` is `{ "success": true, "code": "OK", "message": "…", "data": …, "errors": [], "meta": { "requestId":
+/// By default it is `{ "success": true, "code": "OK", "message": "…", "data": …, "errors": [], "meta": { "requestId":
 /// "…" } }`. A typed call decodes the value of `data`. If `success` is `false`, or the status is not acceptable, the
 /// call fails with ``NetworkError/api(_:_:)``.
 public struct ResponseEnvelope: Sendable, Hashable {
@@ -25,7 +25,7 @@ public struct ResponseEnvelope: Sendable, Hashable {
     /// The field with the server's identifier for the request, within ``meta``.
     public var requestID: String
 
-    /// Creates an envelope. Names that are left out are those of ``standard``.
+    /// Creates an envelope. An argument that is left out keeps the usual name.
     public init(
         success: String = "success", code: String = "code", message: String = "message", data: String = "data",
         errors: String = "errors", meta: String = "meta", requestID: String = "requestId"
@@ -39,12 +39,9 @@ public struct ResponseEnvelope: Sendable, Hashable {
         self.requestID = requestID
     }
 
-    /// The usual field names.
-    public static let standard = ResponseEnvelope()
-
     /// The envelope of the body that the current task decodes: any decoder can decode one, because it needs no settings
     /// for that.
-    @TaskLocal static var decoding = ResponseEnvelope.standard
+    @TaskLocal static var decoding = ResponseEnvelope()
 
     /// Whether the envelope reports a failure.
     func reportsFailure(_ response: ServerResponse) -> Bool {

@@ -242,7 +242,7 @@ struct Authorizer: Sendable {
     /// Only a successful response counts as an acceptance of the token. An error such as 404 or 503 may come from a part
     /// of the server that has not looked at it.
     func validate(_ response: ServerResponse, for call: inout CallState) async throws(NetworkError) {
-        guard tokens.rejection.isRejected(response, to: call.request) else {
+        guard tokens.accessTokenRejection.isRejected(response, to: call.request) else {
             if let acceptance = call.authorization.reports, StatusCodes.successful.contains(response.status),
                 let stamp = call.context.stamp
             {

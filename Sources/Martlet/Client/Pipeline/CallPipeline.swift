@@ -27,7 +27,7 @@ final class CallPipeline: Sendable {
         self.hasHooks = !config.interceptors.isEmpty
         self.authorizer = tokens.map(Authorizer.init)
         self.slots = ConcurrencyLimiter(of: transport, at: config.maximumConcurrentRequests)
-        self.joined = config.joinsIdenticalCalls ? JoinedCalls(time: time) : nil
+        self.joined = config.coalescesIdenticalCalls ? JoinedCalls(time: time) : nil
         self.decoding = ResponseDecoding(
             decoder: config.decoder, envelope: config.envelope, errorBody: config.errorBody)
         self.attemptRunner = AttemptRunner(config: config, authorizer: authorizer, transport: transport, time: time)

@@ -11,14 +11,14 @@
 ///     let client = NetworkClient(tokens: accounts.tokens(for: account))
 /// }
 /// try await accounts.makeCurrent("grace@example.com")
-/// for await account in accounts.currents { … }
+/// for await account in accounts.currentAccounts { … }
 /// ```
 public final class Accounts: Sendable {
     /// The accounts asked for so far, the current account, and its subscribers.
     private struct State {
         var members: [AccountID: Member] = [:]
         var current: AccountID?
-        var currents = Broadcast<AccountID?>()
+        var currentAccounts = Broadcast<AccountID?>()
     }
 
     /// One account. Its own lock is held while the app's code makes the manager, so that only callers that ask for the
@@ -27,7 +27,7 @@ public final class Accounts: Sendable {
         let manager = Locked<TokenManager?>(nil)
     }
 
-    private let store: AnyAccountStore
+    private let store: AccountStore
     private let makeManager: @Sendable (AccountID, any TokenStore) -> TokenManager
     private let state = Locked(State())
     /// Changes the current account one at a time, so that the last change wins.
@@ -40,14 +40,14 @@ public final class Accounts: Sendable {
     ///   - makeManager: Makes the manager of an account, with the store that it is passed. It is called once per
     ///     account, and must neither call ``tokens(for:)`` nor wait for another thread.
     public init(
-        store: AnyAccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
+        store: AccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
     ) {
         self.store = store
         self.makeManager = makeManager
     }
 
     deinit {
-        state.withLock { $0.currents.finish() }.wake()
+        state.withLock { $0.currentAccounts.finish() }.wake()
     }
 
     /// The manager of an account, whether it is signed in or not. It is always the same instance.
@@ -89,9 +89,9 @@ public final class Accounts: Sendable {
     }
 
     /// The current account, then every change. A slow subscriber gets only the newest value.
-    public var currents: AsyncStream<AccountID?> {
+    public var currentAccounts: AsyncStream<AccountID?> {
         state.withLock { state in
-            state.currents.subscribe(first: [state.current], keeping: 1)
+            state.currentAccounts.subscribe(first: [state.current], keeping: 1)
         }
     }
 
@@ -124,7 +124,7 @@ public final class Accounts: Sendable {
         let listeners = state.withLock { state in
             guard state.current != account else { return Wakeups() }
             state.current = account
-            return state.currents.send(account)
+            return state.currentAccounts.send(account)
         }
         listeners.wake()
     }

@@ -21,7 +21,7 @@ extension SessionStateMachine {
         case resume([WaiterID], WaiterReply)
         /// Revoke tokens. `expiresAt`: the end of the access token's stated life; in the past if the server has rejected
         /// it.
-        indirect case revoke(TokenBundle, expiresAt: Duration?)
+        indirect case revoke(Tokens, expiresAt: Duration?)
         /// Call `networkReturned()` when the device has a network again.
         case awaitNetwork
         /// Call `probeDue(at:)` at this uptime.

@@ -7,7 +7,7 @@
 extension SessionStateMachine {
     /// The result of a refresh: new tokens, a transient error, or a terminal rejection.
     indirect enum RefreshOutcome: Hashable, Sendable {
-        case success(TokenBundle, TokenLifetime?, estimatedExpiry: Date?)
+        case success(Tokens, TokenLifetime?, estimatedExpiry: Date?)
         case transient(RefreshError)
         case terminal(ExpiryReason)
     }
@@ -15,7 +15,7 @@ extension SessionStateMachine {
 
 extension SessionStateMachine.RefreshOutcome {
     /// Classifies the result of a refresher: only a ``RefreshRejectedError`` is terminal.
-    init(_ result: Result<TokenBundle, any Error>, wallClock: Date) {
+    init(_ result: Result<Tokens, any Error>, wallClock: Date) {
         switch result {
         case .success(let bundle):
             let lifetime = TokenLifetime(of: bundle, wallClock: wallClock)

@@ -22,7 +22,7 @@ final class Revocations: Sendable {
     ///     for it; `nil` if its lifetime is unknown.
     ///   - report: Called after each attempt.
     func start(
-        _ bundle: TokenBundle, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void
+        _ bundle: Tokens, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void
     ) {
         guard let revoker else { return }
         let task = Task { await revoke(bundle, with: revoker, expiringAt: expiresAt, report) }
@@ -36,7 +36,7 @@ final class Revocations: Sendable {
     }
 
     private func revoke(
-        _ bundle: TokenBundle, with revoker: TokenRevoker, expiringAt expiresAt: Duration?,
+        _ bundle: Tokens, with revoker: TokenRevoker, expiringAt expiresAt: Duration?,
         _ report: @Sendable (SessionEvent) -> Void
     ) async {
         var wait = policy.firstBackoff

@@ -36,7 +36,7 @@ extension SessionStateMachine {
 
     /// The tokens in use, with their expiry by this device's clock; `nil` if callers see no session, or none that they may
     /// use yet.
-    var currentBundle: TokenBundle? {
+    var currentTokens: Tokens? {
         guard let session, session.isVisible, session.withheld == nil else { return nil }
         let isExpiryKnown = session.deadlines != nil
         return session.record.bundle.expiring(at: isExpiryKnown ? session.record.estimatedExpiry : nil)

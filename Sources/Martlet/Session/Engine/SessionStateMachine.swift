@@ -1213,7 +1213,7 @@ extension StoreReading {
 
 extension StoredSession {
     /// The record of the next rotation. Values that the server does not repeat stay as they were.
-    fileprivate func renewed(with new: TokenBundle, lifetime: Duration?, _ estimatedExpiry: Date?) -> StoredSession {
+    fileprivate func renewed(with new: Tokens, lifetime: Duration?, _ estimatedExpiry: Date?) -> StoredSession {
         var record = self
         record.bundle = new
         record.bundle.refreshToken = new.refreshToken ?? bundle.refreshToken

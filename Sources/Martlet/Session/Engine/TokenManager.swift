@@ -27,7 +27,7 @@ public final class TokenManager: Sendable {
     // The client and its features read these.
     let baseURL: BaseURL
     let scheme: AuthenticationScheme
-    let rejection: RejectionRule
+    let accessTokenRejection: AccessTokenRejection
     let refresher: any TokenRefresher
     let transport: any Transport
     let time: any TimeSource
@@ -121,7 +121,7 @@ public final class TokenManager: Sendable {
     ///   - refresher: Refreshes tokens in the server's dialect.
     ///   - revoker: Revokes the tokens at the server when a user signs out. If `nil`, the server is not told.
     ///   - scheme: The scheme by which requests carry the access token.
-    ///   - rejection: The rule for responses that reject the access token.
+    ///   - accessTokenRejection: The rule for responses that reject the access token.
     ///   - policy: The rules for refreshes: when, how often, and how long to wait after a failure.
     ///   - trustedOrigins: Further origins that may receive tokens.
     ///   - allowsInsecureHTTP: Whether tokens may be sent over plain `http` to other machines than this one.
@@ -137,7 +137,7 @@ public final class TokenManager: Sendable {
         refresher: any TokenRefresher,
         revoker: TokenRevoker? = nil,
         scheme: AuthenticationScheme = .bearer,
-        rejection: RejectionRule = .unauthorized,
+        accessTokenRejection: AccessTokenRejection = .unauthorized,
         policy: SessionPolicy = SessionPolicy(),
         trustedOrigins: Set<Origin> = [],
         allowsInsecureHTTP: Bool = false,
@@ -151,7 +151,7 @@ public final class TokenManager: Sendable {
         self.store = store
         self.refresher = refresher
         self.scheme = scheme
-        self.rejection = rejection
+        self.accessTokenRejection = accessTokenRejection
         self.policy = policy
         self.trustedOrigins = trustedOrigins
         self.allowsInsecureHTTP = allowsInsecureHTTP
@@ -226,7 +226,7 @@ extension TokenManager {
     /// Pending calls of the previous session fail with ``NetworkError/sessionChanged(_:)``; they are not sent under the
     /// new one.
     /// - Parameters:
-    ///   - bundle: The tokens. Set ``TokenBundle/serverDate`` if they contain dates and the server's clock is known.
+    ///   - bundle: The tokens. Set ``Tokens/serverDate`` if they contain dates and the server's clock is known.
     ///   - account: The user, for the app's own use.
     /// - Returns: The session, after it was stored. If the write failed, ``SignedInSession/isSaved`` is `false`, and
     ///   the write is retried.
@@ -235,7 +235,7 @@ extension TokenManager {
     ///   cancelled still gets the session, because the session is in force.
     @discardableResult
     public func signIn(
-        with bundle: TokenBundle, account: SessionAccount = SessionAccount()
+        with bundle: Tokens, account: SessionAccount = SessionAccount()
     ) async throws(SessionError) -> SignedInSession {
         try await signIn(with: bundle, account: account, since: nil)
     }
@@ -257,7 +257,7 @@ extension TokenManager {
     ///   - receivedAt: The uptime at which the tokens arrived; `nil` for now.
     @discardableResult
     func signIn(
-        with bundle: TokenBundle, account: SessionAccount, as id: SessionID = SessionID(), since epoch: Int?,
+        with bundle: Tokens, account: SessionAccount, as id: SessionID = SessionID(), since epoch: Int?,
         receivedAt: Duration? = nil
     ) async throws(SessionError) -> SignedInSession {
         let age = receivedAt.map { time.uptime - $0 } ?? .zero
@@ -331,15 +331,15 @@ extension TokenManager {
 
 extension TokenManager {
     /// The tokens of the current session, without waiting and without a request. They may have expired
-    /// (``TokenBundle/isExpired(at:)``); ``validTokenBundle()`` refreshes them first.
+    /// (``Tokens/isExpired(at:)``); ``validTokens()`` refreshes them first.
     ///
-    /// ``TokenBundle/expiresAt`` is the manager's estimate by this device's clock, or `nil` if the server has not told how
-    /// long the token is valid. ``TokenBundle/lifetime`` is always `nil`.
+    /// ``Tokens/expiresAt`` is the manager's estimate by this device's clock, or `nil` if the server has not told how
+    /// long the token is valid. ``Tokens/lifetime`` is always `nil`.
     ///
     /// It is `nil` if no user is signed in, until the store has been read, while a sign-in is being saved, and while
     /// ``SessionPolicy/requiresSavedTokens`` keeps the tokens from being used.
-    public var currentBundle: TokenBundle? {
-        core.withLock { $0.machine.currentBundle }
+    public var currentTokens: Tokens? {
+        core.withLock { $0.machine.currentTokens }
     }
 
     /// The tokens of the current session, after a refresh if the access token has expired or was rejected.
@@ -349,12 +349,12 @@ extension TokenManager {
     /// `recover(from:body:to:)`, like one signed by `sign(_:_:)`.
     /// - Throws: ``SessionError`` if there is no valid token; ``SessionError/sessionChanged`` if the session that was current
     ///   when the method was called has ended.
-    public func validTokenBundle() async throws(SessionError) -> TokenBundle {
+    public func validTokens() async throws(SessionError) -> Tokens {
         let owner = currentOwner
         while true {
             let credential = try await credential(for: owner).get()
-            let bundle = core.withLock { core -> TokenBundle? in
-                let bundle = core.machine.currentBundle
+            let bundle = core.withLock { core -> Tokens? in
+                let bundle = core.machine.currentTokens
                 // If other tokens have replaced these by now, the server may not accept these any more.
                 guard core.machine.stamp(of: credential.accessToken) == credential.stamp else { return nil }
                 core.signed.remember(credential)
@@ -919,7 +919,7 @@ extension TokenManager {
     }
 
     /// Runs the refresher within its time limit.
-    private func sendRefresh(_ job: SessionStateMachine.RefreshJob) async -> Result<TokenBundle, any Error> {
+    private func sendRefresh(_ job: SessionStateMachine.RefreshJob) async -> Result<Tokens, any Error> {
         guard let owner = core.withLock({ $0.machine.owner(of: job) }) else { return .failure(CancellationError()) }
         let refreshing = Self.refreshing.merging([ObjectIdentifier(self): owner]) { $1 }
         return await Self.$refreshing.withValue(refreshing) {
@@ -935,7 +935,7 @@ extension TokenManager {
     }
 
     private func finishRefresh(
-        _ job: SessionStateMachine.RefreshJob, _ result: Result<TokenBundle, any Error>
+        _ job: SessionStateMachine.RefreshJob, _ result: Result<Tokens, any Error>
     ) -> SessionStateMachine.RefreshJob? {
         let outcome = SessionStateMachine.RefreshOutcome(result, wallClock: time.wallClock)
         let moment = moment

@@ -13,7 +13,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
         var id: SessionID
         var signIn: Int?
         var rotation: Int
-        var bundle: TokenBundle
+        var bundle: Tokens
         var estimatedExpiry: Date?
         var lifetime: Duration?
         var account: SessionAccount
@@ -58,7 +58,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
     }
 
     /// The tokens of this rotation.
-    public package(set) var bundle: TokenBundle {
+    public package(set) var bundle: Tokens {
         get { storage.members.bundle }
         set { members.bundle = newValue }
     }
@@ -93,7 +93,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
         id: SessionID,
         generation: Int? = nil,
         rotation: Int = 0,
-        bundle: TokenBundle,
+        bundle: Tokens,
         estimatedExpiry: Date? = nil,
         lifetime: Duration? = nil,
         account: SessionAccount = SessionAccount(),

@@ -8,8 +8,8 @@ public import HTTPTypes
 /// TokenManager(baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"))
 /// ```
 ///
-/// If the server uses other names or other terminal errors, describe them with
-/// ``init(path:query:method:placement:fields:accessTokenScheme:headers:terminal:)``. If the request looks different, write a
+/// If the server uses other names or another rule for the end of a session, describe them with
+/// ``init(path:query:method:placement:fields:accessTokenScheme:headers:sessionEnd:)``. If the request looks different, write a
 /// closure. This server expects a bearer token in a `PATCH`, and wants to know the purpose:
 ///
 /// ```swift
@@ -28,11 +28,11 @@ public import HTTPTypes
 /// ```
 public struct HTTPTokenRefresher: TokenRefresher {
     private var fields: TokenFields
-    private let exchange: @Sendable (TokenBundle, TokenEndpointClient, TokenFields) async throws -> TokenBundle
+    private let exchange: @Sendable (Tokens, TokenEndpointClient, TokenFields) async throws -> Tokens
 
     fileprivate init(
         fields: TokenFields,
-        exchange: @escaping @Sendable (TokenBundle, TokenEndpointClient, TokenFields) async throws -> TokenBundle
+        exchange: @escaping @Sendable (Tokens, TokenEndpointClient, TokenFields) async throws -> Tokens
     ) {
         self.fields = fields
         self.exchange = exchange
@@ -48,7 +48,7 @@ public struct HTTPTokenRefresher: TokenRefresher {
     ///   - accessTokenScheme: The scheme by which the request also carries the old access token; `nil` to leave it out.
     ///     If both tokens would use the same header field, the refresh token has it.
     ///   - headers: Further header fields of the request, such as an API key.
-    ///   - terminal: The rule for responses that end the session.
+    ///   - sessionEnd: The rule for responses that end the session.
     public init(
         path: String,
         query: Query = [:],
@@ -57,17 +57,17 @@ public struct HTTPTokenRefresher: TokenRefresher {
         fields: TokenFields = .automatic,
         accessTokenScheme: AuthenticationScheme? = nil,
         headers: HTTPFields = [:],
-        terminal: TerminalRule = .standard
+        sessionEnd: SessionEnd = .standard
     ) {
         let request = RefreshRequest(
             path: path, query: query, method: method, placement: placement, accessTokenScheme: accessTokenScheme,
-            headers: headers, terminal: terminal)
+            headers: headers, sessionEnd: sessionEnd)
         self.init(fields: fields) { bundle, client, fields in
             try await request.send(bundle, over: client, reading: fields)
         }
     }
 
-    /// The same dialect, which also keeps further fields of the token response (``TokenBundle/additionalFields``).
+    /// The same dialect, which also keeps further fields of the token response (``Tokens/additionalFields``).
     ///
     /// ```swift
     /// TokenManager(
@@ -83,89 +83,79 @@ public struct HTTPTokenRefresher: TokenRefresher {
     }
 
     /// Exchanges the refresh token for new tokens.
-    public func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle {
+    public func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
         try await exchange(bundle, client, fields)
     }
 
     /// Reads the tokens from the fields that the dialect names.
-    public func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle {
+    public func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
         try fields.bundle(from: response)
     }
 }
 
 extension TokenRefresher where Self == HTTPTokenRefresher {
-    /// POST with `{"refreshToken": "…"}`. The response contains both tokens, bare or in an envelope. A 401 is terminal,
-    /// and so is a 400 with the code `invalid_grant` or `invalid_token`.
+    /// POST with `{"refreshToken": "…"}`. The response contains both tokens, bare or in an object such as `data` or `result`,
+    /// or only a new access token; the refresh token then stays the same.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - field: The name of the refresh token in the JSON object.
-    public static func json(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
-        HTTPTokenRefresher(path: path, placement: .json(field: field))
+    ///   - sessionEnd: The rule for responses that end the session.
+    public static func json(
+        path: String, field: String = "refreshToken", sessionEnd: SessionEnd = .standard
+    ) -> HTTPTokenRefresher {
+        HTTPTokenRefresher(path: path, placement: .json(field: field), sessionEnd: sessionEnd)
     }
 
-    /// The OAuth 2.0 refresh grant (RFC 6749, section 6). Only the error `invalid_grant` is terminal.
+    /// The OAuth 2.0 refresh grant (RFC 6749, section 6). By default only the error `invalid_grant` ends the session.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - client: The app's client registration, if the server requires client authentication.
     ///   - sendsJSON: Whether the parameters are a JSON object, for servers that expect one, and not a form.
+    ///   - sessionEnd: The rule for responses that end the session.
     public static func oauth2(
-        path: String = "/oauth/token", client: OAuthClient? = nil, sendsJSON: Bool = false
+        path: String = "/oauth/token", client: OAuthClient? = nil, sendsJSON: Bool = false,
+        sessionEnd: SessionEnd = .code("invalid_grant")
     ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
-            path: path, placement: .oauth2(client, sendsJSON: sendsJSON), terminal: .code("invalid_grant"))
+            path: path, placement: .oauth2(client, sendsJSON: sendsJSON), sessionEnd: sessionEnd)
     }
 
-    /// POST without a body, with the refresh token as a bearer token (`Authorization: Bearer …`). A 401 is terminal,
-    /// and so is a 400 with the code `invalid_grant` or `invalid_token`.
-    /// - Parameter path: The token endpoint, below the manager's base URL.
-    public static func bearer(path: String) -> HTTPTokenRefresher {
-        HTTPTokenRefresher(path: path, placement: .bearer)
+    /// POST without a body, with the refresh token as a bearer token (`Authorization: Bearer …`).
+    /// - Parameters:
+    ///   - path: The token endpoint, below the manager's base URL.
+    ///   - sessionEnd: The rule for responses that end the session.
+    public static func bearer(path: String, sessionEnd: SessionEnd = .standard) -> HTTPTokenRefresher {
+        HTTPTokenRefresher(path: path, placement: .bearer, sessionEnd: sessionEnd)
     }
 
-    /// GET with the refresh token in a header field and the old access token as a bearer token. A 401 is terminal, and
-    /// so is a 400 with the code `invalid_grant` or `invalid_token`.
+    /// GET with the refresh token in a header field and the old access token as a bearer token.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - header: The field for the refresh token; `nil` means `refresh-token`. `Authorization` carries it as a bearer
     ///     token, in place of the access token.
     ///   - accessTokenScheme: The scheme by which the request carries the old access token; `nil` to leave it out.
+    ///   - sessionEnd: The rule for responses that end the session.
     public static func header(
-        path: String, header: HTTPField.Name? = nil, accessTokenScheme: AuthenticationScheme? = .bearer
+        path: String, header: HTTPField.Name? = nil, accessTokenScheme: AuthenticationScheme? = .bearer,
+        sessionEnd: SessionEnd = .standard
     ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
-            path: path, method: .get, placement: .header(header ?? .refreshToken), accessTokenScheme: accessTokenScheme)
-    }
-
-    /// POST with `{"refreshToken": "…"}`. The response contains only a new access token (`{"token": "…"}`), and the
-    /// refresh token stays the same. A 401 is terminal, and so is a 400 with the code `invalid_grant` or
-    /// `invalid_token`.
-    /// - Parameters:
-    ///   - path: The token endpoint, below the manager's base URL.
-    ///   - field: The name of the refresh token in the JSON object.
-    public static func accessTokenOnly(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
-        HTTPTokenRefresher(
-            path: path, placement: .json(field: field),
-            fields: TokenFields(accessToken: ["token", "accessToken", "access_token"]))
-    }
-
-    /// POST with `{"refreshToken": "…"}`. The response contains both tokens within `result`. A 401 is terminal, and so
-    /// is a 400 with the code `invalid_grant` or `invalid_token`.
-    /// - Parameters:
-    ///   - path: The token endpoint, below the manager's base URL.
-    ///   - field: The name of the refresh token in the JSON object.
-    public static func jsonInResult(path: String, field: String = "refreshToken") -> HTTPTokenRefresher {
-        HTTPTokenRefresher(path: path, placement: .json(field: field), fields: TokenFields(containers: ["result", ""]))
+            path: path, method: .get, placement: .header(header ?? .refreshToken),
+            accessTokenScheme: accessTokenScheme, sessionEnd: sessionEnd)
     }
 
     /// POST with the refresh token in a cookie, for servers that set it as an `HttpOnly` cookie. The session's record
-    /// keeps the cookie, and only the token endpoint receives it. A 401 is terminal, and so is a 400 with the code
-    /// `invalid_grant` or `invalid_token`.
+    /// keeps the cookie, and only the token endpoint receives it.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - cookie: The name of the cookie.
-    public static func cookie(path: String, cookie: String = "refresh_token") -> HTTPTokenRefresher {
+    ///   - sessionEnd: The rule for responses that end the session.
+    public static func cookie(
+        path: String, cookie: String = "refresh_token", sessionEnd: SessionEnd = .standard
+    ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
-            path: path, placement: .cookie(name: cookie), fields: TokenFields(refreshToken: [], refreshCookie: cookie))
+            path: path, placement: .cookie(name: cookie), fields: TokenFields(refreshToken: [], refreshCookie: cookie),
+            sessionEnd: sessionEnd)
     }
 
     /// A dialect written as a closure; ``HTTPTokenRefresher`` shows one.
@@ -174,7 +164,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     ///   - exchange: Exchanges the refresh token for new tokens; see ``TokenRefresher/refresh(_:over:)``.
     public static func custom(
         fields: TokenFields = .automatic,
-        _ exchange: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> TokenBundle
+        _ exchange: @escaping @Sendable (Tokens, TokenEndpointClient) async throws -> Tokens
     ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(fields: fields) { bundle, client, _ in try await exchange(bundle, client) }
     }

@@ -14,24 +14,24 @@ struct RefreshRequest: Sendable {
     let placement: TokenPlacement
     let accessTokenScheme: AuthenticationScheme?
     let headers: HTTPFields
-    let terminal: TerminalRule
+    let sessionEnd: SessionEnd
 
     /// Sends the refresh token to the token endpoint and reads the new tokens from the fields of the response.
     func send(
-        _ bundle: TokenBundle, over client: TokenEndpointClient, reading fields: TokenFields
-    ) async throws -> TokenBundle {
+        _ bundle: Tokens, over client: TokenEndpointClient, reading fields: TokenFields
+    ) async throws -> Tokens {
         guard let refreshToken = bundle.refreshToken else { throw RefreshRejectedError() }
         var headers = headers
         accessTokenScheme?.sign(&headers, with: bundle.accessToken)
         let parameters: Query = ["grant_type": "refresh_token", "refresh_token": refreshToken.reveal()]
         let body = try placement.place(refreshToken, parameters: parameters, headers: &headers)
         let response = try await client.send(method, path, query: query, headers: headers, body: body)
-        if let rejection = terminal.rejection(in: response) { throw rejection }
+        if let rejection = sessionEnd.rejection(in: response) { throw rejection }
         guard StatusCodes.successful.contains(response.status) else { throw error(in: response, now: client.now) }
         do {
             return try fields.bundle(from: response)
         } catch {
-            // Not terminal: a captive portal returns 200 with its own page.
+            // Not the end of the session: a captive portal returns 200 with its own page.
             let complaint = ContentCodings(response.headers).complaint
             throw RefreshError(.unreadableResponse, description: complaint ?? "\(error)")
         }

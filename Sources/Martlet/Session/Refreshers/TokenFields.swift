@@ -36,7 +36,7 @@ public struct TokenFields: Sendable, Hashable {
     ///     stands after `Bearer`.
     ///   - refreshTokenHeader: The header field with the refresh token, if the body has none. If both tokens have the
     ///     same field, the access token renews itself.
-    ///   - additional: Further fields to keep with the session (``TokenBundle/additionalFields``), such as `id_token`:
+    ///   - additional: Further fields to keep with the session (``Tokens/additionalFields``), such as `id_token`:
     ///     beside the access token or in one of the containers. By default none are kept, because a store has little
     ///     room for fields that the app never reads.
     public init(
@@ -66,7 +66,7 @@ public struct TokenFields: Sendable, Hashable {
 
     /// Reads the tokens from a response.
     /// - Throws: An error that describes the response if it contains no access token.
-    public func bundle(from response: ServerResponse) throws -> TokenBundle {
+    public func bundle(from response: ServerResponse) throws -> Tokens {
         guard let json = JSONValue(body: response.body) else {
             if let bundle = bundle(fromHeadersOf: response) { return bundle }
             throw MissingTokenError(description: "the response is not JSON: \(response)")
@@ -75,7 +75,7 @@ public struct TokenFields: Sendable, Hashable {
         for object in candidates {
             guard let access = first(accessToken, in: object)?.string, !access.isEmpty else { continue }
             let refresh = first(refreshToken, in: object)?.string
-            var bundle = TokenBundle(
+            var bundle = Tokens(
                 accessToken: Secret(access),
                 refreshToken: refreshCookie.flatMap { SetCookie.value(of: $0, in: response.headers) }
                     ?? refresh.flatMap { $0.isEmpty ? nil : Secret($0) }

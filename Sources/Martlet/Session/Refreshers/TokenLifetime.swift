@@ -16,9 +16,9 @@ struct TokenLifetime: Sendable, Hashable {
 
     /// `nil` if the lifetime is unknown or implausible.
     /// - Parameters:
-    ///   - bundle: The tokens. Their dates are relative to the server's clock (``TokenBundle/serverDate``).
+    ///   - bundle: The tokens. Their dates are relative to the server's clock (``Tokens/serverDate``).
     ///   - wallClock: This device's clock, which replaces the server's clock if that is unknown.
-    init?(of bundle: TokenBundle, wallClock: Date) {
+    init?(of bundle: Tokens, wallClock: Date) {
         let serverNow = bundle.serverDate ?? wallClock
         if let lifetime = bundle.lifetime, Self.isPlausible(lifetime) {
             self.init(total: lifetime, remaining: lifetime)

@@ -6,11 +6,11 @@
 
 /// Exchanges a refresh token for new tokens, in the dialect of one server.
 ///
-/// Most servers are covered by a factory: ``json(path:field:)``, ``oauth2(path:client:sendsJSON:)``, ``bearer(path:)``,
-/// ``header(path:header:accessTokenScheme:)``, ``accessTokenOnly(path:field:)``, ``jsonInResult(path:field:)`` or
-/// ``cookie(path:cookie:)``. Several products have a preset, such as ``simpleJWT(path:)`` or ``supabase(path:apiKey:)``;
-/// <doc:YourBackendsDialect> lists them. ``HTTPTokenRefresher`` shows how to describe another dialect with data or with a
-/// closure.
+/// Most servers are covered by a factory: ``json(path:field:sessionEnd:)``, ``oauth2(path:client:sendsJSON:sessionEnd:)``,
+/// ``bearer(path:sessionEnd:)``, ``header(path:header:accessTokenScheme:sessionEnd:)`` or
+/// ``cookie(path:cookie:sessionEnd:)``. Several products have a preset, such as ``simpleJWT(path:)`` or
+/// ``supabase(path:apiKey:)``; <doc:YourBackendsDialect> lists them. ``HTTPTokenRefresher`` shows how to describe another
+/// dialect with data or with a closure.
 ///
 /// ```swift
 /// let tokens = TokenManager(
@@ -24,16 +24,16 @@ public protocol TokenRefresher: Sendable {
     /// bundle has no refresh token, the manager keeps the old one.
     /// - Throws: ``RefreshRejectedError`` if the server has rejected the refresh token for good; this ends the session.
     ///   Any other error is transient and keeps the session; throw ``RefreshError`` to say what failed.
-    func refresh(_ bundle: TokenBundle, over client: TokenEndpointClient) async throws -> TokenBundle
+    func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens
 
     /// Reads the tokens from the response to a sign-in.
     /// - Throws: An error that describes the response if it contains no access token.
-    func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle
+    func tokens(inSignInResponse response: ServerResponse) throws -> Tokens
 }
 
 extension TokenRefresher {
     /// Reads the tokens with ``TokenFields/automatic``.
-    public func tokens(inSignInResponse response: ServerResponse) throws -> TokenBundle {
+    public func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
         try TokenFields.automatic.bundle(from: response)
     }
 }
@@ -43,7 +43,7 @@ public struct RefreshRejectedError: Error, Sendable, Hashable {
     /// The server's error code, such as `invalid_grant`.
     public var code: String?
 
-    /// A terminal rejection.
+    /// A rejection that ends the session.
     /// - Parameter code: The server's error code, if it sent one.
     public init(code: String? = nil) {
         self.code = code

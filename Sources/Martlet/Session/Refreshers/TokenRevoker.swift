@@ -8,9 +8,9 @@ internal import HTTPTypes
 ///     revoker: .json(path: "/auth/logout"))
 /// ```
 public struct TokenRevoker: Sendable {
-    private let perform: @Sendable (TokenBundle, Bool, TokenEndpointClient) async throws -> Void
+    private let perform: @Sendable (Tokens, Bool, TokenEndpointClient) async throws -> Void
 
-    private init(_ perform: @escaping @Sendable (TokenBundle, Bool, TokenEndpointClient) async throws -> Void) {
+    private init(_ perform: @escaping @Sendable (Tokens, Bool, TokenEndpointClient) async throws -> Void) {
         self.perform = perform
     }
 
@@ -50,7 +50,7 @@ public struct TokenRevoker: Sendable {
     ///   - client: Sends the request.
     /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times.
     func revoke(
-        _ bundle: TokenBundle, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
+        _ bundle: Tokens, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
     ) async throws {
         try await perform(bundle, sendsAccessToken, client)
     }
@@ -83,7 +83,7 @@ public struct TokenRevoker: Sendable {
     /// - Parameter perform: Sends the request. It throws if the server did not accept the revocation; the manager then
     ///   retries a few times.
     public static func custom(
-        _ perform: @escaping @Sendable (TokenBundle, TokenEndpointClient) async throws -> Void
+        _ perform: @escaping @Sendable (Tokens, TokenEndpointClient) async throws -> Void
     ) -> TokenRevoker {
         TokenRevoker { bundle, _, client in try await perform(bundle, client) }
     }

@@ -54,7 +54,7 @@
         /// and the result is `false`.
         /// - Parameters:
         ///   - response: The response.
-        ///   - body: The body of the response, if the manager's ``RejectionRule`` examines it.
+        ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
         ///   - request: The request as it was sent. It is signed with another token if the result is `true`.
         /// - Returns: Whether to send the request again.
         /// - Throws: ``SessionError/sessionChanged`` if the request belongs to a session that has ended: it must not be
@@ -76,7 +76,7 @@
                 ifRejected: isRejected(ServerResponse(head: head, body: body), to: Self.head(of: sent)))
         }
 
-        /// The request as a ``RejectionRule`` sees it.
+        /// The request as a ``AccessTokenRejection`` sees it.
         private static func head(of request: URLRequest) -> HTTPRequest {
             let location = request.url.flatMap { try? Location.parse($0.absoluteString).get() }
             var head = HTTPRequest(

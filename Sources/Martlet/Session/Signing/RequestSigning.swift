@@ -47,7 +47,7 @@ extension TokenManager {
     /// the result is `false`.
     /// - Parameters:
     ///   - response: The head of the response.
-    ///   - body: The body of the response, if the manager's ``RejectionRule`` examines it.
+    ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
     ///   - request: The request as it was sent. It is signed with another token if the result is `true`.
     /// - Returns: Whether to send the request again.
     /// - Throws: ``SessionError/sessionChanged`` if the request belongs to a session that has ended: it must not be
@@ -94,7 +94,7 @@ extension TokenManager {
     func isRejected(_ response: ServerResponse, to request: HTTPRequest) -> Bool {
         var request = request
         request.headerFields[scheme.header] = nil
-        return rejection.isRejected(response, to: request)
+        return accessTokenRejection.isRejected(response, to: request)
     }
 
     func recover(

@@ -6,7 +6,7 @@
 ///     let tokens: any TokenManaging
 ///
 ///     func authorization() async throws(SessionError) -> String {
-///         "Bearer " + (try await tokens.validTokenBundle().accessToken.reveal())
+///         "Bearer " + (try await tokens.validTokens().accessToken.reveal())
 ///     }
 /// }
 /// ```
@@ -26,11 +26,11 @@ public protocol TokenManaging: Sendable {
     func restore() async -> SessionState
 
     /// The tokens of the current session, without waiting; `nil` if there is none.
-    var currentBundle: TokenBundle? { get }
+    var currentTokens: Tokens? { get }
 
     /// The tokens of the current session, after a refresh if the access token has expired.
     /// - Throws: ``SessionError`` if there is no valid token.
-    func validTokenBundle() async throws(SessionError) -> TokenBundle
+    func validTokens() async throws(SessionError) -> Tokens
 
     /// Refreshes the token even if it has not expired.
     /// - Throws: ``SessionError`` if the refresh failed.

@@ -1,7 +1,7 @@
 /// Stores the sessions of several accounts separately, and which account is the current one.
 ///
-/// ``AnyAccountStore`` has the factories.
-protocol AccountStore: Sendable {
+/// ``AccountStore`` has the factories.
+protocol AccountStorage: Sendable {
     /// The store of one account's session. The same account always gets the same record; no two accounts share one.
     func store(for account: AccountID) -> any TokenStore
     /// The accounts that have a record, sorted by name.
@@ -25,10 +25,10 @@ protocol AccountStore: Sendable {
 ///     TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"))
 /// }
 /// ```
-public final class AnyAccountStore: Sendable {
-    private let base: any AccountStore
+public final class AccountStore: Sendable {
+    private let base: any AccountStorage
 
-    init(_ base: any AccountStore) {
+    init(_ base: any AccountStorage) {
         self.base = base
     }
 

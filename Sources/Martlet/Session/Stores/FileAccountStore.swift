@@ -5,7 +5,7 @@
 #endif
 
 /// Keeps the session of each account in a file of its own.
-final class FileAccountStore: AccountStore {
+final class FileAccountStore: AccountStorage {
     private let folder: String
     private let queue = BlockingQueue("martlet.account-files")
     /// Names the current account.
@@ -64,11 +64,11 @@ final class FileAccountStore: AccountStore {
     }
 }
 
-extension AnyAccountStore {
+extension AccountStore {
     /// Keeps the session of each account in a plain text file of the user: in the folder `accounts` beside the file of
     /// ``TokenStore/file(service:)``. See ``files(in:)``.
     /// - Parameter service: The app's name in reverse-domain form. A slash in it is replaced by a dash.
-    public static func files(service: String) -> AnyAccountStore {
+    public static func files(service: String) -> AccountStore {
         .files(in: Disk.stateFolder(of: service) + "/accounts")
     }
 
@@ -77,7 +77,7 @@ extension AnyAccountStore {
     /// Each account has a folder. Its name is the account's, with each byte other than lower-case letters, digits, `-`
     /// and `_` as `%` and two digits, so that accounts differ on file systems that ignore case, too.
     /// - Parameter folder: A folder on a local disk, created when needed.
-    public static func files(in folder: String) -> AnyAccountStore {
-        AnyAccountStore(FileAccountStore(folder: folder))
+    public static func files(in folder: String) -> AccountStore {
+        AccountStore(FileAccountStore(folder: folder))
     }
 }

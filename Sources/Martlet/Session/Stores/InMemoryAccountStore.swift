@@ -1,5 +1,5 @@
 /// Keeps the sessions of several accounts until the process ends.
-final class InMemoryAccountStore: AccountStore {
+final class InMemoryAccountStore: AccountStorage {
     private struct State {
         var stores: [AccountID: InMemoryTokenStore] = [:]
         var current: AccountID?
@@ -33,7 +33,7 @@ final class InMemoryAccountStore: AccountStore {
     }
 }
 
-extension AnyAccountStore {
+extension AccountStore {
     /// Keeps the sessions until the process ends: for tests and previews.
-    public static var inMemory: AnyAccountStore { AnyAccountStore(InMemoryAccountStore()) }
+    public static var inMemory: AccountStore { AccountStore(InMemoryAccountStore()) }
 }

@@ -14,7 +14,7 @@ extension AnyTokenStore {
     /// let store: AnyTokenStore = .keychain(service: "com.example.app")
     /// try await store.adoptKeychainItem(service: "com.example.app.auth", account: "credentials") { data in
     ///     let old = try JSONDecoder().decode(Old.self, from: data)
-    ///     return TokenBundle(accessToken: Secret(old.access), refreshToken: Secret(old.refresh))
+    ///     return Tokens(accessToken: Secret(old.access), refreshToken: Secret(old.refresh))
     /// }
     /// ```
     ///
@@ -30,7 +30,7 @@ extension AnyTokenStore {
     ///   - accessGroup: The access group of the item (`kSecAttrAccessGroup`); `nil` for any.
     ///   - deletesItem: Whether to delete the item afterwards. The other library then finds nothing. An item that iCloud
     ///     Keychain synchronizes stays, because the user's other devices would lose it, too.
-    ///   - decode: Converts the data of the item to tokens. Set ``TokenBundle/expiresAt`` if it is known; otherwise the
+    ///   - decode: Converts the data of the item to tokens. Set ``Tokens/expiresAt`` if it is known; otherwise the
     ///     access token is used until the server rejects it.
     /// - Returns: Whether tokens were adopted.
     /// - Throws: The error of `decode`; ``StorageError`` if the Keychain cannot be read or written now, or if this
@@ -38,7 +38,7 @@ extension AnyTokenStore {
     @discardableResult
     public func adoptKeychainItem(
         service: String, account: String, accessGroup: String? = nil, deletingIt deletesItem: Bool = false,
-        _ decode: @Sendable (Data) throws -> TokenBundle
+        _ decode: @Sendable (Data) throws -> Tokens
     ) async throws -> Bool {
         guard let store = base as? SecureTokenStore, let keychain = store.storage as? KeychainStorage else {
             throw StorageError(
@@ -72,7 +72,7 @@ struct KeychainItem: Sendable, Hashable {
 extension SecureTokenStore {
     fileprivate func adopt(
         _ item: KeychainItem, from keychain: KeychainStorage, deletingIt deletesItem: Bool,
-        _ decode: @Sendable (Data) throws -> TokenBundle
+        _ decode: @Sendable (Data) throws -> Tokens
     ) async throws -> Bool {
         if try await keychain.hasAdopted(item) {
             if deletesItem { try await keychain.delete(item) }
@@ -100,7 +100,7 @@ extension SecureTokenStore {
 
 extension StoredSession {
     /// A session that begins with tokens issued earlier.
-    fileprivate init(adopting bundle: TokenBundle, now: Date) {
+    fileprivate init(adopting bundle: Tokens, now: Date) {
         self.init(id: SessionID(), bundle: bundle.storable, estimatedExpiry: bundle.expiresAt)
         // The full lifetime of the token is unknown. An hour is usual, and most of it may have passed.
         lifetime = bundle.expiresAt.flatMap { Duration(untrusted: max($0.timeIntervalSince(now), 3600)) }

@@ -5,7 +5,7 @@
 #endif
 
 /// Keeps the sessions of several accounts in a secure storage, each under its own key.
-struct SecureAccountStore: AccountStore {
+struct SecureAccountStore: AccountStorage {
     let storage: any SecureStorage
     /// The folder of the lock files; `nil` if no other process can reach the storage.
     let folder: String?
@@ -37,11 +37,11 @@ struct SecureAccountStore: AccountStore {
     }
 }
 
-extension AnyAccountStore {
+extension AccountStore {
     /// Keeps the sessions in a secure storage, each under its own key.
     ///
     /// ```swift
-    /// let store: AnyAccountStore = .secure(.keychain(service: "com.example.app"), folder: folder)
+    /// let store: AccountStore = .secure(.keychain(service: "com.example.app"), folder: folder)
     /// let accounts = Accounts(store: store) { account, store in
     ///     TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/auth/refresh"))
     /// }
@@ -51,7 +51,7 @@ extension AnyAccountStore {
     ///     with `account ` and are not `current account`.
     ///   - folder: The folder of the lock files, the same in all processes that share the sessions. `nil` if only one
     ///     process uses them.
-    public static func secure(_ storage: some SecureStorage, folder: String?) -> AnyAccountStore {
-        AnyAccountStore(SecureAccountStore(storage: storage, folder: folder))
+    public static func secure(_ storage: some SecureStorage, folder: String?) -> AccountStore {
+        AccountStore(SecureAccountStore(storage: storage, folder: folder))
     }
 }

@@ -212,7 +212,7 @@ private struct EventStreamEndpoint: Endpoint {
     let base: any Endpoint
     let lastEventID: String
 
-    var path: Path { base.path }
+    var path: RequestPath { base.path }
     var method: HTTPRequest.Method { base.method }
     var query: Query { base.query }
     var body: RequestBody? { base.body }

@@ -16,7 +16,7 @@ import Testing
         let client = Martlet.NetworkClient(
             baseURL: "https://api.example.com",
             config: config {
-                $0.joinsIdenticalCalls = true
+                $0.coalescesIdenticalCalls = true
                 $0.retry = .never
                 $0.time = ManualTimeSource()
                 change(&$0)
@@ -94,7 +94,7 @@ import Testing
             await gate.pass()
             return .counted(request, [:])
         }
-        let app = try await App.signedIn(backend) { $0.joinsIdenticalCalls = true }
+        let app = try await App.signedIn(backend) { $0.coalescesIdenticalCalls = true }
         let former = Task { try await app.client.text(Visit("/a")) }
         await gate.waitForArrivals()
         try await app.tokens.signIn(with: backend.issue())

@@ -12,7 +12,7 @@ import Testing
 
         func token(from tokens: TokenManager) async throws(SessionError) -> Secret? {
             switch self {
-            case .bundle: return try await tokens.validTokenBundle().accessToken
+            case .bundle: return try await tokens.validTokens().accessToken
             case .signature:
                 var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/me")
                 try await tokens.sign(&request)
@@ -37,7 +37,7 @@ import Testing
             return hasFailed
         }
         await #expect(throws: SessionError.self) { try await door.token(from: tokens) }
-        #expect(try await tokens.validTokenBundle().accessToken == TokenBundle.fresh(7).accessToken)
+        #expect(try await tokens.validTokens().accessToken == Tokens.fresh(7).accessToken)
     }
 
     @Test(
@@ -123,7 +123,7 @@ import Testing
         }
         #expect(transport.requests.isEmpty)
         // A rejection would have started a refresh.
-        #expect(try await tokens.validTokenBundle().accessToken == TokenBundle.fresh(2).accessToken)
+        #expect(try await tokens.validTokens().accessToken == Tokens.fresh(2).accessToken)
         #expect(tokens.state == .signedIn(bob) && failures.withLock { $0.count } == 1)
     }
 
@@ -140,7 +140,7 @@ import Testing
         client.withLock { $0 = NetworkClient(tokens: tokens) }
         try await tokens.signIn(with: .fresh(1))
         try await tokens.refresh()
-        #expect(transport.requests.map(\.bearer) == [TokenBundle.fresh(1).accessToken.reveal()])
+        #expect(transport.requests.map(\.bearer) == [Tokens.fresh(1).accessToken.reveal()])
     }
 
     @Test("C87: a call that an automatic sign-in holds and that was made while a user was stored ends with that user")
@@ -227,7 +227,7 @@ import Testing
 
 extension TokenManager {
     /// Signs in as if the store had written the record at once.
-    fileprivate func signInAndStore(_ bundle: TokenBundle) {
+    fileprivate func signInAndStore(_ bundle: Tokens) {
         transition { machine in
             machine.signedIn(StoredSession(id: SessionID(), bundle: bundle), deadlines: nil, by: machine.makeID())
             machine.answer(.write, .empty)

@@ -107,7 +107,7 @@ struct OfflineBodyConformanceTests {
             baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
             transport: transport, connectivity: network, time: time)
         try await tokens.signIn(
-            with: TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
+            with: Tokens(accessToken: "access-1", refreshToken: "refresh-1", lifetime: .seconds(60)))
         time.advance(by: .seconds(120))
         isOffline.withLock { $0 = true }
         let client = NetworkClient(tokens: tokens, config: config(network, observer, time))

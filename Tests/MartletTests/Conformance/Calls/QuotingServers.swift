@@ -88,12 +88,12 @@ final class Output: NetworkObserver {
 
 /// A GET request whose `Referer` names a page.
 struct Quoting: APIEndpoint {
-    let path: Path
+    let path: RequestPath
     var referer: String
     var headers: HTTPFields { referer.isEmpty ? [:] : [.referer: referer] }
 
     init(path: String, referer: String = "") {
-        self.path = Path(setting: path)
+        self.path = RequestPath(setting: path)
         self.referer = referer
     }
 }

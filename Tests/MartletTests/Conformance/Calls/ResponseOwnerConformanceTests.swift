@@ -27,7 +27,7 @@ struct ResponseOwnerConformanceTests {
                 config: config { [jar, cache] in
                     $0.cookies = jar
                     $0.cache = cache
-                    $0.joinsIdenticalCalls = true
+                    $0.coalescesIdenticalCalls = true
                     $0.retry = .never
                     $0.time = ManualTimeSource()
                     change(&$0)
@@ -163,7 +163,8 @@ struct ResponseOwnerConformanceTests {
             return .counted(request, [:])
         }
         let client = Martlet.NetworkClient(
-            baseURL: "https://api.example.com", config: config { $0.joinsIdenticalCalls = true }, transport: transport)
+            baseURL: "https://api.example.com", config: config { $0.coalescesIdenticalCalls = true },
+            transport: transport)
         _ = try await Self.$caller.withValue("first") { try await client.text(Visit("/a")) }
         #expect(seen.withLock { $0 } == ["none"])
     }

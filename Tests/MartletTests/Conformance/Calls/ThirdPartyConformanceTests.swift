@@ -202,7 +202,7 @@ private struct Changing: RequestInterceptor {
 }
 
 private struct Plain: APIEndpoint {
-    let path: Path
+    let path: RequestPath
     var method: HTTPRequest.Method
     var headers: HTTPFields
     var body: RequestBody?
@@ -212,7 +212,7 @@ private struct Plain: APIEndpoint {
         path: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:], body: RequestBody? = nil,
         _ authentication: AuthenticationRequirement = .none
     ) {
-        self.path = Path(setting: path)
+        self.path = RequestPath(setting: path)
         self.method = method
         self.headers = headers
         self.body = body

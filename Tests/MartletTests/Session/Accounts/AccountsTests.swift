@@ -19,8 +19,8 @@ import Testing
         gates["ada"]?.open()
         #expect(await ada == "Bearer ada-2")
         #expect(transport.requests(to: "/auth/refresh").count == 2)
-        #expect(try await accounts.tokens(for: "ada").validTokenBundle().accessToken == "ada-2")
-        #expect(try await accounts.tokens(for: "grace").validTokenBundle().accessToken == "grace-2")
+        #expect(try await accounts.tokens(for: "ada").validTokens().accessToken == "ada-2")
+        #expect(try await accounts.tokens(for: "grace").validTokens().accessToken == "grace-2")
     }
 
     @Test("C56: a call in flight keeps its account when another account becomes current") func switching()
@@ -78,7 +78,7 @@ import Testing
     func signOutBeforeRestore() async throws {
         let store = InMemoryAccountStore()
         await store.setCurrent("ada")
-        let accounts = Accounts(store: AnyAccountStore(store)) { _, store in
+        let accounts = Accounts(store: AccountStore(store)) { _, store in
             Self.manager(store, StubTransport { _ in .status(404) })
         }
         try await accounts.signOut("grace")
@@ -90,7 +90,7 @@ import Testing
 
     @Test("a cancelled switch returns at once and still takes effect") func cancelled() async throws {
         let store = SlowAccountStore()
-        let accounts = Accounts(store: AnyAccountStore(store)) { _, store in
+        let accounts = Accounts(store: AccountStore(store)) { _, store in
             Self.manager(store, StubTransport { _ in .status(404) })
         }
         let switching = Task { try await accounts.makeCurrent("ada") }
@@ -110,13 +110,13 @@ import Testing
             }
             let accounts = open()
             #expect(try await accounts.restore() == nil)
-            var currents = accounts.currents.makeAsyncIterator()
-            #expect(await currents.next() == .some(nil))
+            var currentAccounts = accounts.currentAccounts.makeAsyncIterator()
+            #expect(await currentAccounts.next() == .some(nil))
             try await accounts.makeCurrent("Ada")
-            #expect(await currents.next() == .some("Ada"))
+            #expect(await currentAccounts.next() == .some("Ada"))
             #expect(try await open().restore() == "Ada")
             try await accounts.makeCurrent(nil)
-            #expect(await currents.next() == .some(nil))
+            #expect(await currentAccounts.next() == .some(nil))
             #expect(try await open().restore() == nil)
         }
     }
@@ -126,7 +126,7 @@ import Testing
     {
         try await TemporaryFolder.with { folder in
             let store = FileAccountStore(folder: folder.path)
-            let accounts = Accounts(store: AnyAccountStore(store)) { _, store in
+            let accounts = Accounts(store: AccountStore(store)) { _, store in
                 Self.manager(store, StubTransport { _ in .status(404) })
             }
             await withTaskGroup(of: Void.self) { group in
@@ -186,7 +186,7 @@ import Testing
         let accounts = Accounts(store: .inMemory) { _, store in Self.manager(store, transport) }
         for name in ["ada", "grace"] {
             try await accounts.tokens(for: AccountID(rawValue: name)).signIn(
-                with: TokenBundle(accessToken: Secret("\(name)-1"), refreshToken: Secret("\(name)-refresh")))
+                with: Tokens(accessToken: Secret("\(name)-1"), refreshToken: Secret("\(name)-refresh")))
         }
         return (accounts, transport)
     }
@@ -203,7 +203,7 @@ import Testing
 }
 
 /// Stores the current account once its gate is open.
-private final class SlowAccountStore: AccountStore {
+private final class SlowAccountStore: AccountStorage {
     let gate = Gate()
     private let inner = InMemoryAccountStore()
 

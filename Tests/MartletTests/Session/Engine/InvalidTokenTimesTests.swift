@@ -21,7 +21,7 @@ import Testing
         "a JWT may contain invalid times", arguments: [#"{"iat":1,"exp":1e40}"#, #"{"exp":1e300}"#, "{}", "[]"])
     func invalidClaims(claims: String) async throws {
         let app = App()
-        try await app.tokens.signIn(with: TokenBundle(accessToken: UnsignedJWT.make(claims: claims)))
+        try await app.tokens.signIn(with: Tokens(accessToken: UnsignedJWT.make(claims: claims)))
         #expect(app.tokens.state.isSignedIn)
     }
 

@@ -65,7 +65,7 @@ import Testing
         let refresh = Task { try await app.tokens.refresh() }
         if otherHasRefreshed {
             try await refresh.value
-            #expect(app.tokens.currentBundle?.accessToken == fresh.bundle.accessToken)
+            #expect(app.tokens.currentTokens?.accessToken == fresh.bundle.accessToken)
             #expect(try await store.record?.hasTokens(of: fresh) == true)
             #expect(app.backend.revoked.isEmpty)
         } else {
@@ -92,7 +92,7 @@ import Testing
     @Test("a session that cannot be refreshed ends although the lock never works") func brokenLock() async throws {
         let (store, backend) = (SharedStore(), SimulatedBackend())
         let app = App(backend, store: store)
-        try await app.tokens.signIn(with: TokenBundle(accessToken: backend.issue().accessToken, refreshToken: nil))
+        try await app.tokens.signIn(with: Tokens(accessToken: backend.issue().accessToken, refreshToken: nil))
         store.beforeAcquiring { throw StorageError(.unreachable, "permission denied") }
         backend.invalidateAccessTokens()
         guard case .sessionExpired = await app.call().error else {
@@ -183,9 +183,9 @@ import Testing
             refresher: .custom { _, _ in
                 // In its own task, so that cancelling the refresh does not reach it.
                 await Task.detached { await gate.pass() }.value
-                return TokenBundle(accessToken: "late", refreshToken: "late-refresh")
+                return Tokens(accessToken: "late", refreshToken: "late-refresh")
             }, transport: SimulatedBackend().transport, time: time)
-        try await tokens.signIn(with: TokenBundle(accessToken: "first", refreshToken: "first-refresh"))
+        try await tokens.signIn(with: Tokens(accessToken: "first", refreshToken: "first-refresh"))
         let refresh = Task { try await tokens.refresh() }
         await gate.waitForArrivals()
         time.advance(by: SessionPolicy().attemptTimeout)

@@ -90,7 +90,7 @@ extension StoreReading {
 }
 
 extension StoredSession {
-    func renewed(rotation: Int, _ bundle: TokenBundle) -> StoredSession {
+    func renewed(rotation: Int, _ bundle: Tokens) -> StoredSession {
         var record = self
         record.rotation = rotation
         record.bundle = bundle

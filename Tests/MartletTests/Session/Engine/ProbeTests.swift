@@ -103,7 +103,7 @@ import Testing
                 return
             }
             #expect(machine.answer(preparing: job, .found(record)) == .send)
-            let next = TokenBundle(accessToken: "a2", refreshToken: "r2")
+            let next = Tokens(accessToken: "a2", refreshToken: "r2")
             _ = machine.refreshFinished(job, .success(next, nil, estimatedExpiry: nil), at: .zero, jitter: 0)
             machine.answer(.write, .found(record))
             #expect(machine.session?.wastefulRefreshes.count == 1)
@@ -117,7 +117,7 @@ import Testing
     private func rejected(
         _ deadlines: TokenDeadlines? = nil, isAccepted: Bool = false, at now: Duration = .zero
     ) -> (SessionStateMachine, StoredSession) {
-        let bundle = TokenBundle(accessToken: "a1", refreshToken: "r1")
+        let bundle = Tokens(accessToken: "a1", refreshToken: "r1")
         let record = StoredSession(id: SessionID(), bundle: bundle)
         var machine = SessionStateMachine.restored(record, deadlines: deadlines)
         if isAccepted { machine.tokenAccepted(record.stamp, .first) }

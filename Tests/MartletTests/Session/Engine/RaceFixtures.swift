@@ -69,7 +69,7 @@ final class SharedStubStore: TokenStore {
     }
 
     /// Refreshes the record as another process would.
-    func renew(_ bundle: TokenBundle) async {
+    func renew(_ bundle: Tokens) async {
         guard case .found(var record) = await memory.read() else { return }
         record.bundle = bundle
         record.rotation += 1

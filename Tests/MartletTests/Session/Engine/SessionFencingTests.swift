@@ -19,7 +19,7 @@ import Testing
         }
         await gate.waitForArrivals()
         await app.tokens.signOut()
-        let bob = try await app.tokens.signIn(with: TokenBundle(accessToken: "bob", refreshToken: "bob-refresh"))
+        let bob = try await app.tokens.signIn(with: Tokens(accessToken: "bob", refreshToken: "bob-refresh"))
         gate.open()
         guard case .sessionChanged = await upgrade.value else {
             Issue.record("the upgrade was applied to a session that has ended")
@@ -57,7 +57,7 @@ import Testing
         let store = FailingTokenStore()
         let app = try await App.signedIn(store: store)
         store.fail(.write, times: nil)
-        let bob = try await app.tokens.signIn(with: TokenBundle(accessToken: "bob", refreshToken: "bob-refresh"))
+        let bob = try await app.tokens.signIn(with: Tokens(accessToken: "bob", refreshToken: "bob-refresh"))
         await app.tokens.flushStore()
         #expect(!bob.isSaved)
         #expect(await store.read().isEmpty)

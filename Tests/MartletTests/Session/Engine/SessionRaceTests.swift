@@ -127,7 +127,7 @@ import Testing
             return true
         }
         try await tokens.refresh()
-        #expect(try await tokens.validTokenBundle().accessToken == TokenBundle.fresh(2).accessToken)
+        #expect(try await tokens.validTokens().accessToken == Tokens.fresh(2).accessToken)
         await tokens.inspect { $0.refresh }?.task.value
         #expect(backend.refreshCalls == 1)
     }
@@ -281,7 +281,7 @@ import Testing
 
 extension TokenManager {
     /// Signs in up to the point where the manager waits for the store.
-    fileprivate func signInAtOnce(_ bundle: TokenBundle) {
+    fileprivate func signInAtOnce(_ bundle: Tokens) {
         transition { machine in
             machine.signedIn(StoredSession(id: SessionID(), bundle: bundle), deadlines: nil, by: machine.makeID())
         }

@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test("without a refresh token, a forced refresh fails") func nothingToRefreshWith() {
-        var (machine, record) = signedIn(TokenBundle(accessToken: "only"))
+        var (machine, record) = signedIn(Tokens(accessToken: "only"))
         let error = RefreshError(.refresher, description: "there is no refresh token")
         #expect(machine.refreshForced(by: 1, at: .zero) == .failure(.refreshFailed(error)))
         #expect(machine.takeActions() == [])
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test("without a refresh token, a rejection ends the session") func noRefreshToken() {
-        var (machine, record) = signedIn(TokenBundle(accessToken: "only"))
+        var (machine, record) = signedIn(Tokens(accessToken: "only"))
         #expect(
             machine.tokenRejected(record.stamp, reportedBy: 1, at: .zero) == .failure(.expired(.noRefreshToken)))
         #expect(
@@ -167,7 +167,7 @@ import Testing
     {
         let deadlines = TokenDeadlines(
             obtainedAt: .zero, remaining: .seconds(60), lifetime: .seconds(60), policy: SessionPolicy(), jitter: 0)
-        var (machine, record) = signedIn(TokenBundle(accessToken: "only"), deadlines: deadlines)
+        var (machine, record) = signedIn(Tokens(accessToken: "only"), deadlines: deadlines)
         #expect(machine.tokenRequested(by: 1, at: .seconds(500)) == .token(credential(record, isUnproven: false)))
         #expect(machine.takeActions().isEmpty)
     }
@@ -246,7 +246,7 @@ import Testing
     }
 
     private func signedIn(
-        _ bundle: TokenBundle = .pair(1), deadlines: TokenDeadlines? = nil, grace: Duration = .zero,
+        _ bundle: Tokens = .pair(1), deadlines: TokenDeadlines? = nil, grace: Duration = .zero,
         isInterrupted: Bool = false
     ) -> (SessionStateMachine, StoredSession) {
         var policy = SessionPolicy()
@@ -280,8 +280,8 @@ import Testing
     }
 }
 
-extension TokenBundle {
-    fileprivate static func pair(_ number: Int) -> TokenBundle {
-        TokenBundle(accessToken: Secret("a\(number)"), refreshToken: Secret("r\(number)"))
+extension Tokens {
+    fileprivate static func pair(_ number: Int) -> Tokens {
+        Tokens(accessToken: Secret("a\(number)"), refreshToken: Secret("r\(number)"))
     }
 }

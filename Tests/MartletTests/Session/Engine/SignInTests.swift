@@ -32,7 +32,7 @@ import Testing
 
     @Test("a sign-in carries no token of the previous user, and interceptors see its endpoint")
     func signInIsUnsigned() async throws {
-        struct Login: APIEndpoint { let path: Path = "/public/login" }
+        struct Login: APIEndpoint { let path: RequestPath = "/public/login" }
         struct EndpointLog: RequestInterceptor {
             let log: Log
             func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {

@@ -82,7 +82,7 @@ private final class StuckStore: TokenStore {
             baseURL: "https://api.example.com", store: PromptingStore(record: record, user: user),
             refresher: .json(path: "/auth/refresh"), transport: StubTransport { _ in .status(404) }, time: time)
         let states = tokens.states
-        let caller = Task { try await tokens.validTokenBundle().accessToken }
+        let caller = Task { try await tokens.validTokens().accessToken }
         await user.waitForArrivals()
         await time.waitForSleepers()
         time.advance(by: SessionPolicy().storeTimeout)
@@ -93,7 +93,7 @@ private final class StuckStore: TokenStore {
         }
         user.open()
         for await state in states where state.isSignedIn { break }
-        #expect(try await tokens.validTokenBundle().accessToken == record.bundle.accessToken)
+        #expect(try await tokens.validTokens().accessToken == record.bundle.accessToken)
     }
 
     @Test("a sign-in returns if its record is not written in time, and the record is written later") func lateWrite()
@@ -106,7 +106,7 @@ private final class StuckStore: TokenStore {
             transport: StubTransport { _ in .status(404) }, time: time)
         // The read for the second caller waits in the store queue behind the first one.
         for _ in 1...2 {
-            let caller = Task { try await tokens.validTokenBundle().accessToken }
+            let caller = Task { try await tokens.validTokens().accessToken }
             await store.gate.waitForArrivals()
             await time.waitForSleepers()
             time.advance(by: SessionPolicy().storeTimeout)

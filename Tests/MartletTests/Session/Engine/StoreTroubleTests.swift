@@ -328,8 +328,8 @@ import Testing
     }
 }
 
-extension TokenBundle {
-    fileprivate static func pair(_ name: String) -> TokenBundle {
-        TokenBundle(accessToken: Secret("access-\(name)"), refreshToken: Secret("refresh-\(name)"))
+extension Tokens {
+    fileprivate static func pair(_ name: String) -> Tokens {
+        Tokens(accessToken: Secret("access-\(name)"), refreshToken: Secret("refresh-\(name)"))
     }
 }

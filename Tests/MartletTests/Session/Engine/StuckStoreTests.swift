@@ -103,7 +103,7 @@ private final class StuckStubStore: TokenStore {
         let gate = store.hang()
         let tokens = manager()
         for _ in 1...3 {
-            let caller = Task { try await tokens.validTokenBundle().accessToken }
+            let caller = Task { try await tokens.validTokens().accessToken }
             await gate.waitForArrivals()
             await time.waitForSleepers()
             time.advance(by: SessionPolicy().storeTimeout)

@@ -32,9 +32,9 @@ import Testing
         }
         #expect(!session.isSaved)
         // Neither another call nor the app itself gets the tokens, and their refresh token is not spent.
-        await #expect(throws: SessionError.self) { try await app.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.self) { try await app.tokens.validTokens() }
         await #expect(throws: SessionError.self) { try await app.tokens.refresh() }
-        #expect(app.tokens.currentBundle == nil)
+        #expect(app.tokens.currentTokens == nil)
         #expect(app.backend.refreshCalls == 1)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 
 @Suite("Further fields of a token response", .timeLimit(.minutes(10))) struct AdditionalFieldsTests {
-    private func bundle(_ json: String, keeping names: [String], in containers: [String]? = nil) throws -> TokenBundle {
+    private func bundle(_ json: String, keeping names: [String], in containers: [String]? = nil) throws -> Tokens {
         let fields =
             containers.map { TokenFields(containers: $0, additional: names) } ?? TokenFields(additional: names)
         return try fields.bundle(from: ServerResponse(head: HTTPResponse(status: .ok), body: Data(json.utf8)))
@@ -14,7 +14,7 @@ import Testing
 
     /// A manager of a server that returns these bundles, one for each refresh.
     private func manager(
-        _ bundles: TokenBundle..., store: any TokenStore = .inMemory,
+        _ bundles: Tokens..., store: any TokenStore = .inMemory,
         refresher: any TokenRefresher = .json(path: "/auth/refresh").keeping("id_token", "user")
     ) -> TokenManager {
         let transport = StubTransport()
@@ -25,8 +25,8 @@ import Testing
             time: ManualTimeSource())
     }
 
-    private func pair(_ number: Int, _ fields: [String: Secret]) -> TokenBundle {
-        var bundle = TokenBundle.fresh(number)
+    private func pair(_ number: Int, _ fields: [String: Secret]) -> Tokens {
+        var bundle = Tokens.fresh(number)
         bundle.additionalFields = fields
         return bundle
     }
@@ -69,22 +69,22 @@ import Testing
         first.tokenType = "Bearer"
         try await tokens.signIn(with: first)
         try await tokens.refresh()
-        #expect(tokens.currentBundle?.accessToken == "access-2")
-        #expect(tokens.currentBundle?.additionalFields == first.additionalFields)
-        #expect(tokens.currentBundle?.tokenType == "Bearer")
+        #expect(tokens.currentTokens?.accessToken == "access-2")
+        #expect(tokens.currentTokens?.additionalFields == first.additionalFields)
+        #expect(tokens.currentTokens?.tokenType == "Bearer")
         try await tokens.refresh()
         let expected: [String: Secret] = ["id_token": "id-1", "user": #"{"name":"Grace"}"#]
-        #expect(tokens.currentBundle?.additionalFields == expected)
+        #expect(tokens.currentTokens?.additionalFields == expected)
 
         let restarted = manager(store: store)
         await restarted.restore()
-        #expect(restarted.currentBundle?.additionalFields == expected)
+        #expect(restarted.currentTokens?.additionalFields == expected)
         try await restarted.signIn(with: .fresh(4))
-        #expect(restarted.currentBundle?.additionalFields == [:])
+        #expect(restarted.currentTokens?.additionalFields == [:])
     }
 
     @Test("a sign-in keeps the fields of its response") func signIn() async throws {
-        struct Login: APIEndpoint { let path: Path = "/login" }
+        struct Login: APIEndpoint { let path: RequestPath = "/login" }
         let transport = StubTransport()
         transport.when(Login()).respond(.tokens(pair(1, ["id_token": "id-1", "user": "Ada"])))
         for refresher: any TokenRefresher in [
@@ -95,7 +95,7 @@ import Testing
                 baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: transport,
                 time: ManualTimeSource())
             let _: NoContent = try await NetworkClient(tokens: tokens).signIn(Login())
-            #expect(tokens.currentBundle?.additionalFields == ["id_token": "id-1"])
+            #expect(tokens.currentTokens?.additionalFields == ["id_token": "id-1"])
         }
     }
 
@@ -104,11 +104,11 @@ import Testing
         let large = Secret(String(repeating: "x", count: 10 << 10))
         let tokens = manager(pair(2, ["user": Secret(large.reveal() + "y")]), pair(3, ["user": "small"]))
         try await tokens.signIn(with: pair(1, ["id_token": large, "user": "Ada", "a": large]))
-        #expect(tokens.currentBundle?.additionalFields == ["a": large, "user": "Ada"])
+        #expect(tokens.currentTokens?.additionalFields == ["a": large, "user": "Ada"])
         try await tokens.refresh()
-        #expect(tokens.currentBundle?.additionalFields == ["a": large])
+        #expect(tokens.currentTokens?.additionalFields == ["a": large])
         try await tokens.refresh()
-        #expect(tokens.currentBundle?.additionalFields == ["a": large, "user": "small"])
+        #expect(tokens.currentTokens?.additionalFields == ["a": large, "user": "small"])
     }
 
     @Test("a record of an older version is read, and an older version reads a record with fields") func versions()
@@ -148,7 +148,7 @@ import Testing
         app.backend.invalidateAccessTokens()
         #expect(await app.call().isSuccess)
         let record = StoredSession(id: SessionID(), bundle: bundle)
-        for value in [try #require(app.tokens.currentBundle), bundle, record, app.tokens.state] as [any Sendable] {
+        for value in [try #require(app.tokens.currentTokens), bundle, record, app.tokens.state] as [any Sendable] {
             var dumped = ""
             dump(value, to: &dumped)
             for text in ["\(value)", String(reflecting: value), dumped] { app.backend.expectNoToken(in: text) }

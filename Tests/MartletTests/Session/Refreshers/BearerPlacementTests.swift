@@ -20,7 +20,7 @@ import Testing
         let request = try #require(refresh.requests.first)
         #expect(request.headers[.authorization] == "Bearer refresh-1")
         #expect(request.body.isEmpty)
-        #expect(try await tokens.validTokenBundle().accessToken.reveal() == "access-2")
+        #expect(try await tokens.validTokens().accessToken.reveal() == "access-2")
     }
 
     @Test("in the header field Authorization, the refresh token is a bearer token and replaces the access token")

@@ -18,8 +18,8 @@ import Testing
 
     @Test("a rule combines statuses with codes at statuses of their own")
     func combined() async throws {
-        let rule = TerminalRule.status(410).or(.code("CLOSED", status: 409)).or(.code("GONE"))
-        let refresher = HTTPTokenRefresher(path: "/oauth/token", placement: .bearer, terminal: rule)
+        let rule = SessionEnd.status(410).or(.code("CLOSED", status: 409)).or(.code("GONE"))
+        let refresher = HTTPTokenRefresher(path: "/oauth/token", placement: .bearer, sessionEnd: rule)
         for (response, ends) in [
             (StubTransport.Response.status(410), true), (.json(#"{"code":"CLOSED"}"#, status: 409), true),
             (.json(#"{"code":"CLOSED"}"#, status: 400), false), (.json(#"{"errorCode":"GONE"}"#, status: 401), true),
@@ -31,14 +31,14 @@ import Testing
 
     @Test("a number counts as a code, even in a 200") func numbers() async throws {
         let refresher = HTTPTokenRefresher(
-            path: "/oauth/token", placement: .bearer, terminal: .code("40103", status: 200))
+            path: "/oauth/token", placement: .bearer, sessionEnd: .code("40103", status: 200))
         #expect(try await isSignedIn(after: .json(#"{"code":40103,"data":null}"#), refresher: refresher) == false)
     }
 
     @Test("no rule makes a failure terminal that passes", arguments: [302, 408, 429, 500, 503])
     func neverTerminal(status: Int) async throws {
-        let rule = TerminalRule.status(status).or(.code("DEAD", status: status))
-        let refresher = HTTPTokenRefresher(path: "/oauth/token", placement: .bearer, terminal: rule)
+        let rule = SessionEnd.status(status).or(.code("DEAD", status: status))
+        let refresher = HTTPTokenRefresher(path: "/oauth/token", placement: .bearer, sessionEnd: rule)
         #expect(try await isSignedIn(after: .json(#"{"code":"DEAD"}"#, status: status), refresher: refresher))
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 @Suite("Tokens in responses", .timeLimit(.minutes(10))) struct TokenFieldsTests {
-    private func bundle(_ json: String, headers: HTTPFields = [:]) throws -> TokenBundle {
+    private func bundle(_ json: String, headers: HTTPFields = [:]) throws -> Tokens {
         let head = HTTPResponse(status: .ok, headerFields: headers)
         return try TokenFields.automatic.bundle(from: ServerResponse(head: head, body: Data(json.utf8)))
     }

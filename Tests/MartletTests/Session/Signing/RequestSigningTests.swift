@@ -37,7 +37,7 @@ import Testing
         #expect(app.backend.refreshCalls == 1 && app.backend.reuseDetected == 0)
     }
 
-    @Test("recovery shares its refresh with callers of validTokenBundle()") func validTokenBundle() async throws {
+    @Test("recovery shares its refresh with callers of validTokens()") func validTokens() async throws {
         let app = try await App.signedIn()
         var request = HTTPRequest.to("https://api.example.com/me")
         try await app.tokens.sign(&request)
@@ -53,7 +53,7 @@ import Testing
             return try await app.tokens.recover(from: HTTPResponse(status: .unauthorized), to: &request)
         }
         await gate.waitForArrivals()
-        async let token = app.tokens.validTokenBundle().accessToken
+        async let token = app.tokens.validTokens().accessToken
         #expect(await events.first { if case .refreshJoined = $0 { true } else { false } } != nil)
         gate.open()
         #expect(try await recovery.value)
@@ -66,7 +66,7 @@ import Testing
     {
         let store = InMemoryTokenStore()
         let app = try await App.signedIn(store: store)
-        let token = try await app.tokens.validTokenBundle().accessToken
+        let token = try await app.tokens.validTokens().accessToken
         try await app.tokens.refresh()
         var byHand = HTTPRequest.to("https://api.example.com/me")
         byHand.headerFields[.authorization] = "Bearer \(token.reveal())"

@@ -9,19 +9,19 @@ import Testing
         let tokens: any TokenManaging
 
         func authorization() async throws(SessionError) -> String {
-            "Bearer " + (try await tokens.validTokenBundle().accessToken.reveal())
+            "Bearer " + (try await tokens.validTokens().accessToken.reveal())
         }
     }
 
     private struct Mock: TokenManaging {
         var state = SessionState.signedOut
-        var currentBundle: TokenBundle?
+        var currentTokens: Tokens?
         let signOuts = Log()
         var states: AsyncStream<SessionState> { AsyncStream { $0.yield(state) } }
 
-        func validTokenBundle() async throws(SessionError) -> TokenBundle {
-            guard let currentBundle else { throw .signedOut }
-            return currentBundle
+        func validTokens() async throws(SessionError) -> Tokens {
+            guard let currentTokens else { throw .signedOut }
+            return currentTokens
         }
         func refresh() async throws(SessionError) {}
         func signOut(waitingForServer limit: Duration) async { signOuts.add("\(limit)") }
@@ -34,18 +34,18 @@ import Testing
         #expect(try await connection.authorization() == "Bearer access-1")
         try await connection.tokens.refresh()
         #expect(try await connection.authorization() == "Bearer access-2")
-        #expect(connection.tokens.currentBundle?.accessToken == "access-2")
+        #expect(connection.tokens.currentTokens?.accessToken == "access-2")
         #expect(connection.tokens.isSignedIn && connection.tokens.state == app.tokens.state)
 
         await connection.tokens.signOut()
-        #expect(!connection.tokens.isSignedIn && connection.tokens.currentBundle == nil)
+        #expect(!connection.tokens.isSignedIn && connection.tokens.currentTokens == nil)
         #expect(await connection.tokens.states.first { _ in true } == .signedOut)
         await #expect(throws: SessionError.signedOut) { try await connection.authorization() }
     }
 
     @Test("a mock needs neither a server nor a store") func mock() async throws {
         let session = SignedInSession(id: SessionID(rawValue: "1"))
-        let mock = Mock(state: .signedIn(session), currentBundle: .fresh(7))
+        let mock = Mock(state: .signedIn(session), currentTokens: .fresh(7))
         #expect(try await Connection(tokens: mock).authorization() == "Bearer access-7")
         #expect(mock.isSignedIn && !Mock().isSignedIn)
         #expect(await mock.restore() == mock.state)

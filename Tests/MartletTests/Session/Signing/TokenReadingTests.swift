@@ -7,39 +7,39 @@ import Testing
 @Suite("Reading the session's tokens", .timeLimit(.minutes(10))) struct TokenReadingTests {
     @Test("the tokens are there from the sign-in to the sign-out, without a request") func life() async throws {
         let app = App()
-        #expect(app.tokens.currentBundle == nil && !app.tokens.isSignedIn)
+        #expect(app.tokens.currentTokens == nil && !app.tokens.isSignedIn)
         await app.tokens.restore()
-        #expect(app.tokens.currentBundle == nil && !app.tokens.isSignedIn)
+        #expect(app.tokens.currentTokens == nil && !app.tokens.isSignedIn)
 
         var issued = app.backend.issue()
         issued.scope = "notes"
         issued.tokenType = "Bearer"
         try await app.tokens.signIn(with: issued)
-        let bundle = try #require(app.tokens.currentBundle)
+        let bundle = try #require(app.tokens.currentTokens)
         #expect(app.tokens.isSignedIn)
         #expect(bundle.accessToken == "access-1" && bundle.refreshToken == "refresh-1")
         #expect(bundle.scope == "notes" && bundle.tokenType == "Bearer")
-        #expect(app.tokens.currentBundle == bundle)
+        #expect(app.tokens.currentTokens == bundle)
 
         await app.tokens.signOut()
-        #expect(app.tokens.currentBundle == nil && !app.tokens.isSignedIn)
+        #expect(app.tokens.currentTokens == nil && !app.tokens.isSignedIn)
         #expect(app.backend.refreshCalls == 0)
     }
 
     @Test("a bundle expires when its token does, by this device's clock") func expiry() async throws {
         let app = try await App.signedIn()
-        let bundle = try #require(app.tokens.currentBundle)
+        let bundle = try #require(app.tokens.currentTokens)
         #expect(bundle.expiresAt == app.time.wallClock.addingTimeInterval(3600) && bundle.lifetime == nil)
         #expect(!bundle.isExpired(at: app.time.wallClock))
         app.time.advance(by: .seconds(3599))
         #expect(!bundle.isExpired(at: app.time.wallClock))
         app.time.advance(by: .seconds(1))
         #expect(bundle.isExpired(at: app.time.wallClock))
-        #expect(app.tokens.currentBundle == bundle && app.tokens.isSignedIn)
+        #expect(app.tokens.currentTokens == bundle && app.tokens.isSignedIn)
 
-        let next = try await app.tokens.validTokenBundle()
+        let next = try await app.tokens.validTokens()
         #expect(next.accessToken == "access-2" && !next.isExpired(at: app.time.wallClock))
-        #expect(app.tokens.currentBundle == next)
+        #expect(app.tokens.currentTokens == next)
     }
 
     @Test("the expiry survives a restart, and a server's clock that is wrong does not matter") func restart()
@@ -52,13 +52,13 @@ import Testing
         (issued.lifetime, issued.expiresAt, issued.serverDate) = (nil, serversNow.addingTimeInterval(600), serversNow)
         try await app.tokens.signIn(with: issued)
         let expiry = app.time.wallClock.addingTimeInterval(600)
-        #expect(app.tokens.currentBundle?.expiresAt == expiry)
+        #expect(app.tokens.currentTokens?.expiresAt == expiry)
 
         let restarted = App(app.backend, store: store, time: app.time)
-        #expect(restarted.tokens.currentBundle == nil)
+        #expect(restarted.tokens.currentTokens == nil)
         await restarted.tokens.restore()
-        #expect(restarted.tokens.currentBundle?.expiresAt == expiry)
-        #expect(restarted.tokens.currentBundle?.serverDate == nil)
+        #expect(restarted.tokens.currentTokens?.expiresAt == expiry)
+        #expect(restarted.tokens.currentTokens?.serverDate == nil)
     }
 
     @Test("a token whose lifetime is unknown does not expire until the server rejects it") func unknownLifetime()
@@ -70,7 +70,7 @@ import Testing
         // No server issues a token that has expired, so the date means nothing.
         issued.expiresAt = Date(timeIntervalSince1970: 1)
         try await app.tokens.signIn(with: issued)
-        let bundle = try await app.tokens.validTokenBundle()
+        let bundle = try await app.tokens.validTokens()
         #expect(bundle.expiresAt == nil && !bundle.isExpired(at: .distantFuture))
     }
 
@@ -78,18 +78,18 @@ import Testing
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(3000))
         let other = App(app.backend, time: app.time)
-        let bundle = try #require(app.tokens.currentBundle)
-        try await other.tokens.signIn(with: JSONDecoder().decode(TokenBundle.self, from: JSONEncoder().encode(bundle)))
-        #expect(try await other.tokens.validTokenBundle() == bundle)
+        let bundle = try #require(app.tokens.currentTokens)
+        try await other.tokens.signIn(with: JSONDecoder().decode(Tokens.self, from: JSONEncoder().encode(bundle)))
+        #expect(try await other.tokens.validTokens() == bundle)
         app.time.advance(by: .seconds(601))
-        #expect(try await other.tokens.validTokenBundle().accessToken == "access-2")
+        #expect(try await other.tokens.validTokens().accessToken == "access-2")
     }
 
     @Test("callers share one refresh, and get the bundle that it brought") func shared() async throws {
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(3600))
-        try await withThrowingTaskGroup(of: TokenBundle.self) { group in
-            for _ in 0..<50 { group.addTask { try await app.tokens.validTokenBundle() } }
+        try await withThrowingTaskGroup(of: Tokens.self) { group in
+            for _ in 0..<50 { group.addTask { try await app.tokens.validTokens() } }
             for try await bundle in group { #expect(bundle.accessToken == "access-2") }
         }
         #expect(app.backend.refreshCalls == 1)
@@ -97,25 +97,25 @@ import Testing
 
     @Test("without a valid token the error is that of the session") func failures() async throws {
         let app = App()
-        await #expect(throws: SessionError.signedOut) { try await app.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.signedOut) { try await app.tokens.validTokens() }
         try await app.tokens.signIn(with: app.backend.issue())
         app.backend.revokeSession()
         app.time.advance(by: .seconds(3600))
-        let expiry = await #expect(throws: SessionError.self) { try await app.tokens.validTokenBundle() }
+        let expiry = await #expect(throws: SessionError.self) { try await app.tokens.validTokens() }
         guard case .expired = expiry else {
             Issue.record("\(String(describing: expiry))")
             return
         }
-        #expect(app.tokens.currentBundle == nil && !app.tokens.isSignedIn)
+        #expect(app.tokens.currentTokens == nil && !app.tokens.isSignedIn)
     }
 
     @Test("offline, the user stays signed in and the expired tokens stay readable") func offline() async throws {
         let app = try await App.signedIn()
         app.backend.beforeRefresh { _ in throw TransportError.offline }
         app.time.advance(by: .seconds(3600))
-        await #expect(throws: SessionError.self) { try await app.tokens.validTokenBundle() }
+        await #expect(throws: SessionError.self) { try await app.tokens.validTokens() }
         #expect(app.tokens.isSignedIn)
-        #expect(app.tokens.currentBundle?.isExpired(at: app.time.wallClock) == true)
+        #expect(app.tokens.currentTokens?.isExpired(at: app.time.wallClock) == true)
     }
 
     @Test("tokens that are being saved are not handed out yet") func saving() async throws {
@@ -129,10 +129,10 @@ import Testing
         }
         let refresh = Task { try await app.tokens.refresh() }
         await gate.waitForArrivals()
-        #expect(app.tokens.currentBundle?.accessToken == "access-1")
+        #expect(app.tokens.currentTokens?.accessToken == "access-1")
         gate.open()
         try await refresh.value
-        #expect(app.tokens.currentBundle?.accessToken == "access-2")
+        #expect(app.tokens.currentTokens?.accessToken == "access-2")
     }
 
     @Test("while another user's sign-in is being saved, there are no tokens to read") func replacing() async throws {
@@ -142,10 +142,10 @@ import Testing
         store.hold(.write, at: gate)
         let signIn = Task { try await app.tokens.signIn(with: app.backend.issue()) }
         await gate.waitForArrivals()
-        #expect(app.tokens.currentBundle == nil)
+        #expect(app.tokens.currentTokens == nil)
         gate.open()
         let session = try await signIn.value
-        #expect(app.tokens.currentBundle?.accessToken == "access-2" && app.tokens.state == .signedIn(session))
+        #expect(app.tokens.currentTokens?.accessToken == "access-2" && app.tokens.state == .signedIn(session))
     }
 
     @Test("a dump of the client after a call shows no token") func dumpedClient() async throws {

@@ -16,8 +16,8 @@
 
         var issued: Int { (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { Int($0) } ?? 0 }
 
-        func tokens(_ number: Int) -> TokenBundle {
-            TokenBundle(accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"))
+        func tokens(_ number: Int) -> Tokens {
+            Tokens(accessToken: Secret("access-\(number)"), refreshToken: Secret("refresh-\(number)"))
         }
 
         /// - Parameter grantsGrace: Whether the server accepts the previous token as well.
@@ -228,7 +228,7 @@
     }
 
     extension StoredSession {
-        fileprivate func renewed(_ bundle: TokenBundle) -> StoredSession {
+        fileprivate func renewed(_ bundle: Tokens) -> StoredSession {
             var record = self
             record.bundle = bundle
             record.rotation += 1

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Adopting another library's Keychain item", .timeLimit(.minutes(10))) struct KeychainAdoptionTests {
     private let item = KeychainItem(service: "com.other.library", account: "credentials")
-    private let old = TokenBundle(accessToken: "old-access", refreshToken: "old-refresh")
+    private let old = Tokens(accessToken: "old-access", refreshToken: "old-refresh")
 
     private func keychain() -> FakeKeychain {
         let keychain = FakeKeychain()
@@ -23,9 +23,9 @@ import Testing
 
     private struct Strange: Error {}
 
-    @Sendable private static func decode(_ data: Data) throws -> TokenBundle {
+    @Sendable private static func decode(_ data: Data) throws -> Tokens {
         let parts = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
-        return TokenBundle(accessToken: Secret(parts[0]), refreshToken: Secret(parts[1]))
+        return Tokens(accessToken: Secret(parts[0]), refreshToken: Secret(parts[1]))
     }
 
     @Test("an item is adopted once, and a later sign-out is final") func once() async throws {
@@ -144,14 +144,14 @@ import Testing
             let pair = backend.issue()
             let time = ManualTimeSource(wallClock: Date())
             _ = try await app.store().adopt(item) { _ in
-                TokenBundle(
+                Tokens(
                     accessToken: pair.accessToken, refreshToken: pair.refreshToken,
                     expiresAt: Date(timeIntervalSinceNow: -60))
             }
             let tokens = TokenManager(
                 baseURL: "https://api.example.com", store: app.store(), refresher: .json(path: "/auth/refresh"),
                 transport: backend.transport, time: time)
-            #expect(try await tokens.validTokenBundle().accessToken != pair.accessToken)
+            #expect(try await tokens.validTokens().accessToken != pair.accessToken)
             #expect(backend.refreshCalls == 1)
         }
     }
@@ -160,7 +160,7 @@ import Testing
 extension SecureTokenStore {
     @discardableResult
     fileprivate func adopt(
-        _ item: KeychainItem, deletingIt deletesItem: Bool = false, _ decode: @Sendable (Data) throws -> TokenBundle
+        _ item: KeychainItem, deletingIt deletesItem: Bool = false, _ decode: @Sendable (Data) throws -> Tokens
     ) async throws -> Bool {
         try await AnyTokenStore(self).adoptKeychainItem(
             service: item.service, account: item.account, accessGroup: item.accessGroup, deletingIt: deletesItem, decode
@@ -169,7 +169,7 @@ extension SecureTokenStore {
 }
 
 extension StoreReading {
-    fileprivate var bundle: TokenBundle? {
+    fileprivate var bundle: Tokens? {
         if case .found(let session) = self { session.bundle } else { nil }
     }
 }

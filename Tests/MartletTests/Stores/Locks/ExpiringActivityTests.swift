@@ -121,7 +121,7 @@ import Testing
             #expect(await call.isSuccess)
             guard case .found(let last) = await other.read() else { return #expect(Bool(false), "no record") }
             #expect(last.rotation == 1 && (last == record) == isOvertaken)
-            #expect(try await app.tokens.validTokenBundle().accessToken == last.bundle.accessToken)
+            #expect(try await app.tokens.validTokens().accessToken == last.bundle.accessToken)
             await system.waitUntilAllReturned()
         }
     }

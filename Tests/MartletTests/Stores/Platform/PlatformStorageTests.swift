@@ -193,7 +193,7 @@ import Testing
                     setenv("XDG_STATE_HOME", folder, 1)
                     let store: AnyTokenStore = .platformDefault(service: "com.example.app")
                     let record = StoredSession(
-                        id: SessionID(), bundle: TokenBundle(accessToken: "s3cret", refreshToken: nil))
+                        id: SessionID(), bundle: Tokens(accessToken: "s3cret", refreshToken: nil))
                     #expect(await store.read().isEmpty)
                     try await store.write(record)
                     let choice = try await store.choice()

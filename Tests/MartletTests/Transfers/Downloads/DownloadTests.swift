@@ -110,7 +110,7 @@ import Testing
     @Test("a response without content creates no file, even if the endpoint accepts it", arguments: [205, 304, 302])
     func notModified(status: Int) async throws {
         struct Film: APIEndpoint {
-            let path: Path = "/film"
+            let path: RequestPath = "/film"
             let authentication = AuthenticationRequirement.none
             let acceptableStatuses = StatusCodes(200..<400)
         }

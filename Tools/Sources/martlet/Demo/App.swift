@@ -27,7 +27,7 @@ struct App: Sendable {
             policy: policy)
 
         var config = NetworkConfig()
-        config.envelope = .standard
+        config.envelope = ResponseEnvelope()
         config.observers = [recorder]
         client = NetworkClient(tokens: tokens, config: config)
 

@@ -65,7 +65,7 @@ extension Demo {
 
     mutating func signOut() async throws {
         report.step("The user signs out")
-        let token = try await app.tokens.validTokenBundle().accessToken
+        let token = try await app.tokens.validTokens().accessToken
         controls.resetCounters()
         let start = recorder.elapsed
         await app.tokens.signOut()

@@ -12,7 +12,7 @@ struct User: Decodable, Sendable {
 /// Requests the signed-in user.
 struct Profile: APIRequest {
     typealias Response = User
-    let path: Path = "/me"
+    let path: RequestPath = "/me"
     let authentication = AuthenticationRequirement.required
 }
 
@@ -36,7 +36,7 @@ enum ArticleEndpoint: APIEndpoint {
     case all
     case create(Article.Draft)
 
-    var path: Path { "/articles" }
+    var path: RequestPath { "/articles" }
     var method: HTTPRequest.Method { if case .create = self { .post } else { .get } }
     var body: RequestBody? { if case .create(let draft) = self { .json(draft) } else { nil } }
     var authentication: AuthenticationRequirement { .required }
@@ -44,7 +44,7 @@ enum ArticleEndpoint: APIEndpoint {
 
 /// Downloads a picture.
 struct Picture: APIEndpoint {
-    let path: Path
+    let path: RequestPath
     var authentication: AuthenticationRequirement { .none }
 }
 
@@ -58,7 +58,7 @@ enum AccountEndpoint: APIEndpoint {
         let password: String
     }
 
-    var path: Path { if case .upgrade = self { "/auth/upgrade" } else { "/auth/login" } }
+    var path: RequestPath { if case .upgrade = self { "/auth/upgrade" } else { "/auth/login" } }
     var method: HTTPRequest.Method { .post }
     var authentication: AuthenticationRequirement { if case .upgrade = self { .required } else { .none } }
     var body: RequestBody? {
@@ -79,6 +79,6 @@ struct TokenProbe: APIRequest {
     }
 
     let token: Secret
-    let path: Path = "/public/ping"
+    let path: RequestPath = "/public/ping"
     var headers: HTTPFields { [.authorization: "Bearer \(token.reveal())"] }
 }

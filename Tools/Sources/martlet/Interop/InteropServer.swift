@@ -33,7 +33,8 @@ enum InteropServer: String, CaseIterable, Sendable, ExpressibleByArgument {
     /// A client of the server over the record that all processes share.
     func client(port: Int, store: any TokenStore) -> (client: NetworkClient, tokens: TokenManager) {
         let tokens = TokenManager(
-            baseURL: BaseURL("http://127.0.0.1:\(port)"), store: store, refresher: refresher, rejection: rejection)
+            baseURL: BaseURL("http://127.0.0.1:\(port)"), store: store, refresher: refresher,
+            accessTokenRejection: rejection)
         var config = NetworkConfig()
         // A call that fails counts as failed, even if a retry would have helped.
         config.retry = .never
@@ -48,7 +49,7 @@ enum InteropServer: String, CaseIterable, Sendable, ExpressibleByArgument {
         }
     }
 
-    private var rejection: RejectionRule {
+    private var rejection: AccessTokenRejection {
         switch self {
         case .simpleJWT: .unauthorized
         // `protected_resource` rejects a dead token with 403.

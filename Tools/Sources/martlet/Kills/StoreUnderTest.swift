@@ -29,7 +29,7 @@ enum StoreUnderTest: Int, CaseIterable, Sendable {
     static func record(_ rotation: Int) -> StoredSession {
         func secret(_ name: String) -> Secret { Secret(String(repeating: "\(name)-\(rotation).", count: 400)) }
         return StoredSession(
-            storing: TokenBundle(accessToken: secret("access"), refreshToken: secret("refresh")),
+            storing: Tokens(accessToken: secret("access"), refreshToken: secret("refresh")),
             id: SessionID(rawValue: "killed"), rotation: rotation, at: Date())
     }
 

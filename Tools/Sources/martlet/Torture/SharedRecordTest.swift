@@ -213,7 +213,7 @@ struct TortureAborted: Error {}
 /// Creates the account that all workers sign in to.
 private struct Registration: APIEndpoint {
     let credentials: AccountEndpoint.Credentials
-    let path: Path = "/auth/register"
+    let path: RequestPath = "/auth/register"
     let method = HTTPRequest.Method.post
     let authentication = AuthenticationRequirement.none
     var body: RequestBody? { .json(credentials) }

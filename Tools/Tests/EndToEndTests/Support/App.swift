@@ -31,7 +31,8 @@ struct App: Sendable {
             try traffic ?? RecordingTransport(wire.transport(trusting: backend.certificateAuthorityPEM))
         self.tokens = TokenManager(
             baseURL: BaseURL(backend.baseURL), store: store ?? .file(path: storePath),
-            refresher: setup.refresher, revoker: setup.revoker, scheme: setup.scheme, rejection: setup.rejection,
+            refresher: setup.refresher, revoker: setup.revoker, scheme: setup.scheme,
+            accessTokenRejection: setup.rejection,
             policy: setup.policy, transport: self.traffic)
         var config = NetworkConfig()
         config.envelope = setup.envelope

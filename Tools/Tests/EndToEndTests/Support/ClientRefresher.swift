@@ -14,12 +14,12 @@ final class ClientRefresher: Sendable {
         let result: Result
     }
 
-    func refresh(_ bundle: TokenBundle) async throws -> TokenBundle {
+    func refresh(_ bundle: Tokens) async throws -> Tokens {
         guard let client = client.withLockedValue({ $0 }), let token = bundle.refreshToken else {
             throw RefreshRejectedError()
         }
         let reissue = AnyCall.post("/auth/reissue", .json(["refreshToken": token.reveal()]))
         let response = try await client.send(reissue, as: Response.self).result
-        return TokenBundle(accessToken: Secret(response.accessToken), refreshToken: Secret(response.refreshToken))
+        return Tokens(accessToken: Secret(response.accessToken), refreshToken: Secret(response.refreshToken))
     }
 }

@@ -4,7 +4,7 @@ internal import Martlet
 /// A call that is defined where it is used.
 struct AnyCall: APIEndpoint {
     var method: HTTPRequest.Method = .get
-    var path: Path
+    var path: RequestPath
     var query: Query = [:]
     var headers: HTTPFields = [:]
     var body: RequestBody?
@@ -23,7 +23,7 @@ struct AnyCall: APIEndpoint {
 /// Requests the signed-in user.
 struct Me: APIRequest {
     typealias Response = User
-    let path: Path = "/me"
+    let path: RequestPath = "/me"
     let authentication = AuthenticationRequirement.required
 }
 

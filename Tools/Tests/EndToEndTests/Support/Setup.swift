@@ -7,7 +7,7 @@ struct Setup: Sendable {
     var refresher: any TokenRefresher
     var revoker: TokenRevoker
     var scheme = AuthenticationScheme.bearer
-    var rejection = RejectionRule.unauthorized
+    var rejection = AccessTokenRejection.unauthorized
     var envelope: ResponseEnvelope?
     var policy = SessionPolicy()
 
@@ -23,7 +23,7 @@ struct Setup: Sendable {
     /// Both tokens in JSON, and every response in an envelope.
     static let envelope = Setup(
         dialect: .envelope, refresher: .json(path: "/auth/refresh"), revoker: .json(path: "/auth/logout"),
-        envelope: .standard)
+        envelope: ResponseEnvelope())
 
     /// OAuth 2.0.
     static let oauth2 = Setup(dialect: .oauth2, refresher: .oauth2(), revoker: .oauth2())
@@ -34,13 +34,13 @@ struct Setup: Sendable {
 
     /// The status 419 means "expired", and a refresh returns an access token only.
     static let legacy419 = Setup(
-        dialect: .legacy419, refresher: .accessTokenOnly(path: "/auth/refresh"), revoker: .json(path: "/auth/logout"),
+        dialect: .legacy419, refresher: .json(path: "/auth/refresh"), revoker: .json(path: "/auth/logout"),
         rejection: .status(419))
 
     /// Both tokens in a `result` member. Resources return bare JSON, so tests that need no particular dialect use it
     /// too.
     static let reissue = Setup(
-        dialect: .reissue, refresher: .jsonInResult(path: "/auth/reissue"), revoker: .json(path: "/auth/logout"))
+        dialect: .reissue, refresher: .json(path: "/auth/reissue"), revoker: .json(path: "/auth/logout"))
 
     /// The refresh token in a cookie.
     static let cookie = Setup(

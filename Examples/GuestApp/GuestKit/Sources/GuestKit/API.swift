@@ -61,7 +61,7 @@ enum ArticleEndpoint: APIEndpoint {
     case create(Article.Draft)
     case delete(id: String)
 
-    var path: Path {
+    var path: RequestPath {
         switch self {
         case .newest, .create: "/articles"
         case .delete(let id): "/articles/\(id)"
@@ -83,6 +83,6 @@ enum ArticleEndpoint: APIEndpoint {
 
 struct Profile: APIRequest {
     typealias Response = User
-    let path: Path = "/me"
+    let path: RequestPath = "/me"
     let authentication = AuthenticationRequirement.required
 }

@@ -27,7 +27,7 @@ public import MartletUI
             baseURL: server, store: store, refresher: .json(path: "/auth/refresh"),
             revoker: .json(path: "/auth/logout"), allowsInsecureHTTP: allowsInsecureHTTP, transport: transport)
         var config = NetworkConfig()
-        config.envelope = .standard
+        config.envelope = ResponseEnvelope()
         config.allowsInsecureHTTP = allowsInsecureHTTP
         client = NetworkClient(tokens: tokens, config: config)
         session = SessionModel(tokens)

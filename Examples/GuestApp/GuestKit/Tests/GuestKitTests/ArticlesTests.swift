@@ -173,7 +173,7 @@ import Testing
             store: .inMemory(.fresh()),
             refresher: .json(path: "/auth/refresh"), transport: transport)
         var config = NetworkConfig()
-        config.envelope = .standard
+        config.envelope = ResponseEnvelope()
         config.retry = .never
         return ArticlesModel(NetworkClient(tokens: tokens, config: config))
     }

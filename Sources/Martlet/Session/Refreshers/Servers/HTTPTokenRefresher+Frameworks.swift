@@ -10,14 +10,14 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// Source: <https://django-rest-framework-simplejwt.readthedocs.io/en/latest/getting_started.html>
     /// - Parameter path: The path of `TokenRefreshView`, below the manager's base URL.
     public static func simpleJWT(path: String = "/api/token/refresh/") -> HTTPTokenRefresher {
-        HTTPTokenRefresher(path: path, placement: .json(field: "refresh"), terminal: .status(401))
+        HTTPTokenRefresher(path: path, placement: .json(field: "refresh"), sessionEnd: .status(401))
     }
 
     /// Django OAuth Toolkit: the OAuth 2.0 refresh grant as a form. Only the code `invalid_grant` is terminal.
     ///
     /// A refresh revokes the old access token at once, and calls with it that are under way are replayed. Views with
     /// `protected_resource` reject a dead access token with 403 instead of 401: pass `.status(401, 403)` as the
-    /// manager's ``RejectionRule``. Those of the REST framework respond with 401.
+    /// manager's ``AccessTokenRejection``. Those of the REST framework respond with 401.
     ///
     /// Source: <https://django-oauth-toolkit.readthedocs.io/en/latest/settings.html>
     /// - Parameters:
@@ -32,12 +32,12 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// terminal.
     ///
     /// The server rejects an access token that it cannot decode with 422 as well, for example after its key has
-    /// changed. To refresh then, too, pass `.status(401, 422)` as the manager's ``RejectionRule``.
+    /// changed. To refresh then, too, pass `.status(401, 422)` as the manager's ``AccessTokenRejection``.
     ///
     /// Source: <https://flask-jwt-extended.readthedocs.io/en/stable/refreshing_tokens.html>
     /// - Parameter path: The path of the view with `@jwt_required(refresh=True)`, below the manager's base URL.
     public static func flaskJWTExtended(path: String = "/refresh") -> HTTPTokenRefresher {
-        HTTPTokenRefresher(path: path, placement: .bearer, terminal: .status(401, 422))
+        HTTPTokenRefresher(path: path, placement: .bearer, sessionEnd: .status(401, 422))
     }
 
     /// NestJS with `passport-jwt`: POST without a body, with the refresh token as a bearer token. A 401 is terminal, and
@@ -53,7 +53,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// - Parameter path: The route with the guard for refresh tokens, below the manager's base URL.
     public static func nestJS(path: String = "/auth/refresh") -> HTTPTokenRefresher {
         HTTPTokenRefresher(
-            path: path, placement: .bearer, terminal: .status(401).or(.code("Forbidden", status: 403)))
+            path: path, placement: .bearer, sessionEnd: .status(401).or(.code("Forbidden", status: 403)))
     }
 
     /// Laravel Passport: the OAuth 2.0 refresh grant as a form. The code `invalid_grant` is terminal, and so is
@@ -68,7 +68,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     public static func laravelPassport(path: String = "/oauth/token", client: OAuthClient) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, placement: .oauth2(client),
-            terminal: .code("invalid_grant").or(.code("invalid_request", status: 401)))
+            sessionEnd: .code("invalid_grant").or(.code("invalid_request", status: 401)))
     }
 
     /// Devise-JWT: POST without a body, with the access token as a bearer token. The response carries the next one in
@@ -88,6 +88,6 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
             fields: TokenFields(
                 accessToken: [], refreshToken: [], accessTokenHeader: .authorization,
                 refreshTokenHeader: .authorization),
-            terminal: .status(401))
+            sessionEnd: .status(401))
     }
 }

@@ -16,7 +16,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, query: ["grant_type": "refresh_token"], placement: .json(field: "refresh_token"),
             headers: [.apiKey: apiKey],
-            terminal: .code(
+            sessionEnd: .code(
                 "refresh_token_not_found", "refresh_token_already_used", "session_not_found", "session_expired",
                 "user_not_found", "user_banned", "invalid_grant", status: 400, 401, 403, 404))
     }
@@ -35,7 +35,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, query: ["key": apiKey], placement: .oauth2(nil),
             fields: TokenFields(accessToken: ["id_token", "idToken"]),
-            terminal: .code(
+            sessionEnd: .code(
                 "TOKEN_EXPIRED", "USER_DISABLED", "USER_NOT_FOUND", "INVALID_REFRESH_TOKEN", status: 400, 401, 403))
     }
 
@@ -49,7 +49,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     ///   - client: The app's client registration. If it has a secret, Auth0 expects it in the body.
     public static func auth0(path: String = "/oauth/token", client: OAuthClient) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
-            path: path, placement: .oauth2(client), terminal: .code("invalid_grant", status: 400, 401, 403))
+            path: path, placement: .oauth2(client), sessionEnd: .code("invalid_grant", status: 400, 401, 403))
     }
 
     /// Keycloak: the OAuth 2.0 refresh grant as a form. Only the code `invalid_grant` is terminal.
@@ -69,7 +69,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// `AuthenticationResult`, and a refresh token if rotation is enabled. Terminal are `NotAuthorizedException`,
     /// `RefreshTokenReuseException` and `UserNotFoundException`.
     ///
-    /// For the token endpoint of a user pool's domain, use ``oauth2(path:client:sendsJSON:)`` with `/oauth2/token`.
+    /// For the token endpoint of a user pool's domain, use ``oauth2(path:client:sendsJSON:sessionEnd:)`` with `/oauth2/token`.
     ///
     /// Source: <https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_GetTokensFromRefreshToken.html>
     /// - Parameters:
@@ -89,7 +89,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
                 .contentType: "application/x-amz-json-1.1",
                 .amazonTarget: "AWSCognitoIdentityProviderService.GetTokensFromRefreshToken",
             ],
-            terminal: .code("NotAuthorizedException", "RefreshTokenReuseException", "UserNotFoundException"))
+            sessionEnd: .code("NotAuthorizedException", "RefreshTokenReuseException", "UserNotFoundException"))
     }
 }
 

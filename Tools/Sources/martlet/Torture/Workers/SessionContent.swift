@@ -10,14 +10,14 @@ private struct SessionContent: APIRequest {
         let cookie: String?
     }
 
-    let path: Path = "/session/content"
+    let path: RequestPath = "/session/content"
     let authentication = AuthenticationRequirement.required
     var headers: HTTPFields = [:]
 }
 
 /// A file whose lines name its session. A transfer from the start breaks off in the middle.
 private struct SessionFile: APIEndpoint {
-    let path: Path = "/session/file"
+    let path: RequestPath = "/session/file"
     let query: Query = ["lines": 2000, "breakAt": 30_000]
     let authentication = AuthenticationRequirement.required
 }

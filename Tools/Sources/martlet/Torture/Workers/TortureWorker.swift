@@ -35,11 +35,11 @@ struct TortureWorker: Sendable {
             headers: name, transport: conditions.transport.make(), time: time)
         var config = NetworkConfig()
         config.headers = name
-        config.envelope = .standard
+        config.envelope = ResponseEnvelope()
         config.retry = .never
         config.cache = HTTPCache()
         config.cookies = CookieJar()
-        config.joinsIdenticalCalls = true
+        config.coalescesIdenticalCalls = true
         config.time = time
         client = NetworkClient(tokens: tokens, config: config)
         content = SessionContentReader(
@@ -181,7 +181,7 @@ struct TortureWorker: Sendable {
     /// The rotation in the store, if this worker has other tokens.
     private func missedRotation() async -> Int? {
         guard case .found(let record) = await store.read() else { return nil }
-        return tokens.currentBundle?.refreshToken == record.bundle.refreshToken ? nil : record.stamp.rotation
+        return tokens.currentTokens?.refreshToken == record.bundle.refreshToken ? nil : record.stamp.rotation
     }
 
     /// Waits until this worker is signed in to the session, or until the record has another session or none.
@@ -211,7 +211,7 @@ struct TortureWorker: Sendable {
 private struct NumberedProfile: APIRequest {
     typealias Response = User
     let number: Int
-    let path: Path = "/me"
+    let path: RequestPath = "/me"
     var query: Query { ["call": number] }
     let authentication = AuthenticationRequirement.required
 }

@@ -3,19 +3,19 @@ public import HTTPTypes
 /// Decides which responses reject the access token, so that the manager refreshes it and the request is replayed.
 ///
 /// ```swift
-/// RejectionRule.status(419)                  // used by some frameworks for an expired session
-/// RejectionRule { $0.status == 200 && $0.body.range(of: marker) != nil }
+/// AccessTokenRejection.status(419)                  // used by some frameworks for an expired session
+/// AccessTokenRejection { $0.status == 200 && $0.body.range(of: marker) != nil }
 /// ```
 ///
 /// If an endpoint responds with 401 for another reason than the token, look at the request too. Here a wrong current
 /// password is the error of its call, and not the end of a token's life:
 ///
 /// ```swift
-/// RejectionRule { response, request in
+/// AccessTokenRejection { response, request in
 ///     response.status == 401 && request.path != "/v1/me/password"
 /// }
 /// ```
-public struct RejectionRule: Sendable {
+public struct AccessTokenRejection: Sendable {
     private let matches: @Sendable (ServerResponse, HTTPRequest) -> Bool
 
     /// A rule made of a closure.
@@ -32,23 +32,23 @@ public struct RejectionRule: Sendable {
     }
 
     /// Responses with one of these statuses.
-    public static func status(_ codes: Int...) -> RejectionRule {
-        RejectionRule { codes.contains($0.status) }
+    public static func status(_ codes: Int...) -> AccessTokenRejection {
+        AccessTokenRejection { codes.contains($0.status) }
     }
 
     /// 401 (RFC 9110, section 15.5.2; RFC 6750, section 3.1).
-    public static let unauthorized = RejectionRule.status(401)
+    public static let unauthorized = AccessTokenRejection.status(401)
 
     /// A 401, or a GraphQL response of any status that contains an error with the code `UNAUTHENTICATED`.
-    public static let graphQL = RejectionRule { response in
+    public static let graphQL = AccessTokenRejection { response in
         if response.status == 401 { return true }
         guard let json = JSONValue(body: response.body), let errors = json["errors"]?.array else { return false }
         return errors.contains { $0["extensions"]?["code"]?.string == "UNAUTHENTICATED" }
     }
 
     /// A rule that matches if this one or the other one does.
-    public func or(_ other: RejectionRule) -> RejectionRule {
-        RejectionRule { self.isRejected($0, to: $1) || other.isRejected($0, to: $1) }
+    public func or(_ other: AccessTokenRejection) -> AccessTokenRejection {
+        AccessTokenRejection { self.isRejected($0, to: $1) || other.isRejected($0, to: $1) }
     }
 
     /// - Parameters:

@@ -4,17 +4,17 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Responses that reject an access token", .timeLimit(.minutes(10))) struct RejectionRuleTests {
-    private static let passwordIsNoToken = RejectionRule { response, request in
+@Suite("Responses that reject an access token", .timeLimit(.minutes(10))) struct AccessTokenRejectionTests {
+    private static let passwordIsNoToken = AccessTokenRejection { response, request in
         response.status == 401 && !(request.method == .put && request.path == "/v1/me/password")
     }
 
-    private func manager(_ stub: StubTransport, rejection: RejectionRule = passwordIsNoToken) async throws
+    private func manager(_ stub: StubTransport, rejection: AccessTokenRejection = passwordIsNoToken) async throws
         -> TokenManager
     {
         let tokens = TokenManager(
             baseURL: "https://api.example.com/v1", store: .inMemory, refresher: .json(path: "/auth/refresh"),
-            rejection: rejection, transport: stub, time: ManualTimeSource())
+            accessTokenRejection: rejection, transport: stub, time: ManualTimeSource())
         try await tokens.signIn(with: .fresh(1))
         return tokens
     }
@@ -51,7 +51,7 @@ import Testing
 
     @Test("a rule never sees the token") func noToken() async throws {
         let seen = Locked<[HTTPFields]>([])
-        let rule = RejectionRule { _, request in
+        let rule = AccessTokenRejection { _, request in
             seen.withLock { $0.append(request.headerFields) }
             return false
         }

@@ -1,7 +1,7 @@
 public import Martlet
 
 /// A way to continue from a screen that cannot show the content.
-public enum WayOn: Sendable, Hashable {
+public enum RecoveryAction: Sendable, Hashable {
     /// Unlocking the device or the keyring, as the message says. The session is then read again by itself.
     case unlock
     /// A button that reads the stored session again: ``SessionRouting/retry()``.
@@ -10,26 +10,26 @@ public enum WayOn: Sendable, Hashable {
     case signIn
 }
 
-extension WayOn: Identifiable {
+extension RecoveryAction: Identifiable {
     /// The way itself, for lists of buttons.
-    public var id: WayOn { self }
+    public var id: RecoveryAction { self }
 }
 
 extension SessionRoute {
     /// The ways to continue from this screen, the best first. Empty for ``loading``, which ends by itself, and for the
     /// content.
-    public var waysOn: [WayOn] {
+    public var recoveryActions: [RecoveryAction] {
         switch self {
         case .loading, .content: []
         case .login, .signInAgain: [.signIn]
-        case .unavailable(let failure), .unreadable(let failure): failure.waysOn
+        case .unavailable(let failure), .unreadable(let failure): failure.recoveryActions
         }
     }
 }
 
 extension StorageError {
     /// The ways to continue if the stored session cannot be read for this reason, the best first.
-    public var waysOn: [WayOn] {
+    public var recoveryActions: [RecoveryAction] {
         switch kind {
         // A keyring whose password is lost must not lock the user out.
         case .locked: [.unlock, .retry, .signIn]

@@ -10,10 +10,10 @@
 /// token itself if it is a JWT. If none of them is plausible, the token is used until the server rejects it.
 ///
 /// ```swift
-/// let bundle = TokenBundle(accessToken: "eyJ…", refreshToken: "def…", lifetime: .seconds(3600))
+/// let bundle = Tokens(accessToken: "eyJ…", refreshToken: "def…", lifetime: .seconds(3600))
 /// try await tokens.signIn(with: bundle)
 /// ```
-public struct TokenBundle: Sendable, Hashable, Codable {
+public struct Tokens: Sendable, Hashable, Codable {
     /// The token that signs requests.
     public var accessToken: Secret
     /// The token that is exchanged for the next access token. If it is `nil`, the session ends when the server rejects
@@ -73,8 +73,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// Whether the access token has expired. If ``expiresAt`` is `nil`, only the server knows, and the result is `false`.
     ///
-    /// Use it for a bundle that a ``TokenManager`` returned, such as ``TokenManager/currentBundle``. The result is an
-    /// estimate, because a user can set the clock; ``TokenManager/validTokenBundle()`` does not depend on it.
+    /// Use it for a bundle that a ``TokenManager`` returned, such as ``TokenManager/currentTokens``. The result is an
+    /// estimate, because a user can set the clock; ``TokenManager/validTokens()`` does not depend on it.
     /// - Parameter date: The time by this device's clock.
     public func isExpired(at date: Date = Date()) -> Bool {
         expiresAt.map { $0 <= date } ?? false
@@ -93,7 +93,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// The same tokens for the app, with their expiry by this device's clock. A lifetime, which began when the server
     /// issued them, would start again if the app passed the bundle on.
-    func expiring(at date: Date?) -> TokenBundle {
+    func expiring(at date: Date?) -> Tokens {
         var bundle = self
         bundle.lifetime = nil
         bundle.expiresAt = date
@@ -101,7 +101,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 
     /// The same tokens as a record keeps them: without ``serverDate``, which means nothing once they are stored.
-    var storable: TokenBundle {
+    var storable: Tokens {
         var bundle = self
         bundle.serverDate = nil
         bundle.limitFields()
@@ -109,7 +109,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 
     /// Keeps what the response to a refresh need not repeat (for `id_token`: OpenID Connect Core 1.0, section 12.2).
-    mutating func keepDetails(of earlier: TokenBundle) {
+    mutating func keepDetails(of earlier: Tokens) {
         tokenType = tokenType ?? earlier.tokenType
         guard let kept = earlier.fields else { return }
         additionalFields.merge(kept) { new, _ in new }
