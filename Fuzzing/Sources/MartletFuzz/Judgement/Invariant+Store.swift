@@ -145,16 +145,24 @@ extension Facts {
         return isTold && wallClockChanges.contains { call.position < $0 && $0 < other.position }
     }
 
-    /// Whether only the clock ordered a sign-in and an earlier ending that covers it: the sign-in had replaced a record that
-    /// it could not read, and had reported it. Between the two, the clock had been set back, or they happened in the same
+    /// Whether a process has reported that its clock alone gave a sign-in or sign-out its place.
+    private func isOrderedByClock(_ call: Call) -> Bool {
+        events.contains { position, life, event in
+            life == call.life && event == .orderedByClock && call.position <= position && position <= call.end
+        }
+    }
+
+    /// Whether only the clock ordered a sign-in and an earlier ending that covers it: one of the two had read nothing, and
+    /// had reported it. Between the two, the clock had been set back, or they happened in the same
     /// millisecond.
     fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
-        guard let start = start(of: family), hasReplacedUnreadableRecord(start) else { return false }
+        guard let start = start(of: family) else { return false }
+        let isTold = hasReplacedUnreadableRecord(start)
         let arrival = time(start.arrived ?? start.position)
         return calls.contains { ending in
-            guard ending.kind.endsSessions else { return false }
-            let isSetBack = wallClockChanges.contains { ending.position < $0 && $0 < start.position }
-            return isSetBack || ending.life != start.life && time(ending.arrived ?? ending.position) == arrival
+            guard ending.kind.endsSessions, isTold || isOrderedByClock(ending) else { return false }
+            if wallClockChanges.contains(where: { ending.position < $0 && $0 < start.position }) { return true }
+            return isTold && ending.life != start.life && time(ending.arrived ?? ending.position) == arrival
         }
     }
 
