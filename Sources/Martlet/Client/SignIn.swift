@@ -96,7 +96,7 @@ package struct SignInStart: Sendable {
         self.owner = owner
     }
 
-    /// The start of a sign-in that carries no token, and that gives way to another one that ends first.
+    /// The start of a sign-in that carries no token. It gives way to every other one, also to one that is being saved.
     package static func givingWay(in client: NetworkClient) -> SignInStart {
         SignInStart(.none, as: client.tokens?.currentOwner ?? .unbound)
     }
