@@ -131,7 +131,7 @@ extension Facts {
     fileprivate func probes(
         of stamp: SessionStamp, since start: Int, in life: Life
     ) -> [(earliest: Duration, reported: Duration)] {
-        let end = endOfRefresh(after: start, in: life)
+        let end = endOfRefresh(after: start, in: life).reported
         return events.filter {
             $0.life == life && $0.position > start && time($0.position) <= end && $0.event == .tokenProbed(stamp)
         }.map { (time($0.position) - jump(before: $0.position), time($0.position)) }
@@ -142,8 +142,9 @@ extension Facts {
     fileprivate func requestsWithRejected(
         _ token: TokenName, since start: Int, in life: Life
     ) -> [(call: Int, at: Duration)] {
-        // Processes report an event after it has happened, and a request may be on its way when that happens.
-        let end = endOfRefresh(after: start, in: life)
+        // Processes report an event after it has happened, and a request may be on its way when that happens. The clock may
+        // have jumped in between.
+        let end = endOfRefresh(after: start, in: life).earliest
         let carriers = requests.filter { $0.exchange.life == life && $0.exchange.token == token }
         let during = carriers.filter { time($0.position) > time(start) && time($0.position) < end }
         let accepted = during.compactMap { _, exchange in

@@ -258,8 +258,9 @@ extension Facts {
         }.min()
     }
 
-    /// The time at which a refresh that a process reported at a position had ended.
-    func endOfRefresh(after start: Int, in life: Life) -> Duration {
+    /// The time at which a refresh that a process reported at a position had ended. It may have ended before the clock
+    /// jumped, and be reported afterwards.
+    func endOfRefresh(after start: Int, in life: Life) -> (earliest: Duration, reported: Duration) {
         let end = events.first { position, other, event in
             guard position > start, other == life else { return false }
             switch event {
@@ -270,7 +271,9 @@ extension Facts {
             }
         }
         // A process that is killed reports nothing more.
-        let ends = [end?.position, store.deaths[life]].compactMap(\.self).map(time)
-        return ends.min() ?? .seconds(Int64.max)
+        guard let end = [end?.position, store.deaths[life]].compactMap(\.self).min() else {
+            return (.seconds(Int64.max), .seconds(Int64.max))
+        }
+        return (time(end) - jump(before: end), time(end))
     }
 }

@@ -80,16 +80,35 @@ extension SessionStateMachine {
         return isOutdated(stamp, at: now)
     }
 
-    /// Whether a request that probes this token may still be sent.
-    func mayProbe(_ stamp: SessionStamp, at now: Duration) -> Bool {
-        guard let session, session.isVisible else { return false }
-        return session.record.stamp == stamp && !session.isExpired(at: now)
+    /// Whether the request of a caller that probes this token may still be sent. It may have waited until the refresh has
+    /// failed and another endpoint has rejected the token again: then other callers probe it.
+    func mayProbe(_ stamp: SessionStamp, by prober: WaiterID, at now: Duration) -> Bool {
+        guard let session, session.isVisible, session.record.stamp == stamp, !session.isExpired(at: now) else {
+            return false
+        }
+        guard case .rejected(let probes) = session.standing else { return true }
+        return probes.contains(prober)
     }
 
     /// Whether this session has a newer token than one that the server has rejected.
     func hasSuccessor(of stamp: SessionStamp) -> Bool {
         guard let session, session.isVisible else { return false }
         return session.record.id == stamp.session && session.record.rotation > stamp.rotation
+    }
+}
+
+extension SessionStateMachine {
+    /// The uptime at which a request for the token would start a refresh. `nil` if none would, or if a refresh is under
+    /// way.
+    func nextRefresh() -> Duration? {
+        guard let session, session.isVisible, session.hasRefreshToken, let deadlines = session.deadlines else {
+            return nil
+        }
+        return switch session.refresh {
+        case .idle: deadlines.refreshAt
+        case .backingOff(let end): max(deadlines.refreshAt, end)
+        case .preparing, .sending, .storing, .confirmingExpiry: nil
+        }
     }
 }
 

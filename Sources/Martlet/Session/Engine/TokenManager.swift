@@ -488,9 +488,14 @@ extension TokenManager {
     func isUsable(_ credential: Credential) -> Bool {
         let now = time.uptime
         return core.withLock { core in
-            let isProbe = credential.probe != nil
-            return isProbe ? core.machine.mayProbe(credential.stamp, at: now) : core.machine.isUsable(credential.stamp)
+            guard let prober = credential.probe else { return core.machine.isUsable(credential.stamp) }
+            return core.machine.mayProbe(credential.stamp, by: prober, at: now)
         }
+    }
+
+    /// The uptime at which a request for the token would start a refresh; `nil` if none would.
+    func nextRefresh() -> Duration? {
+        core.withLock { $0.machine.nextRefresh() }
     }
 
     /// Whether a request that has waited with this token needs another one before it is sent.

@@ -16,7 +16,7 @@ import Testing
                 .probe(at: .seconds(2)),
             ])
         #expect(machine.cachedCredential == nil && !machine.isUsable(record.stamp))
-        #expect(machine.mayProbe(record.stamp, at: .seconds(1)))
+        #expect(machine.mayProbe(record.stamp, by: 2, at: .seconds(1)))
     }
 
     @Test("when a probe is accepted, all bystanders ask again, and the rejected caller waits for the refresh")
@@ -61,7 +61,7 @@ import Testing
         machine.probeDue(at: .milliseconds(10_500))
         #expect(machine.takeActions().isEmpty)
         #expect(machine.waiters == [1, 2])
-        #expect(!machine.mayProbe(record.stamp, at: .seconds(10)))
+        #expect(!machine.mayProbe(record.stamp, by: 2, at: .seconds(10)))
     }
 
     @Test("a caller that cannot report the server's response waits, and a cancelled one is not sent")
@@ -92,6 +92,24 @@ import Testing
         machine.probeDue(at: .seconds(1))
         #expect(machine.takeActions().isEmpty)
         #expect(machine.tokenRequested(by: 3, at: .seconds(1)) == .token(credential(record, isUnproven: true)))
+    }
+
+    @Test("a probe that has waited until the token was rejected again after a failed refresh is not sent")
+    func rejectedAgain() {
+        var (machine, record) = rejected()
+        _ = machine.tokenRequested(.mayProbe, by: 2, at: .zero)
+        guard let job = machine.takeRefresh() else {
+            Issue.record("no refresh was started")
+            return
+        }
+        machine.probeDue(at: .seconds(1))
+        #expect(machine.mayProbe(record.stamp, by: 2, at: .seconds(1)))
+        #expect(machine.answer(preparing: job, .found(record)) == .send)
+        let failure = RefreshError(.status(503), description: "")
+        _ = machine.refreshFinished(job, .transient(failure), at: .seconds(1), jitter: 0)
+        #expect(machine.mayProbe(record.stamp, by: 2, at: .seconds(1)))
+        #expect(machine.tokenRejected(record.stamp, reportedBy: 3, at: .seconds(60)) == .wait)
+        #expect(!machine.mayProbe(record.stamp, by: 2, at: .seconds(60)))
     }
 
     @Test("an opaque token's refresh counts as wasteful unless a call that was rejected before it is then accepted")
