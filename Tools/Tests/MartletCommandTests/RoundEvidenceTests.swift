@@ -258,6 +258,29 @@ import Testing
         #expect(other.violations().map(\.count) == [\.unexpectedSignOuts])
     }
 
+    @Test("Only a worker that cannot watch the record may have missed the session, and report the end of the one before")
+    func missedSession() {
+        let blind = WorkerName(slot: 2, generation: 1)
+        func round(_ worker: WorkerName, hasSeenSession: Bool) -> RoundEvidence {
+            var evidence = Self.round(.harsh, .refresh, refreshes: 0) { history in
+                Self.kill(&history)
+                history.arrived(id: "lost", from: Self.second, at: .milliseconds(100))
+                history.handled(id: "lost", status: 200, at: .milliseconds(105))
+                history.arrived(id: "refused", from: Self.first, at: .milliseconds(300))
+                history.handled(id: "refused", status: 401, at: .milliseconds(305))
+            }
+            evidence.conditions = ConditionPlan(hardships: ConditionPlan.Hardship.allCases)
+            evidence.stored = nil
+            let report = EndReport(state: .expired("rejected"), hasSeenSession: hasSeenSession)
+            evidence.ends = Self.ends(.rotationLost, .rotationLost) + [(worker, report)]
+            return evidence
+        }
+        #expect(round(blind, hasSeenSession: false).violations().isEmpty)
+        #expect(round(blind, hasSeenSession: true).violations().map(\.count) == [\.unexpectedSignOuts])
+        let sighted = WorkerName(slot: 3, generation: 1)
+        #expect(round(sighted, hasSeenSession: false).violations().map(\.count) == [\.unexpectedSignOuts])
+    }
+
     @Test("After a token was sent too late, only its sender has to report a lost rotation") func sentTooLate() {
         var evidence = Self.round(.harsh) { history in
             history.faultInjected(Self.second, .stop, at: .milliseconds(50))

@@ -60,7 +60,13 @@ struct RoundEvidence: Sendable {
         return .explained(explanation)
     }
 
-    private var states: Set<WorkerState> { Set(ends.map(\.report.state)) }
+    /// A worker that cannot watch the record may have missed the session. Its state is then that of the one before.
+    private var states: Set<WorkerState> {
+        Set(
+            ends.filter { worker, report in
+                report.hasSeenSession || conditions.conditions(of: worker).watchLimit == nil
+            }.map(\.report.state))
+    }
     private var short: String { "\(session.prefix(8))" }
     private var faults: [RefreshHistory.Fault] { earlierFaults + history.faultsOfRound }
 
@@ -114,7 +120,7 @@ struct RoundEvidence: Sendable {
     /// A session may be lost only in a mode that allows it, and only by a fault.
     private func unexplainedLoss() -> [Violation] {
         guard loss == .unexplained else { return [] }
-        let list = states.map(\.description).sorted().joined(separator: ", ")
+        let list = ends.map { "\($0) \($1.state)" }.sorted().joined(separator: ", ")
         let why = history.explanation()?.summary ?? "no fault explains it"
         return [
             Violation(

@@ -9,6 +9,8 @@ struct TortureWorker: Sendable {
     private let tally = NIOLockedValueBox(CallTally())
     private let lastEvents = NIOLockedValueBox<[String]>([])
     private let watchFailures = NIOLockedValueBox(0)
+    /// The session that the worker has seen last.
+    private let seen = NIOLockedValueBox<String?>(nil)
     private let meter = LatenessMeter()
     private let content: SessionContentReader
     private let configuration: WorkerConfiguration
@@ -59,8 +61,9 @@ struct TortureWorker: Sendable {
     func begin() async {
         meter.runOnThread()
         let events = tokens.events
-        Task { [tally, lastEvents, watchFailures] in
+        Task { [tally, lastEvents, watchFailures, seen] in
             for await event in events {
+                if let session = event.begun { seen.withLockedValue { $0 = session } }
                 tally.withLockedValue { $0.record(event) }
                 if case .storeWatchFailed = event { watchFailures.withLockedValue { $0 += 1 } }
                 lastEvents.withLockedValue { $0 = $0.suffix(15) + ["\(event)"] }
@@ -117,7 +120,9 @@ struct TortureWorker: Sendable {
         }
         let wait = start.duration(to: .now)
         if state != .signedIn(session: session) { await content.readAfterEnd() }
-        return EndReport(state: state, wait: wait, content: content.take(), lateness: meter.take())
+        return EndReport(
+            state: state, hasSeenSession: seen.withLockedValue { $0 } == session, wait: wait, content: content.take(),
+            lateness: meter.take())
     }
 
     private func waitForState(
@@ -227,6 +232,16 @@ extension WorkerState {
             case .loading: .other("loading")
             case .unavailable(let failure), .unreadable(let failure): .other("unavailable: \(failure)")
             }
+    }
+}
+
+extension SessionEvent {
+    /// The session that a process learns of.
+    fileprivate var begun: String? {
+        switch self {
+        case .restored(let stamp?), .signedIn(let stamp), .adopted(let stamp): stamp.session.rawValue
+        default: nil
+        }
     }
 }
 

@@ -77,6 +77,8 @@ enum WorkerReport: Sendable, Codable {
 struct EndReport: Sendable, Codable {
     /// The worker's state when it had noticed the end or given up waiting for it.
     var state: WorkerState
+    /// Whether the worker has ever seen the session. If not, its state is that of an earlier one.
+    var hasSeenSession = true
     /// The time that it waited.
     var wait = Duration.zero
     var content = ContentTally()
