@@ -46,6 +46,7 @@ let package = Package(
     platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Martlet", targets: ["Martlet"]),
+        .library(name: "MartletAdoption", targets: ["MartletAdoption"]),
         .library(name: "MartletBackground", targets: ["MartletBackground"]),
         .library(name: "MartletCombine", targets: ["MartletCombine"]),
         .library(name: "MartletGuests", targets: ["MartletGuests"]),
@@ -116,6 +117,7 @@ let package = Package(
             resources: privacyManifest.resources,
             swiftSettings: settings
         ),
+        .target(name: "MartletAdoption", dependencies: ["Martlet", "MartletStorage"], swiftSettings: settings),
         .target(
             name: "MartletBackground",
             dependencies: [
@@ -159,6 +161,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "MartletAdoptionTests",
+            dependencies: ["MartletAdoption", "Martlet", "MartletStorage", "MartletTesting", "MartletTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "MartletBackgroundTests",
             dependencies: ["MartletBackground", "Martlet", "MartletStorage", "MartletTesting", "MartletTestSupport"],
             swiftSettings: settings
@@ -166,7 +173,8 @@ let package = Package(
         .testTarget(
             name: "MartletTests",
             dependencies: [
-                "Martlet", "MartletGuests", "MartletJSON", "MartletStorage", "MartletTesting", "MartletTestSupport",
+                "Martlet", "MartletAdoption", "MartletGuests", "MartletJSON", "MartletStorage", "MartletTesting",
+                "MartletTestSupport",
             ],
             swiftSettings: settings
         ),

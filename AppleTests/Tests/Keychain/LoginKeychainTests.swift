@@ -1,5 +1,6 @@
 #if os(macOS)
     import Foundation
+    import MartletAdoption
     import Testing
 
     @testable import Martlet
@@ -36,9 +37,10 @@
             defer { try? FileManager.default.removeItem(atPath: folder) }
             let store: AnyTokenStore = .keychain(service: fixture.service, folder: folder)
             for isFirst in [true, false] {
-                let isAdopted = try await store.adoptKeychainItem(service: fixture.service, account: "old") { data in
+                let former = FormerTokens.keychain(service: fixture.service, account: "old") { data in
                     Tokens(accessToken: Secret(String(decoding: data, as: UTF8.self)), refreshToken: "refresh")
                 }
+                let isAdopted = try await store.adopt(former)
                 #expect(isAdopted == isFirst)
             }
         }

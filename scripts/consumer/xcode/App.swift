@@ -2,6 +2,7 @@
 import Combine
 import Foundation
 import Martlet
+import MartletAdoption
 import MartletBackground
 import MartletCombine
 import MartletGuests
@@ -23,6 +24,10 @@ func name() async throws -> String {
         transport: transport)
     try await tokens.signIn(with: Tokens(accessToken: "A", lifetime: .seconds(3600)))
     return try await NetworkClient(tokens: tokens, config: config).send(call).name
+}
+
+func adopt(into store: AnyTokenStore) async throws -> Bool {
+    try await store.adopt(.userDefaults(accessToken: "access", refreshToken: "refresh"))
 }
 
 func publisher(_ client: NetworkClient) -> AnyPublisher<User, NetworkError> {

@@ -1,6 +1,8 @@
 /// Keeps the session until the process ends.
 final class InMemoryTokenStore: TokenStore {
     private let record: Locked<StoredSession?>
+    /// The places from which tokens were taken over.
+    let adopted = Locked<Set<String>>([])
 
     init(_ record: StoredSession? = nil) {
         self.record = Locked(record)

@@ -59,6 +59,23 @@
         }
     }
 
+    extension UserDefaultsTokenStore: AdoptionRecording {
+        private var adoptedKey: String { key + ".adopted" }
+
+        func hasAdopted(_ place: String) async throws(StorageError) -> Bool {
+            try await queue.run { () throws(StorageError) in
+                try defaults().stringArray(forKey: adoptedKey)?.contains(place) == true
+            }
+        }
+
+        func recordAdoption(of place: String) async throws(StorageError) {
+            try await change { [adoptedKey] defaults in
+                let places = defaults.stringArray(forKey: adoptedKey) ?? []
+                if !places.contains(place) { defaults.set(places + [place], forKey: adoptedKey) }
+            }
+        }
+    }
+
     extension TokenStore where Self == AnyTokenStore {
         /// Keeps the session in the app's `UserDefaults`. For prototypes only: see ``userDefaults(key:suiteName:)``.
         public static var userDefaults: AnyTokenStore { AnyTokenStore(UserDefaultsTokenStore()) }

@@ -3,6 +3,7 @@ import MartletTesting
 import Testing
 
 @testable import Martlet
+@testable import MartletAdoption
 @testable import MartletStorage
 
 @Suite("Adopting another library's Keychain item", .timeLimit(.minutes(10))) struct KeychainAdoptionTests {
@@ -138,6 +139,37 @@ import Testing
         }
     }
 
+    @Test("two items are adopted as one session, and both are deleted after it was stored") func twoItems() async throws
+    {
+        for (access, refresh) in [("a", "r"), ("a", nil), (nil, "r"), (nil, nil)] as [(String?, String?)] {
+            let keychain = FakeKeychain()
+            keychain.change { state in
+                state.items = [("accessToken", access), ("refreshToken", refresh)].compactMap { account, token in
+                    token.map { token in
+                        FakeKeychain.Item(
+                            isLogin: false, accessGroup: "TEAM.com.example.app", service: "com.example.app",
+                            account: account, data: Data(token.utf8), accessible: .whenUnlocked)
+                    }
+                }
+            }
+            try await KeychainApp.with(keychain) { app in
+                let store = AnyTokenStore(app.store())
+                let former = FormerTokens.keychain(
+                    service: "com.example.app", accessToken: "accessToken", refreshToken: "refreshToken",
+                    user: { _ in SessionAccount(userID: "7") })
+                let isAdopted = try await store.adopt(former, deletingThem: true)
+                #expect(isAdopted == (access != nil || refresh != nil))
+                #expect(!app.keychain.state.items.contains { ["accessToken", "refreshToken"].contains($0.account) })
+                guard isAdopted, case .found(let session) = await store.read() else { return }
+                #expect(session.account.userID == "7")
+                #expect(session.bundle.refreshToken == refresh.map { Secret($0) })
+                // Without an access token, the session begins with a refresh.
+                #expect(session.bundle.accessToken == Secret(access ?? "expired"))
+                #expect(session.bundle.isExpired() == (access == nil))
+            }
+        }
+    }
+
     @Test("the expiry is adopted, and an expired token is refreshed first") func expiry() async throws {
         try await KeychainApp.with(keychain()) { app in
             let backend = SimulatedBackend()
@@ -146,7 +178,7 @@ import Testing
             _ = try await app.store().adopt(item) { _ in
                 Tokens(
                     accessToken: pair.accessToken, refreshToken: pair.refreshToken,
-                    expiresAt: Date(timeIntervalSinceNow: -60))
+                    expiresAt: time.wallClock.addingTimeInterval(-60))
             }
             let tokens = TokenManager(
                 baseURL: "https://api.example.com", store: app.store(), refresher: .json(path: "/auth/refresh"),
@@ -160,11 +192,13 @@ import Testing
 extension SecureTokenStore {
     @discardableResult
     fileprivate func adopt(
-        _ item: KeychainItem, deletingIt deletesItem: Bool = false, _ decode: @Sendable (Data) throws -> Tokens
+        _ item: KeychainItem, deletingIt deletesItem: Bool = false,
+        _ decode: @escaping @Sendable (Data) throws -> Tokens
     ) async throws -> Bool {
-        try await AnyTokenStore(self).adoptKeychainItem(
-            service: item.service, account: item.account, accessGroup: item.accessGroup, deletingIt: deletesItem, decode
-        )
+        try await AnyTokenStore(self).adopt(
+            .keychain(
+                service: item.service, account: item.account, accessGroup: item.accessGroup, decode: decode),
+            deletingThem: deletesItem)
     }
 }
 

@@ -1,0 +1,158 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// A store that remembers from which places it has taken over tokens.
+protocol AdoptionRecording: TokenStore {
+    /// Whether the tokens of a place were taken over before.
+    func hasAdopted(_ place: String) async throws(StorageError) -> Bool
+    /// Remembers that the tokens of a place were taken over.
+    func recordAdoption(of place: String) async throws(StorageError)
+}
+
+/// Tokens in another place than Martlet's stores, and what is to be done with them.
+package struct AdoptionJob {
+    /// Identifies the place.
+    package let place: String
+    /// Reads the tokens and the user; `nil` if there are none.
+    package let read: () async throws -> (tokens: Tokens, account: SessionAccount)?
+    /// Deletes the tokens; `nil` to leave them.
+    package let delete: (() async throws -> Void)?
+
+    package init(
+        place: String, read: @escaping () async throws -> (tokens: Tokens, account: SessionAccount)?,
+        delete: (() async throws -> Void)?
+    ) {
+        self.place = place
+        self.read = read
+        self.delete = delete
+    }
+}
+
+extension AnyTokenStore {
+    /// Takes over, once, the tokens of a place. Each step may be the last one before the process is killed: the next call
+    /// continues there.
+    /// - Returns: Whether tokens were adopted.
+    package func adopt(_ job: AdoptionJob) async throws -> Bool {
+        guard let store = base as? any AdoptionRecording else {
+            throw StorageError(
+                .unreachable,
+                "could not adopt \(job.place): the store is not one of Martlet's, so it cannot remember that")
+        }
+        if try await store.hasAdopted(job.place) {
+            try await job.delete?()
+            return false
+        }
+        guard let (tokens, account) = try await job.read() else { return false }
+        let session = StoredSession(adopting: tokens, account: account, now: Date())
+        let former = try await store.update { reading in
+            // A session of this store has ended, so its user has signed out of this app, or another one has. Older tokens
+            // must not bring a session back.
+            if case .empty = reading { .write(session) } else { .keep }
+        }
+        if case .unavailable(let failure) = former { throw failure }
+        try await store.recordAdoption(of: job.place)
+        try await job.delete?()
+        return former == .empty
+    }
+
+    /// The storage of the store, if it keeps its session in one.
+    package var storage: (any SecureStorage)? { (base as? SecureTokenStore)?.storage }
+}
+
+extension StoredSession {
+    /// A session that begins with tokens issued earlier.
+    fileprivate init(adopting tokens: Tokens, account: SessionAccount, now: Date) {
+        self.init(id: SessionID(), bundle: tokens.storable, estimatedExpiry: tokens.expiresAt, account: account)
+        // The full lifetime of the token is unknown. An hour is usual, and most of it may have passed.
+        lifetime = tokens.expiresAt.flatMap { Duration(untrusted: max($0.timeIntervalSince(now), 3600)) }
+    }
+}
+
+// MARK: - The stores
+
+extension FileTokenStore: AdoptionRecording {
+    func hasAdopted(_ place: String) async throws(StorageError) -> Bool {
+        try await AdoptionFile(of: place, beside: path).exists(on: queue)
+    }
+
+    func recordAdoption(of place: String) async throws(StorageError) {
+        try await AdoptionFile(of: place, beside: path).create(on: queue)
+    }
+}
+
+extension SecureTokenStore: AdoptionRecording {
+    func hasAdopted(_ place: String) async throws(StorageError) -> Bool {
+        if let keychain = storage as? KeychainStorage {
+            let record = keychain.adoptionRecord(of: place)
+            return try await keychain.perform("read what was adopted") { keychain throws(KeychainStatus) in
+                try keychain.find(record, withData: false) != nil
+            }
+        }
+        if let file = adoptionFile(of: place) { return try await file.exists(on: queue) }
+        return try await storage.read(adoptionKey(of: place)) != nil
+    }
+
+    func recordAdoption(of place: String) async throws(StorageError) {
+        if let keychain = storage as? KeychainStorage {
+            let record = keychain.adoptionRecord(of: place)
+            return try await keychain.perform("record what was adopted") { keychain throws(KeychainStatus) in
+                try keychain.put([.data: .bytes(Data([1]))], for: record)
+            }
+        }
+        if let file = adoptionFile(of: place) { return try await file.create(on: queue) }
+        try await storage.save(Data([1]), for: adoptionKey(of: place))
+    }
+
+    private func adoptionFile(of place: String) -> AdoptionFile? {
+        markFile.map { AdoptionFile(of: place, beside: $0.path) }
+    }
+
+    private func adoptionKey(of place: String) -> String { "adopted \(AdoptionFile.number(of: place))" }
+}
+
+extension KeychainStorage {
+    /// The item that records an adoption: an app that is installed again does not adopt twice. Its service is not the app's,
+    /// so its key does not show among the app's keys.
+    fileprivate func adoptionRecord(of place: String) -> KeychainAttributes {
+        var record = identity(of: place)
+        record[text: .service] = settings.service + ".adopted"
+        return record
+    }
+}
+
+extension InMemoryTokenStore: AdoptionRecording {
+    func hasAdopted(_ place: String) async -> Bool {
+        adopted.withLock { $0.contains(place) }
+    }
+
+    func recordAdoption(of place: String) async {
+        adopted.withLock { _ = $0.insert(place) }
+    }
+}
+
+/// An empty file that says that the tokens of a place were taken over. Each place has a file of its own, so that two
+/// processes cannot lose each other's notes.
+private struct AdoptionFile {
+    private let file: PrivateFile
+
+    init(of place: String, beside path: String) {
+        file = PrivateFile(path: "\(path).adopted.\(Self.number(of: place))", protectionClass: .none)
+    }
+
+    /// The name of a place may contain the name of a user.
+    static func number(of place: String) -> String { String(place.fingerprint, radix: 16) }
+
+    func exists(on queue: BlockingQueue) async throws(StorageError) -> Bool {
+        try await queue.run { [file] () throws(StorageError) in try file.read() != nil }
+    }
+
+    func create(on queue: BlockingQueue) async throws(StorageError) {
+        try await queue.run { [file] () throws(StorageError) in
+            try file.makeFolder()
+            _ = try file.create(with: Data())
+        }
+    }
+}

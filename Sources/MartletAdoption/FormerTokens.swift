@@ -1,0 +1,71 @@
+public import Martlet
+
+/// The tokens of a user that an earlier version of the app, or another library, has left on the device. A store takes
+/// them over, so that an update signs no user out.
+///
+/// ```swift
+/// let store: AnyTokenStore = .keychain(service: "com.example.app")
+/// try await store.adopt(.keychain(service: "com.example.app.auth", accessToken: "access", refreshToken: "refresh"))
+/// let tokens = TokenManager(baseURL: api, store: store, refresher: .json(path: "/auth/refresh"))
+/// ```
+public struct FormerTokens: Sendable {
+    /// Identifies the place. It must never change, because the store remembers it.
+    let place: String
+    let read: @Sendable (AnyTokenStore) async throws -> (tokens: Tokens, account: SessionAccount)?
+    let delete: @Sendable (AnyTokenStore) async throws -> Void
+
+    init(
+        place: String,
+        read: @escaping @Sendable (AnyTokenStore) async throws -> (tokens: Tokens, account: SessionAccount)?,
+        delete: @escaping @Sendable (AnyTokenStore) async throws -> Void
+    ) {
+        self.place = place
+        self.read = read
+        self.delete = delete
+    }
+
+    /// Tokens in a place of your own, such as a file or a database.
+    /// - Parameters:
+    ///   - place: The name of the place. It must stay the same in all versions of the app, because the store remembers
+    ///     under this name that the tokens were taken over.
+    ///   - read: Reads the tokens; `nil` if there are none. Throw an error if they cannot be read now: `nil` would not be
+    ///     asked for again once another session has begun. Set ``/Martlet/Tokens/expiresAt`` if it is known; otherwise the
+    ///     access token is used until the server rejects it.
+    ///   - account: The user of the tokens, if the app knows it.
+    ///   - delete: Deletes the tokens. It must do nothing if there are none.
+    public init(
+        named place: String, read: @escaping @Sendable () async throws -> Tokens?,
+        account: @escaping @Sendable (Tokens) -> SessionAccount = { _ in SessionAccount() },
+        delete: @escaping @Sendable () async throws -> Void = {}
+    ) {
+        self.init(
+            place: place, read: { _ in try await read().map { ($0, account($0)) } },
+            delete: { _ in try await delete() })
+    }
+}
+
+extension AnyTokenStore {
+    /// Takes over, once, tokens from another place. Call it at launch, before a ``/Martlet/TokenManager`` uses the store.
+    ///
+    /// If this store has a session already, that session stays. The tokens are not taken over either if a session of this
+    /// store has ended: a user who has signed out stays signed out. The store remembers the place, even if the tokens are
+    /// not deleted, so a later call does nothing.
+    ///
+    /// The new record is safe before the former tokens are deleted. If the process is killed in between, the next call
+    /// continues there. Several processes, such as an app and its extensions, may call it at the same time.
+    /// - Parameters:
+    ///   - former: The tokens, and their place.
+    ///   - deletesThem: Whether to delete the former tokens. An earlier version of the app, or the other library, then finds
+    ///     none.
+    /// - Returns: Whether this call has begun a session with the tokens.
+    /// - Throws: ``AdoptionError`` if the record cannot be read; ``/Martlet/StorageError`` if a place cannot be read or
+    ///   written now, for example because the device is locked; or the error of a closure. Call it again at the next
+    ///   launch.
+    @discardableResult
+    public func adopt(_ former: FormerTokens, deletingThem deletesThem: Bool = false) async throws -> Bool {
+        try await adopt(
+            AdoptionJob(
+                place: former.place, read: { try await former.read(self) },
+                delete: deletesThem ? { try await former.delete(self) } : nil))
+    }
+}

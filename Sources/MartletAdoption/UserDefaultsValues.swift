@@ -1,0 +1,50 @@
+// Linux apps that do not use URLSession link no full Foundation, which has UserDefaults.
+#if !os(Linux) || URLSession || !AsyncHTTPClient
+    internal import Foundation
+    public import Martlet
+
+    extension FormerTokens {
+        /// Tokens in two values of `UserDefaults`.
+        ///
+        /// ```swift
+        /// try await store.adopt(
+        ///     .userDefaults(accessToken: "accessToken", refreshToken: "refreshToken"), deletingThem: true)
+        /// ```
+        ///
+        /// Before the first unlock of a device `UserDefaults` may look empty. Then nothing is adopted, and the next launch
+        /// tries again.
+        /// - Parameters:
+        ///   - accessToken: The key of the access token, a text.
+        ///   - refreshToken: The key of the refresh token, a text; `nil` if there is none.
+        ///   - suiteName: The domain; `nil` for the app's own.
+        ///   - user: The user of the tokens, if the app knows it.
+        public static func userDefaults(
+            accessToken: String, refreshToken: String?, suiteName: String? = nil,
+            user: @escaping @Sendable (Tokens) -> SessionAccount = { _ in SessionAccount() }
+        ) -> FormerTokens {
+            FormerTokens(
+                place: ["UserDefaults", suiteName ?? "", accessToken, refreshToken ?? ""].joined(separator: " "),
+                read: { _ in
+                    let defaults = try defaults(suiteName)
+                    let refresh = refreshToken.flatMap { defaults.string(forKey: $0) }
+                    let tokens = Tokens(formerAccess: defaults.string(forKey: accessToken), refresh: refresh)
+                    return tokens.map { ($0, user($0)) }
+                },
+                delete: { _ in
+                    let defaults = try defaults(suiteName)
+                    for key in [accessToken, refreshToken].compactMap(\.self) { defaults.removeObject(forKey: key) }
+                    _ = defaults.synchronize()
+                })
+        }
+
+        private static func defaults(_ suiteName: String?) throws -> UserDefaults {
+            guard let suiteName else { return .standard }
+            guard let defaults = UserDefaults(suiteName: suiteName) else {
+                throw AdoptionError(
+                    "UserDefaults of \(suiteName)",
+                    reason: "there is no such domain; use neither the bundle identifier nor the global domain")
+            }
+            return defaults
+        }
+    }
+#endif

@@ -1,0 +1,204 @@
+import Foundation
+import MartletAdoption
+import MartletTesting
+import Testing
+
+@testable import Martlet
+@testable import MartletStorage
+
+@Suite("Taking over tokens from another place", .timeLimit(.minutes(10))) struct AdoptionTests {
+    private static let old = Tokens(accessToken: "old-access", refreshToken: "old-refresh")
+
+    /// Former tokens in memory.
+    private final class Place: Sendable {
+        private let state = Locked((tokens: Tokens?.some(old), reads: 0))
+
+        var tokens: Tokens? { state.withLock(\.tokens) }
+        var reads: Int { state.withLock(\.reads) }
+
+        var former: FormerTokens {
+            FormerTokens(
+                named: "the former app",
+                read: {
+                    self.state.withLock { state in
+                        state.reads += 1
+                        return state.tokens
+                    }
+                }, account: { _ in SessionAccount(userID: "7") }, delete: { self.state.withLock { $0.tokens = nil } })
+        }
+    }
+
+    /// A storage that fails at one of its calls.
+    private final class FailingStorage: SecureStorage {
+        private let state = Locked((values: [String: Data](), failsAt: Int?.none))
+
+        init(failsAt call: Int?) {
+            state.withLock { $0.failsAt = call }
+        }
+
+        var keys: [String] { state.withLock { $0.values.keys.sorted() } }
+
+        private func access<Value>(_ body: (inout [String: Data]) -> Value) throws(StorageError) -> Value {
+            try state.withLock { state throws(StorageError) in
+                if let call = state.failsAt {
+                    state.failsAt = call > 0 ? call - 1 : nil
+                    if call == 0 { throw StorageError(.unreachable, "the process was killed") }
+                }
+                return body(&state.values)
+            }
+        }
+
+        /// Whether the call that fails has come.
+        var hasFailed: Bool { state.withLock { $0.failsAt == nil } }
+
+        func read(_ key: String) async throws(StorageError) -> Data? { try access { $0[key] } }
+        func save(_ value: Data, for key: String) async throws(StorageError) { try access { $0[key] = value } }
+        func delete(_ key: String) async throws(StorageError) { try access { $0[key] = nil } }
+        func keys() async throws(StorageError) -> [String] { try access { $0.keys.sorted() } }
+    }
+
+    /// The kinds of stores.
+    private static func withStores(_ body: (AnyTokenStore) async throws -> Void) async throws {
+        try await TemporaryFolder.with { folder in
+            try await body(.file(path: folder.path + "/session.json"))
+            try await body(.secure(.inMemory, key: "session", folder: folder.path + "/locks"))
+            try await body(.secure(.inMemory, key: "session", folder: nil))
+            try await body(.inMemory)
+            #if Encryption
+                let key = EncryptionKey.number(1)
+                try await body(.encryptedFile(path: folder.path + "/session.sealed", key: key))
+            #endif
+        }
+    }
+
+    @Test("tokens are adopted once in every store, with their user, and a later sign-out is final") func once()
+        async throws
+    {
+        try await Self.withStores { store in
+            let place = Place()
+            #expect(try await store.adopt(place.former))
+            guard case .found(let session) = await store.read() else {
+                Issue.record("nothing was adopted")
+                return
+            }
+            #expect(session.bundle == Self.old && session.account == SessionAccount(userID: "7"))
+            #expect(try await store.adopt(place.former) == false)
+            try await store.delete()
+            #expect(try await store.adopt(place.former) == false)
+            #expect(await store.read().isEmpty && place.reads == 1)
+            #expect(place.tokens == Self.old)
+            #expect(try await store.adopt(place.former, deletingThem: true) == false)
+            #expect(place.tokens == nil)
+        }
+    }
+
+    @Test("after a session of the store has ended, older tokens do not bring one back") func ended() async throws {
+        try await TemporaryFolder.with { folder in
+            let store: AnyTokenStore = .file(path: folder.path + "/session.json")
+            let session = StoredSession(id: SessionID(), bundle: .fresh())
+            try await store.write(session)
+            try await store.update { _ in .end(EndMark(session.order)) }
+            let place = Place()
+            #expect(try await store.adopt(place.former, deletingThem: true) == false)
+            #expect(await store.read() == .ended(EndMark(session.order)))
+            #expect(place.tokens == nil)
+        }
+    }
+
+    @Test("a session of the store stays, and the older tokens never replace it") func occupied() async throws {
+        try await Self.withStores { store in
+            let own = StoredSession(id: SessionID(), bundle: .fresh())
+            try await store.write(own)
+            let place = Place()
+            #expect(try await store.adopt(place.former) == false)
+            #expect(await store.read() == .found(own))
+            try await store.delete()
+            #expect(try await store.adopt(place.former) == false)
+            #expect(await store.read().isEmpty)
+        }
+    }
+
+    @Test("a place without tokens is looked at again, and one that cannot be read throws") func nothingYet()
+        async throws
+    {
+        struct Unreadable: Error {}
+        let store: AnyTokenStore = .inMemory
+        #expect(try await store.adopt(FormerTokens(named: "a", read: { nil })) == false)
+        await #expect(throws: Unreadable.self) {
+            try await store.adopt(FormerTokens(named: "a", read: { throw Unreadable() }))
+        }
+        #expect(try await store.adopt(FormerTokens(named: "a", read: { Self.old })))
+    }
+
+    @Test("a process that is killed at any step loses neither the tokens nor the session, and adopts once")
+    func killedAtEachStep() async throws {
+        var call = 0
+        while true {
+            let storage = FailingStorage(failsAt: call)
+            let store: AnyTokenStore = .secure(storage, key: "session", folder: nil)
+            let place = Place()
+            let isFirst = try? await store.adopt(place.former, deletingThem: true)
+            if !storage.hasFailed {
+                #expect(isFirst == true && call >= 4)
+                return
+            }
+            let stored = await store.read()
+            #expect(stored != .empty || place.tokens == Self.old, "call \(call)")
+            let isSecond = try await store.adopt(place.former, deletingThem: true)
+            guard case .found(let session) = await store.read() else {
+                Issue.record("call \(call): the session is lost")
+                return
+            }
+            #expect(session.bundle == Self.old && place.tokens == nil)
+            #expect(isFirst == nil || isSecond == false)
+            try await store.delete()
+            #expect(try await store.adopt(Place().former) == false, "call \(call)")
+            #expect(await store.read().isEmpty)
+            call += 1
+        }
+    }
+
+    @Test("an app and its extensions that adopt at the same time begin one session") func concurrent() async throws {
+        try await TemporaryFolder.with { folder in
+            let place = Place()
+            let former = place.former
+            let path = folder.path + "/session.json"
+            let adopted = try await withThrowingTaskGroup { group in
+                for _ in 0..<20 {
+                    group.addTask { try await AnyTokenStore.file(path: path).adopt(former, deletingThem: true) }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(adopted == 1)
+            guard case .found(let session) = await AnyTokenStore.file(path: path).read() else {
+                Issue.record("the session is lost")
+                return
+            }
+            #expect(session.bundle == Self.old)
+        }
+    }
+
+    @Test("a store of another kind says that it cannot remember an adoption") func otherStore() async throws {
+        let store = AnyTokenStore(FailingTokenStore())
+        await #expect(throws: StorageError.self) { try await store.adopt(Place().former) }
+    }
+
+    #if !os(Linux) || URLSession || !AsyncHTTPClient
+        @Test("values of UserDefaults are adopted and removed, also into UserDefaults") func userDefaults() async throws
+        {
+            let suite = "martlet.adoption.\(UUID().uuidString)"
+            let defaults = try #require(UserDefaults(suiteName: suite))
+            defer { defaults.removePersistentDomain(forName: suite) }
+            defaults.set("a", forKey: "access")
+            defaults.set("r", forKey: "refresh")
+            let store: AnyTokenStore = .userDefaults(suiteName: suite)
+            let former = FormerTokens.userDefaults(accessToken: "access", refreshToken: "refresh", suiteName: suite)
+            #expect(try await store.adopt(former, deletingThem: true))
+            #expect(defaults.string(forKey: "access") == nil && defaults.string(forKey: "refresh") == nil)
+            try await store.delete()
+            defaults.set("a", forKey: "access")
+            #expect(try await store.adopt(former) == false)
+            #expect(await store.read().isEmpty)
+        }
+    #endif
+}
