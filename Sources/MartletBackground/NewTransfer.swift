@@ -34,7 +34,8 @@ struct NewTransfer: Sendable {
                 _ = try FileChunks.size(ofFileAt: path)
             } else {
                 let folder = PrivateFile(path: path).location.folder
-                if !Disk.exists(folder) { throw FileError(.missing, path: folder) }
+                if !Disk.exists(folder) { throw FileError(.missingFolder, path: folder) }
+                if Disk.isDirectory(path) { throw FileError(.directory, path: path) }
             }
         }
     }

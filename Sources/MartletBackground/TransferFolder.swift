@@ -125,7 +125,7 @@ struct TransferFolder: Sendable {
         do throws(StorageError) {
             try PrivateFile(path: body(of: id)).makeFolder()
         } catch {
-            throw FileError(.missing, path: path)
+            throw FileError(.missingFolder, path: path)
         }
         return try PendingBody(body(of: id), in: path)
     }

@@ -29,6 +29,12 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One sentence for a log. Must not contain a token.
     public var description: String
 
+    /// The description with a period, and what to do next, unless that is in the description.
+    package var advice: String {
+        let sentence = description.hasSuffix(".") ? description : description + "."
+        return kind.isTransient ? sentence + " Try again later." : sentence
+    }
+
     /// A failed operation on a store.
     /// - Parameters:
     ///   - kind: The kind of failure.

@@ -59,6 +59,57 @@ extension APIClient {
         try await response(for: request, as: Request.Response.self, monitor: monitor).value
     }
 
+    /// Sends an endpoint, decodes the response as the type that the caller names, and reports the progress of its body.
+    /// - Parameter progress: Gets the part of the body that has been sent: in order, at most ten times a second, and from
+    ///   the start again with each attempt.
+    /// - Throws: ``NetworkError``, which names the endpoint.
+    public func send<Value: Decodable & Sendable>(
+        _ endpoint: some APIEndpoint, as type: Value.Type = Value.self,
+        progress: @escaping @Sendable (TransferCount) -> Void
+    ) async throws(NetworkError) -> Value {
+        try await reporting(to: progress) { monitor throws(NetworkError) in
+            try await send(endpoint, as: type, monitor: monitor)
+        }
+    }
+
+    /// Sends a request, decodes its ``APIRequest/Response``, and reports the progress of its body.
+    ///
+    /// ```swift
+    /// let film = try await client.send(UploadFilm(file: path)) { sent in bar.show(sent.fraction ?? 0) }
+    /// ```
+    /// - Parameter progress: See ``send(_:as:progress:)``.
+    /// - Throws: ``NetworkError``, which names the endpoint.
+    @discardableResult
+    public func send<Request: APIRequest>(
+        _ request: Request, progress: @escaping @Sendable (TransferCount) -> Void
+    ) async throws(NetworkError) -> Request.Response {
+        try await reporting(to: progress) { monitor throws(NetworkError) in
+            try await send(request, monitor: monitor)
+        }
+    }
+
+    /// All counts have been reported when this returns.
+    private func reporting<Value: Sendable>(
+        to progress: @escaping @Sendable (TransferCount) -> Void,
+        _ send: (TransferMonitor) async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        let monitor = TransferMonitor()
+        let events = monitor.events
+        let report = Task {
+            for await event in events { if case .sent(let count) = event { progress(count) } }
+        }
+        do throws(NetworkError) {
+            let value = try await send(monitor)
+            monitor.finish()
+            await report.value
+            return value
+        } catch {
+            monitor.finish()
+            await report.value
+            throw error
+        }
+    }
+
     /// Sends a request, and returns its decoded response with the head, the attempts and the duration.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func response<Request: APIRequest>(

@@ -85,7 +85,9 @@ public final class NetworkClient: APIClient {
         for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Value> {
         let call = try await perform(pipeline.call(endpoint, accept: "application/json", monitor: monitor))
-        let value = try pipeline.decoding.decode(type, from: call)
+        let value = try call.deliver { [decoding = pipeline.decoding] call throws(NetworkError) in
+            try decoding.decode(type, from: call)
+        }
         return NetworkResponse(value, of: call, in: pipeline.decoding.reading(of: call.response))
     }
 
@@ -94,6 +96,7 @@ public final class NetworkClient: APIClient {
         for endpoint: any Endpoint, monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Data> {
         let call = try await perform(pipeline.call(endpoint, monitor: monitor))
+        call.finish()
         return NetworkResponse(call.response.body, of: call)
     }
 
@@ -116,6 +119,7 @@ public final class NetworkClient: APIClient {
             call.admit(as: pipeline.begin(start.requirement, as: owner, leaving: start.responseOwner))
         } catch {
             call.monitor?.finish()
+            pipeline.reportRefusal(error)
             throw error
         }
     }

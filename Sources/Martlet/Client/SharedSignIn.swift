@@ -3,7 +3,7 @@ package struct SharedSignIn<Value: Sendable>: Sendable {
     private let flight: SingleFlight<Result<Value, NetworkError>>
     private let tokens: TokenManager?
 
-    /// Creates a sign-in to the session of a client. All with the same type of value share the one under way.
+    /// Creates a sign-in to the session of a client. Sign-ins of one session that return the same type share a single run.
     package init(_ client: NetworkClient) {
         let makeFlight = { [time = client.pipeline.time] in
             SingleFlight<Result<Value, NetworkError>>(time: time, outlivesCallers: false)

@@ -50,9 +50,11 @@ extension NetworkClient {
         // Checked before the request is sent, so that the server does not create a session that no client uses.
         guard let tokens else {
             monitor?.finish()
-            throw .invalidRequest(
+            let error = NetworkError.invalidRequest(
                 CallDescription(unsent: endpoint),
                 reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
+            pipeline.reportRefusal(error)
+            throw error
         }
         let cookies = pipeline.config.cookies.map { SignInCookies($0) }
         var outgoing = OutgoingCall(
@@ -60,8 +62,9 @@ extension NetworkClient {
             start: pipeline.begin(start.requirement, as: start.owner), monitor: monitor)
         outgoing.signIn = cookies
         let call = try await pipeline.perform(outgoing)
-        let value = try decode(call)
-        let bundle = try tokens.bundle(inSignIn: call)
+        let (value, bundle) = try call.deliver { call throws(NetworkError) in
+            (try decode(call), try tokens.bundle(inSignIn: call))
+        }
         let session = SessionID()
         cookies?.prepare(session)
         do {

@@ -1,4 +1,17 @@
-#if !canImport(Network)
+extension DefaultRoutes {
+    /// Whether there may be a default route. Apple's URLSession reports by itself that there is no network.
+    static var mayExist: Bool {
+        #if canImport(Network)
+            true
+        #else
+            exist()
+        #endif
+    }
+}
+
+#if canImport(Network)
+    enum DefaultRoutes {}
+#else
     internal import MartletLibc
 
     /// The default routes in the kernel's tables. Without one, nothing leaves the local network.

@@ -13,7 +13,7 @@ public enum ExpiryReason: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .refreshTokenRejected(let code):
-            code.map { "the server rejected the refresh token: \($0)" } ?? "the server rejected the refresh token"
+            "the server rejected the refresh token" + (code.map { " (\($0))" } ?? "")
         case .noRefreshToken: "the server rejected the access token, and there is no refresh token"
         case .rotationLost: "an earlier refresh was interrupted, and its new tokens were lost"
         }

@@ -21,6 +21,7 @@ extension NetworkError: LocalizedError {
         case .cancelled: UserText.cancelled.text
         case .tlsFailed, .insecureURL: UserText.notSecure.text
         case .invalidResponse, .responseTooLarge, .tooManyRedirects, .decoding: UserText.notUnderstood.text
+        case .unreadableFile: UserText.fileUnreadable.text
         case .invalidRequest, .bodyNotReplayable, .interceptorFailed, .transport: UserText.appFault.text
         case .unacceptableStatus(_, let response), .unauthorized(_, let response):
             UserText.status(response.status).text

@@ -9,8 +9,13 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         Mirror(self, children: ["description": description], displayStyle: .enum)
     }
 
-    /// A text that says why the call failed and what to do next.
-    var explanation: String {
+    /// A text that says why the call failed and what to do next, without the call: for a command-line program, which knows
+    /// what it has called. Secrets are masked.
+    ///
+    /// ```swift
+    /// FileHandle.standardError.write(Data("upload failed: \(error.explanation)\n".utf8))
+    /// ```
+    public var explanation: String {
         switch self {
         case .offline: "this device is offline. Try again when it is connected."
         case .cannotConnect(_, let reason):
@@ -23,6 +28,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
             "no secure connection could be established (\(Redaction.redactReason(reason))). "
                 + "Check the server's certificate."
         case .invalidRequest(_, let reason): "the request is invalid. \(Redaction.redactReason(reason))"
+        case .unreadableFile(_, _, let reason): "a file cannot be sent. \(Redaction.redactReason(reason))"
         case .insecureURL(_, let url):
             "\(Redaction.redactURL(url)) is not secure, so nothing was sent there. "
                 + "Use https, or allow plain http for this client."
@@ -41,7 +47,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
             "the session that this call belongs to has ended, so the request was not sent under another session."
         case .refreshFailed(_, let error, _):
             "the access token could not be refreshed: \(error). The session is kept; try again later."
-        case .storageUnavailable(_, let error): "the stored session cannot be read now: \(error). Try again later."
+        case .storageUnavailable(_, let error): "the stored session cannot be used: \(error.advice)"
         case .bodyNotReplayable:
             "the request had to be sent again, but its body can be read only once. Use a body that can be replayed."
         case .downloadFailed(_, let error): "the download failed. \(error)"

@@ -10,7 +10,8 @@ extension NetworkError {
         case .api(_, let error): Self.isTransient(error.status)
         case .storageUnavailable(_, let error): error.kind.isTransient
         case .downloadFailed(_, .digestMismatch): true
-        case .cancelled, .tlsFailed, .invalidRequest, .insecureURL, .invalidResponse, .responseTooLarge,
+        case .cancelled, .tlsFailed, .invalidRequest, .unreadableFile, .insecureURL, .invalidResponse,
+            .responseTooLarge,
             .tooManyRedirects, .decoding, .unauthorized, .signInRequired, .sessionExpired, .sessionChanged,
             .bodyNotReplayable, .downloadFailed, .interceptorFailed, .transport:
             false

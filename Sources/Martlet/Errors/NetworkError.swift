@@ -28,6 +28,9 @@ public enum NetworkError: Error, Sendable {
     case tlsFailed(CallDescription, reason: String)
     /// The request could not be built: a bad URL, a path that leaves the base, a body that does not encode.
     case invalidRequest(CallDescription, reason: String)
+    /// A file of the request's body cannot be read: it does not exist, is no regular file, is not permitted, or has changed
+    /// while it was sent.
+    case unreadableFile(CallDescription, path: String, reason: String)
     /// A plain `http` URL of another machine, or a redirect to one.
     case insecureURL(CallDescription, url: String)
     /// The response is not valid HTTP, or it does not match the request: oversized header fields, an invalid redirect,
@@ -70,7 +73,8 @@ public enum NetworkError: Error, Sendable {
         switch self {
         case .offline(let call), .cannotConnect(let call, _), .connectionLost(let call, _), .timedOut(let call, _),
             .cancelled(let call), .tlsFailed(let call, _), .invalidRequest(let call, _), .insecureURL(let call, _),
-            .invalidResponse(let call, _), .responseTooLarge(let call, _), .tooManyRedirects(let call, _),
+            .unreadableFile(let call, _, _), .invalidResponse(let call, _), .responseTooLarge(let call, _),
+            .tooManyRedirects(let call, _),
             .unacceptableStatus(let call, _), .api(let call, _), .decoding(let call, _), .unauthorized(let call, _),
             .signInRequired(let call), .sessionExpired(let call, _, _), .sessionChanged(let call),
             .refreshFailed(let call, _, _), .storageUnavailable(let call, _), .bodyNotReplayable(let call, _),
@@ -91,6 +95,9 @@ public enum NetworkError: Error, Sendable {
         default: nil
         }
     }
+
+    /// The status code of the server's response, if the error contains one.
+    public var status: Int? { response?.status }
 
     /// Whether the call failed because its task was cancelled.
     public var isCancelled: Bool {

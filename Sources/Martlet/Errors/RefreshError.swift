@@ -28,6 +28,9 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     /// The time that the server asked clients to wait (`Retry-After`).
     public var retryAfter: Duration?
+    /// The server's error code, if the token endpoint sent one with a status that does not end the session. An app can
+    /// ask the user for what the server wants, such as a second factor, and try again: the session is kept.
+    public var code: String?
     /// One sentence for a log. Secrets in it are masked.
     public var description: String {
         didSet { description = Redaction.redactReason(description) }

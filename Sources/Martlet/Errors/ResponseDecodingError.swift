@@ -52,9 +52,11 @@ extension ResponseDecodingError: CustomStringConvertible {
                 + "send gzip or no coding, or read the bytes with data(for:) and decode them yourself."
         }
         // The path may contain names that the server has chosen.
-        let path = codingPath.isEmpty ? " at the top level" : " at \(Redaction.redact(codingPath))"
+        let path = codingPath.isEmpty ? "" : " at \(Redaction.redact(codingPath))"
         let excerpt = Redaction.excerpt(of: response.body)
-        return "the response (\(response.status)) is not a valid \(type): \(Redaction.redact(reason))\(path)."
+        // Foundation's reasons are sentences.
+        let reason = Redaction.redact(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)
+        return "the response (\(response.status)) is not a valid \(type): \(reason)\(path)."
             + (excerpt.isEmpty ? " Its body is empty." : " Its body starts with: \(excerpt)")
     }
 }

@@ -22,7 +22,7 @@ extension SessionError: CustomStringConvertible {
         case .signedOut: "No user is signed in. Sign in first."
         case .expired(let reason): "The session has ended: \(reason). Sign in again."
         case .sessionChanged: "The session that the request belonged to has ended. Do not send the request again."
-        case .unavailable(let error): "The session's store cannot be used now: \(error). Try again later."
+        case .unavailable(let error): "The session's store cannot be used: \(error.advice)"
         case .refreshFailed(let error):
             "The access token could not be refreshed: \(error). The session is kept; try again later."
         case .cancelled: "The task was cancelled."

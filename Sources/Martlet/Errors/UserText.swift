@@ -9,7 +9,7 @@ package enum UserText: CaseIterable, Sendable {
     case offline, cannotConnect, connectionLost, timedOut, cancelled, notSecure, notUnderstood, appFault
     case notFound, tooLarge, tooMany, serverTrouble, refused, notAllowed
     case signInRequired, sessionChanged, renewalFailed, sessionRefused, sessionRanOut, sessionInterrupted
-    case notSaved, damaged, nothingThere
+    case notSaved, damaged, nothingThere, fileUnreadable
     case storeLocked, storeUnreachable, storeDamaged, storeForeign, storeTooNew, storeUnsafe
 
     /// A language that the texts are written in.
@@ -95,6 +95,7 @@ package enum UserText: CaseIterable, Sendable {
         case .notSaved: "The file could not be saved."
         case .damaged: "The downloaded file was damaged and was not saved. Try again."
         case .nothingThere: "There is nothing to download on the server."
+        case .fileUnreadable: "The file cannot be read. Choose it again, or choose another one."
         case .storeLocked: "Unlock this device to continue."
         case .storeUnreachable: "Your saved sign-in cannot be read at the moment. Try again."
         case .storeDamaged: "Your saved sign-in is damaged. Sign in again to continue."
@@ -131,6 +132,7 @@ package enum UserText: CaseIterable, Sendable {
         case .notSaved: "파일을 저장할 수 없습니다."
         case .damaged: "다운로드한 파일이 손상되어 저장하지 않았습니다. 다시 시도해 주세요."
         case .nothingThere: "서버에 다운로드할 파일이 없습니다."
+        case .fileUnreadable: "파일을 읽을 수 없습니다. 파일을 다시 선택하거나 다른 파일을 선택해 주세요."
         case .storeLocked: "계속하려면 기기의 잠금을 해제해 주세요."
         case .storeUnreachable: "지금은 로그인 정보를 읽을 수 없습니다. 다시 시도해 주세요."
         case .storeDamaged: "저장된 로그인 정보가 손상되었습니다. 계속하려면 다시 로그인해 주세요."

@@ -12,9 +12,9 @@ public import HTTPTypes
 /// 5. ``respond(to:for:)``, before each attempt. Without an answer the request is sent.
 /// 6. ``validate(_:for:)``, after each response. If the server rejected the token, the attempt fails before this hook.
 /// 7. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
-///    request again without calling this hook, once for each call.
-/// 8. ``NetworkObserver/callDidFinish(_:result:)``, once.
-/// 9. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
+///    request again without calling this hook, at most three times for each call, and each time with a newer token.
+/// 8. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
+/// 9. ``NetworkObserver/callDidFinish(_:result:)``, once, with the outcome that the caller gets.
 ///
 /// ```swift
 /// struct APIKey: RequestInterceptor {

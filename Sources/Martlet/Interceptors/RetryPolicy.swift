@@ -4,7 +4,8 @@ public import HTTPTypes
 /// the status is 408, 429, 500, 502, 503 or 504. A device without a network is not retried: ``NetworkError/offline(_:)``
 /// is thrown at once.
 ///
-/// By default it retries only idempotent methods (RFC 9110, section 9.2.2). The delay doubles with each attempt, with
+/// By default it retries only idempotent methods (RFC 9110, section 9.2.2), and calls with a key of ``IdempotencyKeys``. The
+/// delay doubles with each attempt, with
 /// full jitter, unless the server sends `Retry-After`. A date in that field is compared with the response's `Date`.
 ///
 /// ```swift
@@ -62,7 +63,8 @@ public struct RetryPolicy: RequestInterceptor {
     public func retry(
         _ request: HTTPRequest, for context: inout RequestContext, dueTo error: NetworkError
     ) async -> RetryDecision {
-        guard methods.contains(request.method), context.attempt < maximumAttempts, isTransient(error) else {
+        let isIdempotent = methods.contains(request.method) || context[IdempotencyKeys.Mark.self] != nil
+        guard isIdempotent, context.attempt < maximumAttempts, isTransient(error) else {
             return .doNotRetry
         }
         // If the cache has no response now, it has none after a wait.
@@ -84,7 +86,8 @@ public struct RetryPolicy: RequestInterceptor {
         case .api(_, let error): statuses.contains(error.status)
         case .offline, .cancelled, .tlsFailed, .invalidRequest, .insecureURL, .invalidResponse, .responseTooLarge,
             .tooManyRedirects, .decoding, .unauthorized, .signInRequired, .sessionExpired, .sessionChanged,
-            .refreshFailed, .storageUnavailable, .bodyNotReplayable, .downloadFailed, .interceptorFailed, .transport:
+            .unreadableFile, .refreshFailed, .storageUnavailable, .bodyNotReplayable, .downloadFailed,
+            .interceptorFailed, .transport:
             false
         }
     }

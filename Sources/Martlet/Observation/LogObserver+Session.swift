@@ -28,22 +28,24 @@ extension LogLine {
 extension SessionEvent {
     fileprivate var logText: (LogObserver.Level, outcome: String, note: String) {
         switch self {
-        case .restored(nil): (.info, "none stored", "")
+        case .restored(nil): (.info, "not restored, the store contains none", "")
         case .restored(let stamp?): (.info, "\(stamp) restored", "")
         case .signedIn(let stamp): (.info, "\(stamp) signed in", "")
-        case .signedOut(let id): (.info, id.map { "\($0) signed out" } ?? "none to sign out of", "")
-        case .refreshStarted(let stamp, let reason): (.info, "\(stamp) refreshing, because \(reason.logText)", "")
-        case .refreshJoined(let stamp): (.debug, "\(stamp) refreshing, another caller waits", "")
+        case .signedOut(let id): (.info, id.map { "\($0) signed out" } ?? "ended already, no user was signed in", "")
+        case .refreshStarted(let stamp, let reason):
+            (.info, "\(stamp) needs a new access token, because \(reason.logText)", "")
+        case .refreshJoined(let stamp): (.debug, "\(stamp) another caller waits for the new access token", "")
         case .refreshSucceeded(let stamp): (.info, "\(stamp) has a new access token", "")
         case .refreshFailed(let stamp, let failure, let backoff):
             (.notice, "\(stamp) refresh failed, backoff \(LogLine.text(of: backoff))", failure.description)
         case .refreshReplayed(let stamp, let failure): (.notice, "\(stamp) repeating the refresh", failure.description)
-        case .refreshInterrupted(let stamp): (.notice, "\(stamp) refresh interrupted when its process ended", "")
+        case .refreshInterrupted(let stamp):
+            (.notice, "\(stamp) has a refresh without a result, of this or another process", "")
         case .adopted(let stamp): (.info, "\(stamp) adopted from another process", "")
         case .signedOutElsewhere(let id):
             (.info, (id.map { "\($0) " } ?? "") + "signed out by another process", "")
         case .refreshBudgetExceeded(let stamp): (.notice, "\(stamp) not refreshed, the refresh budget is used up", "")
-        case .refreshDiscarded(let stamp): (.info, "\(stamp) discarded the result of a refresh", "")
+        case .refreshDiscarded(let stamp): (.info, "\(stamp) gave up a refresh, because the session has changed", "")
         case .tokenProbed(let stamp): (.info, "\(stamp) used once more, another endpoint has rejected it", "")
         case .expired(let id, let reason): (.error, "\(id) ended", reason.description)
         case .storeReadFailed(let failure): (.notice, "the store failed to read", failure.description)

@@ -205,7 +205,8 @@ extension NetworkError {
         switch (self, logged) {
         case (.unacceptableStatus, .status(let status)), (.api, .status(let status)),
             (.unauthorized, .status(let status)):
-            response?.status == status
+            // The line of a response that reports its failure in the body looks successful.
+            response?.status == status && status >= 400
         case (_, .failure(let text)): text == explanation
         default: false
         }

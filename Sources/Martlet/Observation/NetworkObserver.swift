@@ -12,7 +12,9 @@ public import HTTPTypes
 /// keep them short. Each method has a default that does nothing. ``RequestInterceptor`` lists how they interleave with
 /// the hooks of interceptors.
 public protocol NetworkObserver: Sendable {
-    /// A call starts. Its request is built and prepared, and has no token yet.
+    /// A call starts. Its request is built and prepared, and has no token yet. If the call is refused before that, for
+    /// example because of its URL, the request has only the method and the path of the endpoint, and the next method is
+    /// ``callDidFinish(_:result:)``.
     func callWillStart(_ call: ObservedCall)
     /// The client hands an attempt to the transport, with its token.
     func attemptWillStart(_ call: ObservedCall)
@@ -30,7 +32,9 @@ public protocol NetworkObserver: Sendable {
     ///   - delay: The wait before the next attempt; zero for none.
     ///   - error: The error of the attempt.
     func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError)
-    /// A call ends. Its response has not been processed or decoded yet.
+    /// A call ends, with the outcome that its caller gets: interceptors have processed the response, and it has been
+    /// decoded. A stream ends here when its head has arrived. If several callers have joined the call, the first one of
+    /// them counts.
     /// - Parameters:
     ///   - call: The call. ``ObservedCall/attempt`` is the number of attempts that were sent.
     ///   - result: The status of the response, or the error.

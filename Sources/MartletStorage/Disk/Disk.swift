@@ -161,6 +161,12 @@ extension Disk {
         System.access(path, F_OK) == 0
     }
 
+    /// Whether there is a directory at a path. A link to one does not count.
+    package static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return System.lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// A folder that cannot be listed.
     package struct Unreadable: Error, CustomStringConvertible {
         fileprivate let reason = errno

@@ -10,8 +10,9 @@ extension FileError {
     /// The error of a file that could not be created, written or moved.
     package init(writing path: String, in folder: String, errno number: Int32) {
         switch number {
-        case ENOENT, ENOTDIR: self.init(.missing, path: folder)
-        case EEXIST, EISDIR, ENOTEMPTY: self.init(.exists, path: path)
+        case ENOENT, ENOTDIR: self.init(.missingFolder, path: folder)
+        case EISDIR: self.init(.directory, path: path)
+        case EEXIST, ENOTEMPTY: self.init(.exists, path: path)
         case ENOSPC, EDQUOT, EFBIG: self.init(.noSpace, path: path)
         case ENOTSUP, EOPNOTSUPP: self.init(.unsupported, path: path)
         case EACCES, EPERM: self.init(.forbidden, path: folder)

@@ -2,8 +2,12 @@
 package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     package enum Kind: Sendable, Hashable {
-        /// The file to read, or the folder to write to, does not exist.
+        /// The file to read does not exist.
         case missing
+        /// The folder to write to does not exist.
+        case missingFolder
+        /// The path to write to is a directory.
+        case directory
         /// The path is a directory, a pipe or a device, not a regular file.
         case notRegular
         /// The program has no permission for the file or folder.
@@ -23,6 +27,14 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case noSpace
         /// The file cannot be written; `errno` is the system's error number.
         case unwritable(errno: Int32)
+
+        /// Whether a file could not be read, as opposed to written.
+        package var concernsReading: Bool {
+            switch self {
+            case .missing, .notRegular, .forbidden, .changed, .unreadable: true
+            case .missingFolder, .directory, .exists, .takenOver, .unsupported, .noSpace, .unwritable: false
+            }
+        }
     }
 
     /// The kind of failure.
@@ -40,6 +52,10 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         switch kind {
         case .missing:
             "There is nothing at \"\(path)\". Check the path, and keep the file until it is sent."
+        case .missingFolder:
+            "The folder \"\(path)\" does not exist. Create it first."
+        case .directory:
+            "\"\(path)\" is a directory. Add the name of a file."
         case .notRegular:
             "\"\(path)\" is a directory or a special file. Give the path of a regular file, or send a stream."
         case .forbidden:

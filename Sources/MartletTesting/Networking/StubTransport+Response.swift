@@ -56,6 +56,24 @@ extension StubTransport {
             }
         }
 
+        /// A failure in the envelope that ``/Martlet/ResponseEnvelope`` reads by default, which reports its outcome in the
+        /// body.
+        ///
+        /// ```swift
+        /// transport.when(.post, "/articles").respond(
+        ///     .envelope(code: "INVALID", message: "Check the fields.", errors: ["title": "is empty"], status: 422))
+        /// ```
+        /// - Parameters:
+        ///   - code: The server's code.
+        ///   - message: The message for people.
+        ///   - errors: The messages by the name of their field.
+        ///   - status: The status code.
+        public static func envelope(
+            code: String, message: String, errors: [String: String] = [:], status: Int = 200
+        ) -> Response {
+            json(Refusal(code: code, message: message, errors: errors), status: status)
+        }
+
         /// A token response with the field names that `TokenRefresher.json` expects by default:
         /// `{"accessToken":"…","refreshToken":"…","expiresIn":3600}`, with the bundle's type, scope and additional fields
         /// if it has any.
@@ -72,6 +90,30 @@ extension StubTransport {
             try result.get()
         }
     }
+}
+
+/// An envelope that reports a failure.
+private struct Refusal: Encodable {
+    struct Field: Encodable {
+        var field: String
+        var message: String
+    }
+
+    var success = false
+    var code: String
+    var message: String
+    var errors: [Field]
+
+    init(code: String, message: String, errors: [String: String]) {
+        self.code = code
+        self.message = message
+        self.errors = errors.sorted { $0.key < $1.key }.map { Field(field: $0.key, message: $0.value) }
+    }
+}
+
+extension CallDescription {
+    /// A call for errors that a mock throws: `.offline(.stub)`.
+    public static let stub = CallDescription(method: "GET", url: "https://api.example.com/stub", attempts: 1)
 }
 
 /// A token response as JSON.

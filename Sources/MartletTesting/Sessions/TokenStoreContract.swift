@@ -17,7 +17,7 @@ public import Martlet
 /// It checks that each reading has the right outcome, that another handle on the record sees every change, that
 /// ``/Martlet/TokenStore/update(_:)`` decides on the current record, and that a record that cannot be decoded is neither
 /// taken for a missing one nor changed by reading. If the store has a lock, it also checks that concurrent updates
-/// exclude each other and that changes are reported. It cannot check that a write survives a power failure.
+/// exclude each other, that the mark of an ending is kept, and that changes are reported. It cannot check that a write survives a power failure.
 public struct TokenStoreContract: Sendable {
     /// A promise that the store did not keep.
     public struct Violation: Error, Sendable, Hashable, CustomStringConvertible {

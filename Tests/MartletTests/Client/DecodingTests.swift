@@ -110,7 +110,7 @@ import Testing
         #expect(failure.type == "User")
         #expect(
             "\(NetworkError.decoding(call, failure))".contains(
-                "is not a valid User: there is no JSON value at the top level"))
+                "is not a valid User: there is no JSON value."))
     }
 
     @Test("a decoding error names the coding path, the reason and the endpoint, and shows no secret") func decoding()

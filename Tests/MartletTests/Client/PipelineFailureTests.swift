@@ -18,7 +18,7 @@ import Testing
                 $0.interceptors = [Refusing()]
             }.send(Get("/a", .none))
         }
-        #expect(refused.lines.isEmpty)
+        #expect(refused.lines == ["start", "finish"])
 
         let unsigned = Log()
         let app = App { $0.observers = [Watch(log: unsigned)] }

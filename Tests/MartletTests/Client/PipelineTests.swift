@@ -21,7 +21,7 @@ import Testing
                 "interceptor prepare", "observer start", "interceptor adapt", "observer attempt 1", "network",
                 "observer received 503", "interceptor validate", "interceptor retry", "observer retry",
                 "interceptor adapt", "observer attempt 2", "network", "observer received 200", "interceptor validate",
-                "observer finish", "interceptor process",
+                "interceptor process", "observer finish",
             ])
     }
 

@@ -15,7 +15,7 @@ actor Outbox {
         var connectivityTimeout: Duration? { .seconds(3600) }
         var headers: HTTPFields {
             var fields = HTTPFields()
-            if let name = HTTPField.Name("Idempotency-Key") { fields[name] = number.uuidString }
+            fields[.idempotencyKey] = number.uuidString
             return fields
         }
     }

@@ -36,7 +36,7 @@ import Testing
             #expect(try await second.send().isEmpty)
             #expect(Self.texts(transport) == ["one", "two", "two", "three"].map { #"{"text":"\#($0)"}"# })
             // The server can tell that the second message came twice.
-            let name = try #require(HTTPField.Name("Idempotency-Key"))
+            let name = HTTPField.Name.idempotencyKey
             #expect(Set(transport.requests.map { $0.headers[name] }).count == 3)
             let third = try Outbox(file: file, client: try await Self.client(transport))
             #expect(await third.waiting.isEmpty)

@@ -4,7 +4,13 @@ public import ReferenceBackend
 /// `martlet serve`: runs the reference backend in the foreground until SIGINT or SIGTERM.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Run the reference backend until Ctrl-C, for use with curl or an app.")
+        commandName: "serve", abstract: "Run the reference backend until Ctrl-C, for use with curl or an app.",
+        discussion: """
+            GET / lists the endpoints of the dialect. POST /auth/register creates an account, POST /auth/login signs in, \
+            POST /auth/guest/register signs in a guest, and GET /me, /feed and /articles need the token or show who is \
+            signed in. GET /files/{size} sends a file that can be resumed, and GET /events a stream of events. With \
+            --hostile, /_control/ expires tokens, and adds delays and failures.
+            """)
 
     @Option(help: "The port to listen on; 0 selects a free port.")
     var port = 8080

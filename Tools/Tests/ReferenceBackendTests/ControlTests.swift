@@ -4,6 +4,14 @@ import Testing
 
 @Suite("Controls", .timeLimit(.minutes(10)))
 struct ControlTests {
+    @Test("The root lists the endpoints") func root() async throws {
+        try await withBackend { _, client in
+            let response = try await client.get("/")
+            #expect(response.status == 200 && response.header("content-type")?.hasPrefix("text/plain") == true)
+            #expect(response.text.contains("POST   /auth/login\n") && response.text.contains("GET    /files/{size}\n"))
+        }
+    }
+
     @Test("Every access token can be rejected, and so can every refresh")
     func refusals() async throws {
         try await withBackend { backend, client in

@@ -90,7 +90,7 @@ struct CacheStore {
         responses[url] = kept.isEmpty ? nil : kept
     }
 
-    /// Makes room for a while, so that not every response that is stored sorts all others.
+    /// Evicts down to seven eighths of the limit, so that the next insertions need no sorting.
     private mutating func evict() {
         let oldest = responses.flatMap { url, variants in variants.map { (url, $0.lastUse) } }.sorted { $0.1 < $1.1 }
         for (url, lastUse) in oldest where bytes > maximumBytes / 8 * 7 {

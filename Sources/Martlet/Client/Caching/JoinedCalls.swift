@@ -82,7 +82,7 @@ extension NetworkClient {
         // The call starts in a task of its own, and the token may change until then.
         var call = call
         call.dropToken()
-        let state = try pipeline.build(call, length: nil)
+        let state = try pipeline.observing { () throws(NetworkError) in try pipeline.build(call, length: nil) }
         let cookies = pipeline.cookies(of: state)
         let key = JoinedCalls.Key(
             owner: owner, authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),

@@ -59,10 +59,10 @@ public struct NetworkConfig: Sendable {
     /// Whether typed GET and HEAD calls share one that is under way: of the same user, with the same type of endpoint,
     /// URL and header fields. Default no.
     ///
-    /// Its response, or its error, is the result of all. A caller that is cancelled leaves the others alone; with the last
-    /// one the request is cancelled. A call that is made after a call that writes has ended joins only later ones. Calls
-    /// with a ``TransferMonitor``, and calls of a client with interceptors, join none: only the interceptors know what they
-    /// will send.
+    /// All callers get its response or its error. Cancelling one caller does not affect the others; when the last one is
+    /// cancelled, so is the request. After a call that writes has ended, a new call never joins one that started before.
+    /// Calls with a ``TransferMonitor``, and calls of a client with interceptors, join none: only the interceptors know
+    /// what they will send.
     public var coalescesIdenticalCalls = false
     /// Keeps the cookies of each session; `nil` ignores cookies.
     public var cookies: CookieJar?

@@ -1,5 +1,13 @@
 internal import HTTPTypes
 
+/// Learns what becomes of a call.
+protocol OutcomeReport: Sendable {
+    /// The caller gets a result, from a response with this status.
+    func finish(with status: Int)
+    /// The caller gets an error.
+    func finish(with error: NetworkError)
+}
+
 /// A call that has succeeded, before its response is decoded.
 package struct CompletedCall: Sendable {
     /// The response, as interceptors have processed it.
@@ -12,7 +20,27 @@ package struct CompletedCall: Sendable {
     let receivedAt: Duration
     let duration: Duration
     let lastAttemptDuration: Duration
+    /// Reports the outcome of the call to the observers; `nil` without observers.
+    let report: (any OutcomeReport)?
 
     /// Computed on demand, because redacting the path costs more than most calls need.
     package var call: CallDescription { context.call }
+
+    /// Reads the caller's result from the response, and reports the outcome of the call to the observers.
+    func deliver<Value>(_ decode: (CompletedCall) throws(NetworkError) -> Value) throws(NetworkError) -> Value {
+        guard let report else { return try decode(self) }
+        do throws(NetworkError) {
+            let value = try decode(self)
+            finish()
+            return value
+        } catch {
+            report.finish(with: error)
+            throw error
+        }
+    }
+
+    /// Reports to the observers that the caller gets the response.
+    func finish() {
+        report?.finish(with: head.status.code)
+    }
 }

@@ -10,13 +10,20 @@ extension AttemptRunner {
         case is BodySpentError: .bodyNotReplayable(call, lastResponse)
         case let problem as InvalidRequestError:
             .invalidRequest(call, reason: Redaction.redactReason(problem.description))
-        case let problem as FileError: .invalidRequest(call, reason: Redaction.redactReason(problem.description))
+        case let problem as FileError: file(problem, call: call)
         case let failure as DownloadError: .downloadFailed(call, failure)
         case Redirect.Refusal.insecure(let url): .insecureURL(call, url: url)
         case Redirect.Refusal.unusable(let why): .invalidResponse(call, reason: why)
         case let error as TransportError: wrap(error, call: call, lastResponse: lastResponse)
         default: .interceptorFailed(call, error)
         }
+    }
+
+    /// The error of a file of the body.
+    private static func file(_ error: FileError, call: CallDescription) -> NetworkError {
+        let reason = Redaction.redactReason(error.description)
+        return error.kind.concernsReading
+            ? .unreadableFile(call, path: error.path, reason: reason) : .invalidRequest(call, reason: reason)
     }
 
     private static func wrap(_ error: TransportError, call: CallDescription, lastResponse: ServerResponse?)

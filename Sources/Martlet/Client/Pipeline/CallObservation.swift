@@ -7,7 +7,15 @@ internal import HTTPTypes
 #endif
 
 /// Reports one call to the observers. Without observers there is no observation, and nothing is redacted or recorded.
-final class CallObservation: Sendable {
+final class CallObservation: OutcomeReport {
+    private struct State {
+        /// The request that the current attempt has sent last.
+        var transfer: TransferRecorder?
+        /// The number of attempts that were sent.
+        var attempts = 0
+        var isFinished = false
+    }
+
     private let observers: [any NetworkObserver]
     private let id: UUID
     private let time: any TimeSource
@@ -15,8 +23,8 @@ final class CallObservation: Sendable {
     /// The prepared request, with secrets masked.
     private let request: HTTPRequest
     private let body: ObservedBody?
-    /// The request that the current attempt has sent last.
-    private let transfer = Locked<TransferRecorder?>(nil)
+    private let description: CallDescription
+    private let state = Locked(State())
 
     /// Starts the observation and reports ``NetworkObserver/callWillStart(_:)``.
     init?(observers: [any NetworkObserver], request: HTTPRequest, body: PreparedBody?, context: RequestContext) {
@@ -28,12 +36,35 @@ final class CallObservation: Sendable {
         self.startedAt = context.startedAt
         self.request = request.redacted
         self.body = body.map { ObservedBody($0, of: request, context) }
+        self.description = context.call
         let call = observed(attempt: 0, body: self.body)
         for observer in observers { observer.callWillStart(call) }
     }
 
+    /// Reports a call that failed before its request could be built.
+    init?(observers: [any NetworkObserver], refused description: CallDescription, time: any TimeSource) {
+        guard !observers.isEmpty, let method = HTTPRequest.Method(rawValue: description.method) else { return nil }
+        self.id = UUID()
+        self.observers = observers
+        self.time = time
+        self.startedAt = time.uptime
+        self.request = HTTPRequest(method: method, scheme: nil, authority: nil, path: description.url)
+        self.body = nil
+        self.description = description
+        let call = observed(attempt: 0, body: nil)
+        for observer in observers { observer.callWillStart(call) }
+    }
+
+    /// A response that arrives when its last caller has been cancelled is delivered to none.
+    deinit {
+        finish(with: .cancelled(description))
+    }
+
     func attemptWillStart(_ context: RequestContext, _ request: HTTPRequest) {
-        transfer.withLock { $0 = nil }
+        state.withLock { state in
+            state.transfer = nil
+            state.attempts = context.sent
+        }
         let call = observed(context, request)
         for observer in observers { observer.attemptWillStart(call) }
     }
@@ -41,7 +72,7 @@ final class CallObservation: Sendable {
     /// Starts to measure a request of the attempt.
     func startTransfer() -> TransferRecorder {
         let recorder = TransferRecorder(time: time)
-        transfer.withLock { $0 = recorder }
+        state.withLock { $0.transfer = recorder }
         return recorder
     }
 
@@ -69,17 +100,31 @@ final class CallObservation: Sendable {
 
     func callWillRetry(_ context: RequestContext, after delay: Duration, dueTo error: NetworkError) {
         // The next attempt may be answered by an interceptor.
-        transfer.withLock { $0 = nil }
+        state.withLock { $0.transfer = nil }
         let call = observed(context)
         for observer in observers { observer.callWillRetry(call, after: delay, dueTo: error) }
     }
 
-    func callDidFinish(_ result: Result<Int, NetworkError>, attempts: Int) {
+    func finish(with status: Int) {
+        callDidFinish(.success(status))
+    }
+
+    func finish(with error: NetworkError) {
+        callDidFinish(.failure(error))
+    }
+
+    /// Only the first outcome is reported. Callers that have joined a call may decode its response in different ways.
+    private func callDidFinish(_ result: Result<Int, NetworkError>) {
+        let (isFirst, attempts) = state.withLock { state in
+            defer { state.isFinished = true }
+            return (!state.isFinished, state.attempts)
+        }
+        guard isFirst else { return }
         let call = observed(attempt: attempts, body: body)
         for observer in observers { observer.callDidFinish(call, result: result) }
     }
 
-    private var metrics: TransferMetrics? { transfer.withLock { $0 }?.metrics }
+    private var metrics: TransferMetrics? { state.withLock { $0.transfer }?.metrics }
 
     private func observed(
         _ context: RequestContext, _ request: HTTPRequest? = nil, _ metrics: TransferMetrics? = nil

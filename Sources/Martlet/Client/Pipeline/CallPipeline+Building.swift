@@ -24,6 +24,9 @@ extension CallPipeline {
     /// 2. The access token (``Authorizer``).
     /// 3. The changes of ``RequestInterceptor/adapt(_:for:)``.
     ///
+    /// After that, the cache adds its validators, the jar its cookies, and the transport its own fields. The article
+    /// "A call from start to end" has the whole order.
+    ///
     /// A third party does not get the header fields that interceptors add or change either. If an interceptor itself
     /// sends a request to a third party, the fields that it adds remain, and those of the client and of other
     /// interceptors are removed.

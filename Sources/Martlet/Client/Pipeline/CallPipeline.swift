@@ -51,13 +51,15 @@ final class CallPipeline: Sendable {
     }
 
     /// Sends a call until an attempt succeeds or must not be retried.
+    ///
+    /// Observers hear of the failure of a call here, and of a call that has succeeded when its caller gets the result.
     @inline(never)
     func perform(_ outgoing: OutgoingCall) async throws(NetworkError) -> CompletedCall {
         let monitor = outgoing.monitor
         var bodyOutlivesCall = false
         defer { if !bodyOutlivesCall { monitor?.finish() } }
         let length = await outgoing.body?.measured()
-        var call = try build(outgoing, length: length)
+        var call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }
         // Interceptors and files may take time, in which the token may change.
         if hasHooks || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
@@ -69,41 +71,46 @@ final class CallPipeline: Sendable {
                 response: hasHooks ? try await process(response, &call) : response, head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
                 duration: (hasHooks ? time.uptime : receivedAt) - call.context.startedAt,
-                lastAttemptDuration: lastAttempt)
-        } catch let error as NetworkError {
-            throw error
+                lastAttemptDuration: lastAttempt, report: call.observation)
         } catch {
-            throw AttemptRunner.wrap(error, call: call.context.call)
+            let failure = AttemptRunner.wrap(error, call: call.context.call)
+            if let observation = call.observation { observation.finish(with: failure) } else { reportRefusal(failure) }
+            throw failure
         }
     }
 
-    private func run(_ call: inout CallState) async throws -> (ServerResponse, Duration) {
-        do {
-            if hasHooks { try await prepare(&call) }
-            call.observation = CallObservation(
-                observers: config.observers, request: call.request, body: call.body, context: call.context)
-            while true {
-                call.context.attempt += 1
-                let started = time.uptime
-                var attempt = CallAttempt(of: call, in: self)
-                let result = await attempt.run(&call)
-                if let hooks = call.hooks { call.context.outgoing = hooks.preparedBody }
-                let failure: NetworkError
-                switch result {
-                case .success(let response):
-                    let duration = time.uptime - started
-                    call.observation?.callDidFinish(.success(response.status), attempts: call.context.sent)
-                    return (response, duration)
-                case .failure(let error):
-                    failure = error
-                }
-                let wait = try await waitBeforeRetry(of: &call, after: failure)
-                if wait > .zero { try await time.sleep(until: time.uptime + wait) }
-            }
+    /// Reports an error to the observers: that of a call whose request is not built yet.
+    func observing<Value>(_ body: () throws(NetworkError) -> Value) throws(NetworkError) -> Value {
+        do throws(NetworkError) {
+            return try body()
         } catch {
-            let failure = AttemptRunner.wrap(error, call: call.context.call)
-            call.observation?.callDidFinish(.failure(failure), attempts: call.context.sent)
-            throw failure
+            reportRefusal(error)
+            throw error
+        }
+    }
+
+    /// Reports to the observers a call that fails before its request is built.
+    func reportRefusal(_ error: NetworkError) {
+        CallObservation(observers: config.observers, refused: error.call, time: time)?.finish(with: error)
+    }
+
+    private func run(_ call: inout CallState) async throws -> (ServerResponse, Duration) {
+        if hasHooks { try await prepare(&call) }
+        call.observation = CallObservation(
+            observers: config.observers, request: call.request, body: call.body, context: call.context)
+        while true {
+            call.context.attempt += 1
+            let started = time.uptime
+            var attempt = CallAttempt(of: call, in: self)
+            let result = await attempt.run(&call)
+            if let hooks = call.hooks { call.context.outgoing = hooks.preparedBody }
+            let failure: NetworkError
+            switch result {
+            case .success(let response): return (response, time.uptime - started)
+            case .failure(let error): failure = error
+            }
+            let wait = try await waitBeforeRetry(of: &call, after: failure)
+            if wait > .zero { try await time.sleep(until: time.uptime + wait) }
         }
     }
 

@@ -38,8 +38,8 @@ struct SessionStateMachine: Hashable, Sendable {
     private var mark: EndMark?
     /// An ending that the store has not confirmed yet.
     private(set) var ending: Ending?
-    /// The sign-ins that were taken back since the store last wrote or ended what it was asked to. Their records end
-    /// wherever they stand: a write that was reported as failed may have put one above the record that it found.
+    /// The sign-ins that were taken back since the last write or ending that succeeded. Their records end regardless of the
+    /// order: a write that was reported as failed may still have stored one, even above the record that it found.
     private var withdrawn: Set<SessionID> = []
     /// The session that ended here last. Its tokens have been revoked or rejected.
     private var lastEnded: SessionID?
@@ -69,7 +69,7 @@ struct SessionStateMachine: Hashable, Sendable {
         return lastID
     }
 
-    /// Lets the IDs count from a number. The search tells them from all other numbers by that.
+    /// Starts the IDs at a number, so that the search can tell them from the other integers in the state.
     mutating func numberIDs(from first: Int) {
         lastID = first
     }

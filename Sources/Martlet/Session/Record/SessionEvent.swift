@@ -54,7 +54,8 @@ public enum SessionEvent: Sendable, Hashable {
     case storeDeleteFailed(StorageError)
     /// The lock that keeps other processes from refreshing at the same time could not be acquired.
     case storeLockFailed(StorageError)
-    /// The store cannot be told of changes by other processes, for example because the user's inotify watches are used up.
+    /// The system cannot notify this process when another process changes the record, for example because the user's
+    /// inotify watches are used up.
     /// The manager looks at the record every few seconds instead.
     case storeWatchFailed(StorageError)
     /// A user signed in or out, and this process has never been able to read the store. The clock decides which sessions,

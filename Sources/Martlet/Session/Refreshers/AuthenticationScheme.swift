@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// ```swift
 /// AuthenticationScheme.bearer                                  // Authorization: Bearer <token>
-/// AuthenticationScheme(header: .xAccessToken, prefix: nil)     // X-Access-Token: <token>
+/// AuthenticationScheme(header: name, prefix: nil)              // X-Access-Token: <token>, with the field's name
 /// ```
 public struct AuthenticationScheme: Sendable, Hashable {
     let header: HTTPField.Name

@@ -39,9 +39,11 @@ struct RefreshRequest: Sendable {
 
     private func error(in response: ServerResponse, now: Date) -> RefreshError {
         let isRedirect = (300..<400).contains(response.status)
-        return RefreshError(
+        var error = RefreshError(
             isRedirect ? .unreadableResponse : .status(response.status),
             retryAfter: RetryAfter.wait(askedBy: response.head, deviceClock: now),
             description: "the token endpoint responded with \(response)")
+        if !isRedirect { error.code = SessionEnd.codes(in: response).first }
+        return error
     }
 }

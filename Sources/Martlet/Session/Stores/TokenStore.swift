@@ -49,7 +49,7 @@
 ///
 /// The calls of one ``TokenManager`` arrive one after another and never overlap.
 ///
-/// If several processes use the record, also implement:
+/// If several processes use the record, also implement all of the following, which the contract checks if there is a lock:
 /// - ``update(_:)``: runs in one transaction (`BEGIN IMMEDIATE`), so that no other process writes between its read and
 ///   its write.
 /// - ``lock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt

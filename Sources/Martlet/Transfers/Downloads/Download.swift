@@ -62,6 +62,14 @@ public struct DownloadedFile: Sendable, Hashable {
     public var url: URL { URL(fileURLWithPath: path) }
 }
 
+extension NetworkResponse where Value == DownloadedFile {
+    /// The path of the file.
+    public var path: String { value.path }
+
+    /// The size of the file in bytes.
+    public var size: Int64 { value.size }
+}
+
 extension NetworkClient {
     /// Downloads the response of an endpoint to a file. The file appears at `path` only when it is complete.
     ///
@@ -108,11 +116,14 @@ extension NetworkClient {
                 isAnonymous: owner == .noUser)
         } catch {
             monitor?.finish()
-            throw AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
+            let failure = AttemptRunner.wrap(error, call: CallDescription(unsent: endpoint))
+            pipeline.reportRefusal(failure)
+            throw failure
         }
         call.receiver = receiver
         do throws(NetworkError) {
             let completed = try await perform(call)
+            completed.finish()
             return NetworkResponse(receiver.result, of: completed)
         } catch {
             await receiver.abandon()
@@ -120,7 +131,33 @@ extension NetworkClient {
         }
     }
 
-    /// Downloads the response of an endpoint to a file. See ``download(_:to:options:monitor:)-(_,String,_,_)``.
+    /// Downloads the file at a path of the API: a GET with the token, if a user is signed in.
+    ///
+    /// ```swift
+    /// let file = try await client.download("/films/7/file", to: "/films/7.mp4")
+    /// print(file.size)
+    /// ```
+    ///
+    /// See ``download(_:to:options:monitor:)-(Endpoint,String,_,_)``.
+    @discardableResult
+    public func download(
+        _ path: RequestPath, to destination: String, options: DownloadOptions = DownloadOptions(),
+        monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
+        try await download(Call<NoContent>.get(path), to: destination, options: options, monitor: monitor)
+    }
+
+    /// Downloads the file at a path of the API. See ``download(_:to:options:monitor:)-(RequestPath,String,_,_)``.
+    @discardableResult
+    public func download(
+        _ path: RequestPath, to url: URL, options: DownloadOptions = DownloadOptions(),
+        monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
+        try await download(Call<NoContent>.get(path), to: url, options: options, monitor: monitor)
+    }
+
+    /// Downloads the response of an endpoint to a file. See
+    /// ``download(_:to:options:monitor:)-(Endpoint,String,_,_)``.
     @discardableResult
     public func download(
         _ endpoint: any Endpoint, to url: URL, options: DownloadOptions = DownloadOptions(),
@@ -128,9 +165,11 @@ extension NetworkClient {
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
         guard url.isFileURL else {
             monitor?.finish()
-            throw .invalidRequest(
+            let error = NetworkError.invalidRequest(
                 CallDescription(unsent: endpoint),
                 reason: "A download needs a file URL to write to; use URL(fileURLWithPath:).")
+            pipeline.reportRefusal(error)
+            throw error
         }
         return try await download(endpoint, to: url.path, options: options, monitor: monitor)
     }

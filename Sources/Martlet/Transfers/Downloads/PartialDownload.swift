@@ -9,9 +9,10 @@ internal import MartletLibc
 
 /// The kept bytes of a failed download, and the resume data that a later call needs. Every method blocks.
 ///
-/// ``ResumeData/init(_:resumeFingerprint:)`` decides whether a response can be resumed later,
-/// ``openState(for:resumeFingerprint:)`` whether a new call starts from kept bytes, ``DownloadReceiver`` whether an attempt
-/// asks for the rest, and ``HTTPResponse/continues(_:from:)`` whether the server's response is that rest.
+/// ``ResumeData/init(_:resumeFingerprint:credentials:)`` decides whether a response can be resumed later,
+/// ``openState(for:resumeFingerprint:)`` whether a new call starts from kept bytes (and, if there is no user,
+/// ``DownloadReceiver/willSend(_:)`` whether they have the credentials of the request), ``DownloadReceiver`` whether an
+/// attempt asks for the rest, and ``HTTPResponse/continues(_:from:)`` whether the server's response is that rest.
 struct PartialDownload: Sendable {
     let destination: IncomingFile.Destination
     private let steps: FileSteps

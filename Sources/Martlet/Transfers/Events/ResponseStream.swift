@@ -29,15 +29,26 @@ extension NetworkClient {
         try await stream(pipeline.call(endpoint, monitor: monitor)).response
     }
 
+    /// Streams the response at a path of the API: a GET with the token, if a user is signed in. See
+    /// ``stream(_:monitor:)-(Endpoint,_)``.
+    public func stream(
+        _ path: RequestPath, monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<ByteStream> {
+        try await stream(Call<NoContent>.get(path), monitor: monitor)
+    }
+
+    /// - Parameter check: Refuses a response by its head.
     /// - Returns: The response, and the owner of the call.
     func stream(
-        _ call: OutgoingCall
+        _ call: OutgoingCall, check: (HTTPResponse) throws(NetworkError) -> Void = { _ in }
     ) async throws(NetworkError) -> (response: NetworkResponse<ByteStream>, owner: CallOwner) {
         let receiver = StreamReceiver(tokens: tokens)
         var call = call
         call.receiver = receiver
         let completed = try await perform(call)
-        return (NetworkResponse(receiver.takeBody(), of: completed), completed.owner)
+        let body = receiver.takeBody()
+        try completed.deliver { call throws(NetworkError) in try check(call.head) }
+        return (NetworkResponse(body, of: completed), completed.owner)
     }
 }
 

@@ -33,19 +33,42 @@ extension NetworkClient {
     ///   - endpoint: The endpoint that sends the events.
     ///   - lastEventID: The id of the last event of an earlier sequence, to continue after it.
     ///   - reconnects: Whether to reconnect. If `false`, the sequence ends with the connection.
+    ///   - willReconnect: Called before the sequence waits to connect again: with the error that broke the connection, or
+    ///     with `nil` if the server has closed it.
     public func serverSentEvents(
-        from endpoint: any Endpoint, lastEventID: String = "", reconnects: Bool = true
+        from endpoint: any Endpoint, lastEventID: String = "", reconnects: Bool = true,
+        willReconnect: (@Sendable (NetworkError?) -> Void)? = nil
     ) -> ServerSentEvents {
-        ServerSentEvents(client: self, endpoint: endpoint, lastEventID: lastEventID, reconnects: reconnects)
+        ServerSentEvents(
+            client: self, endpoint: endpoint, lastEventID: lastEventID, reconnects: reconnects,
+            willReconnect: willReconnect)
+    }
+
+    /// Receives the events at a path of the API: a GET with the token, if a user is signed in. See
+    /// ``serverSentEvents(from:lastEventID:reconnects:willReconnect:)-(Endpoint,_,_,_)``.
+    public func serverSentEvents(
+        from path: RequestPath, lastEventID: String = "", reconnects: Bool = true,
+        willReconnect: (@Sendable (NetworkError?) -> Void)? = nil
+    ) -> ServerSentEvents {
+        serverSentEvents(
+            from: Call<NoContent>.get(path), lastEventID: lastEventID, reconnects: reconnects,
+            willReconnect: willReconnect)
     }
 }
 
-/// A sequence of events from a server. See ``NetworkClient/serverSentEvents(from:lastEventID:reconnects:)``.
+/// A sequence of events from a server. See
+/// ``NetworkClient/serverSentEvents(from:lastEventID:reconnects:willReconnect:)-(Endpoint,_,_,_)``.
+///
+/// Iterating throws ``NetworkError``.
 public struct ServerSentEvents: AsyncSequence, Sendable {
+    /// The error that iterating throws.
+    public typealias Failure = NetworkError
+
     fileprivate let client: NetworkClient
     fileprivate let endpoint: any Endpoint
     fileprivate let lastEventID: String
     fileprivate let reconnects: Bool
+    fileprivate let willReconnect: (@Sendable (NetworkError?) -> Void)?
 
     /// Connects again, with the `lastEventID` of the sequence.
     public func makeAsyncIterator() -> AsyncIterator {
@@ -81,7 +104,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// The next event, or `nil` at the end.
         /// - Throws: ``NetworkError``.
-        public mutating func next() async throws -> ServerSentEvent? {
+        public mutating func next() async throws(NetworkError) -> ServerSentEvent? {
             while !isOver {
                 if let event = pending.popFirst() { return event }
                 do {
@@ -100,6 +123,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             return nil
         }
 
+        /// The next event, or `nil` at the end, for a caller on an actor. A `for try await` loop calls it, and throws errors
+        /// of the type ``NetworkError``.
+        /// - Throws: ``NetworkError``.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(NetworkError) -> ServerSentEvent? {
+            // Safe: the caller has exclusive access to the iterator, and waits until the copy comes back.
+            nonisolated(unsafe) var iterator = self
+            defer { self = iterator }
+            return try await iterator.next()
+        }
+
         private mutating func connect() async throws {
             if hasConnected {
                 let time = events.client.pipeline.time
@@ -114,18 +149,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             let start = events.client.pipeline.begin(endpoint.authentication, as: owner, leaving: responseOwner)
             let call = OutgoingCall(endpoint, body: endpoint.body, start: start)
             let response: NetworkResponse<ByteStream>
-            (response, owner) = try await events.client.stream(call)
+            (response, owner) = try await events.client.stream(call, check: events.check)
             guard response.status != 204 else {
                 isOver = true
                 return
-            }
-            let type = response.headers[.contentType].map(Self.mediaType)
-            guard type == "text/event-stream" else {
-                throw NetworkError.invalidResponse(
-                    events.call, reason: "it is \(type ?? "of no type"), not text/event-stream")
-            }
-            if let complaint = ContentCodings(response.headers).complaint {
-                throw NetworkError.invalidResponse(events.call, reason: complaint)
             }
             // Discard an incomplete event of the previous connection.
             parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
@@ -165,21 +192,14 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             try await tokens.whileCurrent(owner, race, start: {}, onEnd: { sleep.cancel() })
         }
 
-        /// The media type without parameters, which white space may precede (RFC 9110, section 5.6.6).
-        private static func mediaType(of field: String) -> String {
-            var type = field.prefix { $0 != ";" }[...]
-            type = type.drop { $0 == " " || $0 == "\t" }
-            while let last = type.last, last == " " || last == "\t" { type.removeLast() }
-            return type.lowercased()
-        }
-
         private mutating func end() {
             connection = nil
             isOver = isOver || !events.reconnects
+            if !isOver { events.willReconnect?(nil) }
         }
 
         /// Reconnects after a transient error, and throws any other error.
-        private mutating func recover(from error: any Error) throws {
+        private mutating func recover(from error: any Error) throws(NetworkError) {
             connection = nil
             let failure =
                 error is EventStreamParser.TooLargeError
@@ -190,6 +210,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 // Without a network, an expired token cannot be refreshed either. The session is kept.
                 .refreshFailed where events.reconnects, .storageUnavailable where events.reconnects:
                 failures += 1
+                events.willReconnect?(failure)
             case .sessionChanged(let call) where events.client.tokens?.state == .signedOut:
                 isOver = true
                 throw NetworkError.signInRequired(call)
@@ -198,6 +219,26 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 throw failure
             }
         }
+    }
+
+    /// Refuses a response that is no stream of events.
+    private func check(_ head: HTTPResponse) throws(NetworkError) {
+        guard head.status.code != 204 else { return }
+        let type = head.headerFields[.contentType].map(Self.mediaType)
+        guard type == "text/event-stream" else {
+            throw .invalidResponse(call, reason: "it is \(type ?? "of no type"), not text/event-stream")
+        }
+        if let complaint = ContentCodings(head.headerFields).complaint {
+            throw .invalidResponse(call, reason: complaint)
+        }
+    }
+
+    /// The media type without parameters, which white space may precede (RFC 9110, section 5.6.6).
+    private static func mediaType(of field: String) -> String {
+        var type = field.prefix { $0 != ";" }[...]
+        type = type.drop { $0 == " " || $0 == "\t" }
+        while let last = type.last, last == " " || last == "\t" { type.removeLast() }
+        return type.lowercased()
     }
 
     private var limit: Int { client.config.maximumResponseBytes }

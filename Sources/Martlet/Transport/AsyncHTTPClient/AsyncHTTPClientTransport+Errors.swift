@@ -91,11 +91,11 @@
             // reports that the device is offline, so an error of another attempt is preferred.
             let isOffline = { (reason: TransportError) in if case .offline = reason { true } else { false } }
             if let reason = reasons.first(where: { !isOffline($0) }) ?? reasons.first { return reason }
-            return .cannotConnect("unknown host \(error.host)")
+            return .unknownHost(error.host)
         }
 
         private static func address(_ error: SocketAddressError) -> TransportError {
-            if case .unknown(let host, _) = error { return .cannotConnect("unknown host \(host)") }
+            if case .unknown(let host, _) = error { return .unknownHost(host) }
             return .cannotConnect("the host has no usable address")
         }
 

@@ -64,7 +64,7 @@
             counts = Locked(Array(repeating: 0, count: loops.count))
         }
 
-        /// Of loops with the same number it is the first, so that consecutive calls stay on one thread.
+        /// Takes the loop with the fewest requests. Ties go to the first one, so that consecutive calls stay on one thread.
         func take() -> (loop: any EventLoop, index: Int) {
             let index = counts.withLock { counts in
                 var best = 0

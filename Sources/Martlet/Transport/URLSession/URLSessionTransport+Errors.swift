@@ -29,7 +29,7 @@
             case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive:
                 .offline
             case .cannotFindHost, .dnsLookupFailed:
-                .cannotConnect("unknown host \(host)")
+                .unknownHost(host)
             case .cannotConnectToHost:
                 .cannotConnect("connection refused, or the host is unreachable")
             case .networkConnectionLost:

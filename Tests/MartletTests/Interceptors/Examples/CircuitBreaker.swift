@@ -20,7 +20,7 @@ actor CircuitBreaker: RequestInterceptor {
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         guard let until = openUntil else { return }
         guard context.wallClock >= until else { throw CircuitOpen(until: until) }
-        // This call tries. The others wait for its outcome.
+        // This call tries. The others fail at once until it has succeeded.
         openUntil = context.wallClock + pause
     }
 

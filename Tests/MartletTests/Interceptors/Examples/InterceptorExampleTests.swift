@@ -90,23 +90,6 @@ import Testing
         #expect(app.backend.calls(to: "/me") == 3)
     }
 
-    @Test("a call with an idempotency key is sent again after a lost response, with the same key") func idempotency()
-        async throws
-    {
-        let transport = StubTransport {
-            if $0.number == 1 { throw TransportError.connectionLost("reset by peer") }
-            return .status(204)
-        }
-        let time = ManualTimeSource()
-        let client = client(transport) { $0.time = time }
-        let call = Task { try await client.intercepted(by: IdempotencyKey("order-7")).send(Post("/orders")) }
-        await time.waitForSleepers(2)
-        time.advance(by: .seconds(1))
-        try await call.value
-        let name = try #require(HTTPField.Name("Idempotency-Key"))
-        #expect(transport.requests.map { $0.headers[name] } == ["order-7", "order-7"])
-    }
-
     @Test("a circuit breaker opens after failures, and closes when a call succeeds") func circuitBreaker() async throws
     {
         let isDown = Locked(true)
@@ -133,7 +116,7 @@ import Testing
 
     @Test(
         "the article shows the code that these tests run",
-        arguments: ["HMACSignature", "GzipRequests", "ResponseCache", "IdempotencyKey", "CircuitBreaker"])
+        arguments: ["HMACSignature", "GzipRequests", "ResponseCache", "CircuitBreaker"])
     func article(name: String) throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let root = (0..<4).reduce(folder) { url, _ in url.deletingLastPathComponent() }

@@ -58,6 +58,15 @@ import Testing
         }
     }
 
+    @Test("a path of the API is downloaded without an endpoint") func path() async throws {
+        try await TemporaryFolder.with { folder in
+            let transport = server.transport
+            let file = try await client(transport).download("/film", to: folder.path + "/film.bin")
+            #expect(file.path == folder.path + "/film.bin" && file.size == file.value.size && file.size > 0)
+            #expect(transport.requests.map(\.path) == ["/film"])
+        }
+    }
+
     @Test("a missing folder fails the download before a request is sent") func noFolder() async throws {
         try await TemporaryFolder.with { folder in
             let transport = server.transport
@@ -68,24 +77,25 @@ import Testing
                 Issue.record("\(String(describing: failure))")
                 return
             }
-            #expect(reason.contains("There is nothing at"))
+            #expect(reason.contains("does not exist. Create it first."))
             #expect(path == folder.path + "/none")
             #expect(transport.requests.isEmpty)
         }
     }
 
-    @Test("a folder at the destination fails the download") func ontoFolder() async throws {
+    @Test("a folder at the destination fails the download before a request is sent") func ontoFolder() async throws {
         try await TemporaryFolder.with { folder in
             try FileManager.default.createDirectory(atPath: folder.path + "/film", withIntermediateDirectories: false)
+            let transport = server.transport
             let failure = await error {
-                try await client(server.transport).download(Get("/film", .none), to: folder.path + "/film")
+                try await client(transport).download(Get("/film", .none), to: folder.path + "/film")
             }
             guard case .downloadFailed(_, .file(_, let reason)) = failure else {
                 Issue.record("\(String(describing: failure))")
                 return
             }
-            #expect(reason.contains("exists already"))
-            #expect(folder.names == ["film"])
+            #expect(reason.contains("is a directory. Add the name of a file."))
+            #expect(folder.names == ["film"] && transport.requests.isEmpty)
         }
     }
 }

@@ -27,7 +27,7 @@ extension PartialDownloadTests {
         try await TemporaryFolder.with { folder in
             let head = HTTPResponse(status: .ok, headerFields: [.contentLength: "10", .eTag: "\"one\""])
             let notes = try #require(PartialDownload.ResumeData(head, resumeFingerprint: "film"))
-            await #expect(throws: FileError(.missing, path: folder.path + "/none")) {
+            await #expect(throws: FileError(.missingFolder, path: folder.path + "/none")) {
                 try await BlockingQueue.run { try PartialDownload(folder.path + "/none/film.bin").write(notes) }
             }
         }

@@ -45,6 +45,42 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
+    @Test("a sequence says that it connects again, and why, and throws errors of one type") func signal() async throws {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            switch request.number {
+            case 1: stream("retry: 0\ndata: one\n\n", thenBreaks: true)
+            case 2: stream("data: two\n\n")
+            default: .status(404)
+            }
+        }
+        let client = client(transport) { $0.time = time }
+        let reasons = Locked<[String]>([])
+        func read() async -> (events: [String], status: Int?) {
+            var heard: [String] = []
+            let events = client.serverSentEvents(from: "/news") { error in
+                reasons.withLock { $0.append(error == nil ? "closed" : "lost") }
+            }
+            do {
+                for try await event in events { heard.append(event.data) }
+                return (heard, nil)
+            } catch {
+                // The compiler knows the type.
+                let failure: NetworkError = error
+                return (heard, failure.status)
+            }
+        }
+        let reading = Task { await read() }
+        while transport.requests.count < 3 {
+            await time.waitForSleepers(1)
+            time.advance(by: .milliseconds(100))
+            for _ in 0..<20 { await Task.yield() }
+        }
+        let result = await reading.value
+        #expect(result.events == ["one", "two"] && result.status == 404)
+        #expect(reasons.withLock { $0 } == ["lost", "closed"])
+    }
+
     @Test("the delay doubles with each connection that fails") func growingDelay() async throws {
         let time = ManualTimeSource()
         let transport = StubTransport { request in

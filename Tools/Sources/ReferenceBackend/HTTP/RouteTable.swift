@@ -41,6 +41,14 @@ struct RouteTable: Sendable {
         routes.append(Route(method: method, pattern: pattern, kind: kind, handler: handler, segments: segments))
     }
 
+    /// The methods and paths of all routes, one in a line.
+    var list: String {
+        routes.map { route in
+            let method = route.method == "*" ? "ANY" : route.method
+            return method.padding(7) + route.pattern + "\n"
+        }.joined()
+    }
+
     /// Finds the route of a request. `HEAD` falls back to `GET`, and the method `*` matches any.
     func match(_ method: String, _ path: String) -> Result {
         let segments = path.split(separator: "/")
@@ -53,6 +61,12 @@ struct RouteTable: Sendable {
             allowed.append(route.method)
         }
         return allowed.isEmpty ? .unknown : .wrongMethod(allowed: allowed)
+    }
+}
+
+extension String {
+    fileprivate func padding(_ width: Int) -> String {
+        self + String(repeating: " ", count: max(width - count, 1))
     }
 }
 

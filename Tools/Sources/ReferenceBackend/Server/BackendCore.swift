@@ -42,6 +42,8 @@ struct BackendCore: Sendable {
             addControlRoutes(to: &table)
             addTransportRoutes(to: &table)
         }
+        let list = table.list
+        table.add("GET", "/", kind: .management) { _ in .text(list, contentType: "text/plain; charset=utf-8") }
         return table
     }
 }

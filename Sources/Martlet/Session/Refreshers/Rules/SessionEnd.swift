@@ -51,7 +51,7 @@ public struct SessionEnd: Sendable, Hashable {
         guard status < 500, !(300..<400).contains(status), status != 408, status != 429 else { return nil }
         let candidates = clauses.filter { $0.statuses.contains(status) }
         guard !candidates.isEmpty else { return nil }
-        let codes = JSONValue(body: response.body).map(Self.codes) ?? []
+        let codes = Self.codes(in: response)
         let declared = candidates.reduce(into: Set()) { $0.formUnion($1.codes ?? []) }
         if let code = codes.first(where: declared.contains) { return RefreshRejectedError(code: code) }
         guard candidates.contains(where: { $0.codes == nil }) else { return nil }
@@ -59,7 +59,8 @@ public struct SessionEnd: Sendable, Hashable {
     }
 
     /// The error codes of a response, the most usual place first.
-    private static func codes(in json: JSONValue) -> [String] {
+    static func codes(in response: ServerResponse) -> [String] {
+        guard let json = JSONValue(body: response.body) else { return [] }
         var codes = ["error", "code", "error_code", "errorCode"].compactMap { json[$0]?.text }
         // AWS puts a namespace before the name: `com.amazonaws.example#NotAuthorizedException`.
         if let type = json["__type"]?.string { codes.append(type.split(separator: "#").last.map(String.init) ?? type) }

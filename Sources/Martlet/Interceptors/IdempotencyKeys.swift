@@ -1,0 +1,54 @@
+public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Gives each call a key, so that the server performs it once, no matter how often the request arrives
+/// (`Idempotency-Key`, draft-ietf-httpapi-idempotency-key-header).
+///
+/// ```swift
+/// config.interceptors.append(IdempotencyKeys())                                  // a key for each POST and PATCH
+/// try await client.intercepted(by: IdempotencyKeys(order.id.uuidString)).send(call)  // one that the app keeps
+/// ```
+///
+/// All attempts of a call carry the same key. ``RetryPolicy`` then retries the call like one with an idempotent method,
+/// for example after a lost response. Use it only with a server that respects the field. A key that the call itself has
+/// set stays as it is.
+public struct IdempotencyKeys: RequestInterceptor {
+    /// Notes in the context of a call that its requests carry a key.
+    struct Mark: Sendable {}
+
+    private let key: String?
+    private let field: HTTPField.Name
+    private let methods: Set<HTTPRequest.Method>
+
+    /// Creates an interceptor for a client, or for one call.
+    /// - Parameters:
+    ///   - key: The key of the call, if the app knows what must not happen twice; `nil` for a random UUID for each call.
+    ///     Two calls with the same key count as one, so pass a key only to ``NetworkClient/intercepted(by:)``.
+    ///   - field: The header field.
+    ///   - methods: The methods of the calls that get a key.
+    public init(
+        _ key: String? = nil, field: HTTPField.Name = .idempotencyKey,
+        methods: Set<HTTPRequest.Method> = [.post, .patch]
+    ) {
+        self.key = key
+        self.field = field
+        self.methods = methods
+    }
+
+    /// Adds the key, unless the request has one.
+    public func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
+        guard methods.contains(request.method) else { return }
+        if request.headerFields[field] == nil { request.headerFields[field] = key ?? UUID().uuidString }
+        context[Mark.self] = Mark()
+    }
+}
+
+extension HTTPField.Name {
+    /// `Idempotency-Key`.
+    public static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .eTag
+}

@@ -1,0 +1,21 @@
+#if !Encryption
+    // The names of the trait, so that the compiler says what is missing.
+
+    extension TokenStore where Self == AnyTokenStore {
+        /// Needs the trait `Encryption`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait Encryption: add traits: [.defaults, \"Encryption\"] to the package martlet in Package.swift"
+        )
+        public static func encryptedFile(path: String, key: EncryptionKey) -> AnyTokenStore { .inMemory }
+
+        /// Needs the trait `Encryption`.
+        @available(
+            *, unavailable,
+            message:
+                "needs the trait Encryption: add traits: [.defaults, \"Encryption\"] to the package martlet in Package.swift"
+        )
+        public static func encryptedFile(service: String, key: EncryptionKey) -> AnyTokenStore { .inMemory }
+    }
+#endif

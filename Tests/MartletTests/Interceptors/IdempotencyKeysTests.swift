@@ -1,0 +1,79 @@
+import Foundation
+import HTTPTypes
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("Idempotency keys", .timeLimit(.minutes(10))) struct IdempotencyKeysTests {
+    /// Loses the first response of each path.
+    private static func losingFirst() -> StubTransport {
+        let seen = Locked<Set<String>>([])
+        return StubTransport { request in
+            let isFirst = seen.withLock { $0.insert(request.path).inserted }
+            if isFirst { throw TransportError.connectionLost("reset by peer") }
+            return .status(204)
+        }
+    }
+
+    private static func client(
+        _ transport: StubTransport, _ interceptors: [any RequestInterceptor] = [IdempotencyKeys()]
+    ) -> NetworkClient {
+        MartletTests.client(transport) {
+            $0.interceptors = interceptors
+            $0.retry = RetryPolicy(firstDelay: .zero)
+        }
+    }
+
+    private static func keys(_ transport: StubTransport) -> [String?] {
+        transport.requests.map { $0.headers[.idempotencyKey] }
+    }
+
+    @Test("a call is sent again after a lost response, with the same key") func retried() async throws {
+        let transport = Self.losingFirst()
+        let client = Self.client(transport)
+        try await client.send(Post("/orders"))
+        try await client.send(Post("/payments"))
+        let keys = Self.keys(transport)
+        #expect(keys.count == 4 && keys.allSatisfy { $0?.count == 36 })
+        #expect(keys[0] == keys[1] && keys[2] == keys[3] && keys[0] != keys[2])
+    }
+
+    @Test("a key that the app knows is that of one call") func known() async throws {
+        let transport = Self.losingFirst()
+        let client = Self.client(transport, [])
+        try await client.intercepted(by: IdempotencyKeys("order-7")).send(Post("/orders"))
+        #expect(Self.keys(transport) == ["order-7", "order-7"])
+        await #expect(throws: NetworkError.self) { try await client.send(Post("/payments")) }
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test("a key that the call has set stays, and the call is retried") func ownKey() async throws {
+        let transport = Self.losingFirst()
+        let client = Self.client(transport)
+        var call = Call<NoContent>.post("/orders")
+        call.headers[.idempotencyKey] = "own"
+        try await client.send(call)
+        #expect(Self.keys(transport) == ["own", "own"])
+        try await client.intercepted(by: IdempotencyKeys("later")).send(call)
+        #expect(Self.keys(transport).last == "own")
+    }
+
+    @Test("methods without a key are neither marked nor retried, and GET needs none") func otherMethods() async throws {
+        let transport = Self.losingFirst()
+        let client = Self.client(transport, [IdempotencyKeys(methods: [.patch])])
+        await #expect(throws: NetworkError.self) { try await client.send(Post("/orders")) }
+        try await client.send(Call<NoContent>.get("/orders/7"))
+        #expect(Self.keys(transport) == [nil, nil, nil])
+    }
+
+    @Test("without attempts left there is no retry") func never() async throws {
+        let transport = Self.losingFirst()
+        let client = MartletTests.client(transport) {
+            $0.interceptors = [IdempotencyKeys()]
+            $0.retry = .never
+        }
+        await #expect(throws: NetworkError.self) { try await client.send(Post("/orders")) }
+        #expect(transport.requests.count == 1)
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The server's code in an error of a refresh", .timeLimit(.minutes(10))) struct RefreshErrorCodeTests {
+    @Test("a code that does not end the session reaches the app, which asks for what the server wants") func code()
+        async throws
+    {
+        let app = try await App.signedIn()
+        let needsFactor = Locked(true)
+        app.backend.beforeRefresh { _ in
+            needsFactor.withLock { $0 } ? .json(#"{"error":"mfa_required","mfa_token":"m"}"#, status: 403) : nil
+        }
+        app.backend.invalidateAccessTokens()
+        guard case .refreshFailed(_, let error, _) = await app.call().error else {
+            Issue.record("the call did not fail for its refresh")
+            return
+        }
+        #expect(error.kind == .status(403) && error.code == "mfa_required")
+        #expect(app.tokens.isSignedIn)
+        needsFactor.withLock { $0 = false }
+        app.time.advance(by: .seconds(300))
+        #expect(await app.call().isSuccess)
+    }
+
+    @Test("a response without a code, or without JSON, has none", arguments: ["", "{}", "<html>", #"{"error":null}"#])
+    func none(body: String) async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeRefresh { _ in .json(body, status: 503) }
+        app.backend.invalidateAccessTokens()
+        guard case .refreshFailed(_, let error, _) = await app.call().error else {
+            Issue.record("the call did not fail for its refresh")
+            return
+        }
+        #expect(error.kind == .status(503) && error.code == nil)
+    }
+}
