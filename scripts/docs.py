@@ -51,6 +51,8 @@ def extract_symbols(folder):
     products = pathlib.Path(subprocess.check_output([*build, "--show-bin-path"], cwd=ROOT, text=True).strip())
     target = json.loads(subprocess.check_output(["swiftc", "-print-target-info"]))["target"]["triple"]
     command = ["swift", "symbolgraph-extract", "-target", target, "-minimum-access-level", "public"]
+    # What a module adds to the types of another one has pages, too.
+    command += ["-emit-extension-block-symbols"]
     command += ["-I", products / "Modules"]
     if sys.platform == "darwin":
         command += ["-sdk", subprocess.check_output(["xcrun", "--show-sdk-path"], text=True).strip()]
@@ -68,6 +70,9 @@ def undocumented(folder):
     """Yields a line for each public symbol without a documentation comment."""
     for graph in sorted(folder.glob("*/*.symbols.json")):
         for symbol in json.loads(graph.read_text())["symbols"]:
+            # An extension has no comment of its own.
+            if symbol["kind"]["identifier"] == "swift.extension":
+                continue
             if "docComment" not in symbol and "::SYNTHESIZED::" not in symbol["identifier"]["precise"]:
                 place = symbol.get("location", {})
                 path = place.get("uri", graph.name).removeprefix(f"file://{ROOT}/")

@@ -1,17 +1,60 @@
-/// A record of another library that cannot be read. The record is unchanged, and no session has begun.
+/// The reason why the record of another library cannot be adopted.
+///
+/// The description never contains anything of the record.
 public struct AdoptionError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The record, such as "the credentials of Auth0.swift".
-    public let record: String
-    /// The reason. It contains nothing of the record's content.
-    public let reason: String
-
-    init(_ record: String, reason: String) {
-        self.record = record
-        self.reason = reason
+    /// The kind of failure.
+    public enum Kind: Sendable, Hashable {
+        /// The record is damaged: it was cut off, changed or never complete.
+        case damaged
+        /// The data is a record of something else.
+        case foreign
+        /// The data is larger than any record of this library.
+        case tooLarge
+        /// The library had ended this session itself. The user has to sign in.
+        case ended
+        /// The record holds no access token, such as that of a guest.
+        case withoutTokens
+        /// The tokens are of use only with a key that stays in the library (DPoP, RFC 9449).
+        case boundToKey
     }
 
-    /// A text that says what cannot be read, and what to do next.
+    /// The kind of failure.
+    public let kind: Kind
+    /// The library that wrote the record.
+    public let library: String
+    private let detail: String
+
+    init(_ problem: RecordProblem, library: String) {
+        kind = problem.kind
+        self.library = library
+        detail = problem.detail.description
+    }
+
+    /// One sentence or two for a log, without anything of the record.
     public var description: String {
-        "\(record) cannot be taken over: \(reason). Let the user sign in again, or pass a closure that reads it."
+        "could not take over the session of \(library): \(detail). \(advice)"
     }
+
+    private var advice: String {
+        switch kind {
+        case .damaged, .ended: "Let the user sign in again."
+        case .foreign, .tooLarge: "Check where the record is looked for and which library wrote it."
+        case .withoutTokens: "There is no session to take over: let the user sign in, or begin a guest session."
+        case .boundToKey: "Sign out with that library, and let the user sign in again."
+        }
+    }
+}
+
+/// A failure inside a reader. Its text is static, so that it cannot contain anything of a record.
+struct RecordProblem: Error {
+    let kind: AdoptionError.Kind
+    let detail: StaticString
+
+    init(_ kind: AdoptionError.Kind, _ detail: StaticString) {
+        self.kind = kind
+        self.detail = detail
+    }
+
+    static func damaged(_ detail: StaticString) -> RecordProblem { RecordProblem(.damaged, detail) }
+    static func foreign(_ detail: StaticString) -> RecordProblem { RecordProblem(.foreign, detail) }
 }

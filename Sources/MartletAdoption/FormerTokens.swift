@@ -1,5 +1,11 @@
 public import Martlet
 
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The tokens of a user that an earlier version of the app, or another library, has left on the device. A store takes
 /// them over, so that an update signs no user out.
 ///
@@ -41,6 +47,23 @@ public struct FormerTokens: Sendable {
         self.init(
             place: place, read: { _ in try await read().map { ($0, account($0)) } },
             delete: { _ in try await delete() })
+    }
+}
+
+extension FormerTokens {
+    /// The record of another library in a place of your own: AppAuth's state, for example, is stored by the app itself.
+    /// - Parameters:
+    ///   - place: The name of the place. It must stay the same in all versions of the app.
+    ///   - library: The library that has encoded the record.
+    ///   - read: Reads the bytes of the record; `nil` if there are none.
+    ///   - delete: Deletes the record. It must do nothing if there is none.
+    public init(
+        named place: String, writtenBy library: FormerLibrary, read: @escaping @Sendable () async throws -> Data?,
+        delete: @escaping @Sendable () async throws -> Void = {}
+    ) {
+        self.init(
+            place: place, read: { _ in try await read().map(library.session(in:)) }, delete: { _ in try await delete() }
+        )
     }
 }
 

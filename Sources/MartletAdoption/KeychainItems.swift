@@ -77,8 +77,30 @@ extension FormerTokens {
             })
     }
 
-    /// Tokens in an item of the Keychain that another library has written.
-    static func keychain(
+    /// The session in an item of the Keychain that another library has written. The cases of ``FormerLibrary`` say where each
+    /// library keeps it.
+    ///
+    /// ```swift
+    /// try await store.adopt(
+    ///     .keychain(service: "com.example.app", account: "credentials", writtenBy: .auth0), deletingThem: true)
+    /// ```
+    ///
+    /// The session has the user's ID, if the record says it. ``keychain(service:account:accessGroup:user:decode:)`` says in
+    /// which Keychain the item is looked for.
+    /// - Parameters:
+    ///   - service: The service of the item (`kSecAttrService`).
+    ///   - account: The account of the item (`kSecAttrAccount`).
+    ///   - library: The library that has written the item.
+    ///   - accessGroup: The access group of the item; `nil` for any.
+    public static func keychain(
+        service: String, account: String, writtenBy library: FormerLibrary, accessGroup: String? = nil
+    ) -> FormerTokens {
+        .keychain(
+            KeychainItem(service: service, account: account, accessGroup: accessGroup), decode: library.session(in:))
+    }
+
+    /// Tokens in an item of the Keychain.
+    private static func keychain(
         _ item: KeychainItem, decode: @escaping @Sendable (Data) throws -> (tokens: Tokens, account: SessionAccount)
     ) -> FormerTokens {
         FormerTokens(
@@ -151,7 +173,7 @@ extension KeychainStorage {
     fileprivate func text(of item: KeychainItem) async throws -> String? {
         guard let data = try await read(item) else { return nil }
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw AdoptionError("the item \(item.account) of \(item.service)", reason: "it is not text")
+            throw StorageError(.foreign, "could not adopt \(item.account) of \(item.service): it is not a text")
         }
         return text
     }

@@ -2,6 +2,7 @@
 #if !os(Linux) || URLSession || !AsyncHTTPClient
     internal import Foundation
     public import Martlet
+    internal import MartletStorage
 
     extension FormerTokens {
         /// Tokens in two values of `UserDefaults`.
@@ -40,9 +41,9 @@
         private static func defaults(_ suiteName: String?) throws -> UserDefaults {
             guard let suiteName else { return .standard }
             guard let defaults = UserDefaults(suiteName: suiteName) else {
-                throw AdoptionError(
-                    "UserDefaults of \(suiteName)",
-                    reason: "there is no such domain; use neither the bundle identifier nor the global domain")
+                throw StorageError(
+                    .unreachable,
+                    "UserDefaults has no domain \(suiteName): use neither the bundle identifier nor the global domain")
             }
             return defaults
         }
