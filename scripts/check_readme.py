@@ -154,9 +154,14 @@ def write_package(folder, blocks):
     if not IS_APPLE:
         dependencies += [f'.product(name: "OpenCombine{name}", package: "OpenCombine")' for name in ("", "Dispatch")]
         packages += ['.package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")']
-    for module in sorted(path.name for path in FOREIGN.iterdir()):
+    foreign = sorted(path.name for path in FOREIGN.iterdir())
+    for module in foreign:
         shutil.copytree(FOREIGN / module, folder / "Sources" / module)
-        targets.append(f'.target(name: "{module}", dependencies: [.product(name: "Martlet", package: "martlet")])')
+        imports = {name for path in FOREIGN.glob(f"{module}/*.swift")
+                   for name in re.findall(r"\bimport (\w+)", path.read_text())}
+        needs = ['.product(name: "Martlet", package: "martlet")']
+        needs += [f'"{name}"' for name in foreign if name in imports]
+        targets.append(f'.target(name: "{module}", dependencies: [{", ".join(needs)}])')
         dependencies.append(f'"{module}"')
     kinds = {"Snippets": "target"}
     for chain in chains(blocks):

@@ -50,15 +50,24 @@
         }
 
         /// Sends an endpoint once for each subscriber, and publishes its decoded response with the head, the attempts
-        /// and the duration.
+        /// and the duration, and with the `code`, `message` and `meta` of its envelope.
         /// - Parameters:
         ///   - endpoint: The endpoint to send.
         ///   - type: The type to decode.
         /// - Returns: One value, or a `NetworkError` that names the endpoint.
         public func responsePublisher<Value: Decodable & Sendable>(
-            for endpoint: any Endpoint, as type: Value.Type
+            for endpoint: some APIEndpoint, as type: Value.Type = Value.self
         ) -> AnyPublisher<NetworkResponse<Value>, NetworkError> {
             single { () throws(NetworkError) in try await response(for: endpoint, as: type) }
+        }
+
+        /// Sends a request once for each subscriber, and publishes its decoded `APIRequest.Response` with the head, the
+        /// attempts and the duration, and with the `code`, `message` and `meta` of its envelope.
+        /// - Returns: One value, or a `NetworkError` that names the endpoint.
+        public func responsePublisher<Request: APIRequest>(
+            for request: Request
+        ) -> AnyPublisher<NetworkResponse<Request.Response>, NetworkError> {
+            single { () throws(NetworkError) in try await response(for: request) }
         }
 
         /// Sends an endpoint once for each subscriber, and publishes the undecoded body of the response.
@@ -70,8 +79,23 @@
         private func single<Value: Sendable>(
             _ call: @escaping @Sendable () async throws(NetworkError) -> Value
         ) -> AnyPublisher<Value, NetworkError> {
-            TaskPublisher<Value, NetworkError> { subscription throws(NetworkError) in
-                await subscription.send(try await call())
+            AnyPublisher(call)
+        }
+    }
+
+    extension AnyPublisher where Output: Sendable, Failure == NetworkError {
+        /// Publishes the result of async work, such as a sign-in or the registration of a guest, as the publishers of
+        /// calls do.
+        ///
+        /// ```swift
+        /// AnyPublisher { () throws(NetworkError) in try await client.signInResponse(for: login, as: User.self) }
+        /// ```
+        ///
+        /// The work runs once for each subscriber. Cancelling the subscription cancels it, and nothing is delivered
+        /// afterwards.
+        public init(_ work: @escaping @Sendable () async throws(NetworkError) -> Output) {
+            self = TaskPublisher<Output, NetworkError> { subscription throws(NetworkError) in
+                await subscription.send(try await work())
             }
             .eraseToAnyPublisher()
         }

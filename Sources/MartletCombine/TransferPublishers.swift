@@ -75,6 +75,26 @@
         ) -> AnyPublisher<TransferUpdate<Request.Response>, NetworkError> {
             transfer(interval) { monitor throws(NetworkError) in try await send(request, monitor: monitor) }
         }
+
+        /// Sends an endpoint once for each subscriber, and publishes the progress of its body and then its decoded response
+        /// with the head, and with the `code`, `message` and `meta` of its envelope. See
+        /// `uploadPublisher(for:as:interval:)`.
+        public func uploadResponsePublisher<Value: Decodable & Sendable>(
+            for endpoint: some APIEndpoint, as type: Value.Type = Value.self, interval: Duration = .milliseconds(100)
+        ) -> AnyPublisher<TransferUpdate<NetworkResponse<Value>>, NetworkError> {
+            transfer(interval) { monitor throws(NetworkError) in
+                try await response(for: endpoint, as: type, monitor: monitor)
+            }
+        }
+
+        /// Sends a request once for each subscriber, and publishes the progress of its body and then its decoded
+        /// `APIRequest.Response` with the head, and with the `code`, `message` and `meta` of its envelope. See
+        /// `uploadPublisher(for:as:interval:)`.
+        public func uploadResponsePublisher<Request: APIRequest>(
+            for request: Request, interval: Duration = .milliseconds(100)
+        ) -> AnyPublisher<TransferUpdate<NetworkResponse<Request.Response>>, NetworkError> {
+            transfer(interval) { monitor throws(NetworkError) in try await response(for: request, monitor: monitor) }
+        }
     }
 
     extension NetworkClient {

@@ -19,7 +19,7 @@ public final class GuestAuthService: Sendable {
     private let client: NetworkClient
     private let path: String
     private let fields: GuestFields
-    private let registration: SharedSignIn<Guest>
+    private let registration: SharedSignIn<NetworkResponse<Guest>>
 
     /// Creates a service over a client that has a `TokenManager`.
     /// - Parameters:
@@ -60,7 +60,20 @@ public final class GuestAuthService: Sendable {
     public func register(
         name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil
     ) async throws(NetworkError) -> Guest {
-        try await register(name: name, monitor: monitor) { picture }
+        try await registrationResponse(name: name, picture: picture, monitor: monitor).value
+    }
+
+    /// Registers a guest as ``register(name:picture:monitor:)`` does, and returns the guest with the head of the response
+    /// and the `code`, `message` and `meta` of its envelope.
+    ///
+    /// ```swift
+    /// let response = try await guests.registrationResponse(name: "Ada")
+    /// log(response.meta?.requestID, response.value.id)
+    /// ```
+    public func registrationResponse(
+        name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil
+    ) async throws(NetworkError) -> NetworkResponse<Guest> {
+        try await registrationResponse(name: name, monitor: monitor) { picture }
     }
 
     /// Registers a guest with a picture that is prepared during the registration. A caller that joins gets the same
@@ -69,11 +82,10 @@ public final class GuestAuthService: Sendable {
     ///   - name: The guest's name.
     ///   - monitor: Reports the progress of the upload.
     ///   - makePicture: Prepares the picture. If it throws, nothing is sent.
-    @discardableResult
-    package func register(
+    package func registrationResponse(
         name: String, monitor: TransferMonitor?,
         makePicture: @escaping @Sendable () async throws(InvalidRequestError) -> Picture?
-    ) async throws(NetworkError) -> Guest {
+    ) async throws(NetworkError) -> NetworkResponse<Guest> {
         // A caller that joins the registration or is cancelled gets no further events.
         defer { monitor?.finish() }
         let notSent = CallDescription(method: "POST", url: path, attempts: 0)
@@ -99,7 +111,9 @@ public final class GuestAuthService: Sendable {
         return form
     }
 
-    private func signIn(with form: MultipartForm, _ monitor: TransferMonitor?) async throws(NetworkError) -> Guest {
+    private func signIn(
+        with form: MultipartForm, _ monitor: TransferMonitor?
+    ) async throws(NetworkError) -> NetworkResponse<Guest> {
         let endpoint = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
         return try await client.signIn(
             endpoint, .givingWay(in: client), monitor: monitor
@@ -143,6 +157,15 @@ public final class GuestAuthService: Sendable {
         as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Value {
+        try await upgradeResponse(as: type, endpoint, account: account).value
+    }
+
+    /// Upgrades the signed-in guest as ``upgrade(as:_:account:)`` does, and returns the decoded response with its head and
+    /// the `code`, `message` and `meta` of its envelope.
+    public func upgradeResponse<Value: Decodable & Sendable>(
+        as type: Value.Type = Value.self, _ endpoint: @Sendable (_ guestID: String?) -> any Endpoint,
+        account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
+    ) async throws(NetworkError) -> NetworkResponse<Value> {
         guard let (start, guest) = await SignInStart.replacingSession(in: client), guest.isGuest else {
             throw .signInRequired(CallDescription(unsent: endpoint(nil)))
         }

@@ -56,6 +56,88 @@
             #expect(response.values.first?.headers[.eTag] == "\"one\"")
         }
 
+        @Test("has the code, the message and the meta of an envelope") func envelopes() async throws {
+            let transport = StubTransport { _ in
+                .json(
+                    #"{"success":true,"code":"OK","message":"Hello","data":{"path":"/me"},"meta":{"requestId":"7f3a"}}"#
+                )
+            }
+            let client = client(transport) { $0.envelope = ResponseEnvelope() }
+            let named = client.responsePublisher(for: Get("/me", .none), as: Echo.self).record()
+            let bound = client.responsePublisher(for: Call<Echo>.get("/me")).record()
+            let upload = client.uploadResponsePublisher(for: Call<Echo>.post("/me", .json([1]))).record()
+            let other = client.uploadResponsePublisher(for: Get("/me", .none), as: Echo.self).record()
+            for recorder in [named, bound] {
+                await recorder.waitForEnd()
+                let response = try #require(recorder.values.first)
+                #expect(response.value == Echo(path: "/me") && response.code == "OK" && response.message == "Hello")
+                #expect(response.meta?.requestID == "7f3a")
+            }
+            for recorder in [upload, other] {
+                await recorder.waitForEnd()
+                guard case .finished(let response) = recorder.values.last else {
+                    Issue.record("the upload did not finish")
+                    return
+                }
+                #expect(response.value == Echo(path: "/me") && response.meta?.requestID == "7f3a")
+            }
+        }
+
+        @Test("publishes the response of a sign-in, and fails as it does") func signIn() async throws {
+            let app = App()
+            let login = AnyPublisher { () throws(NetworkError) in
+                try await app.client.signInResponse(for: Call<NoContent>.post("/auth/refresh"))
+            }
+            #expect(app.transport.requests.isEmpty)
+            let recorder = login.record()
+            await recorder.waitForEnd()
+            #expect(recorder.values.map(\.status) == [200] && recorder.isFinished)
+            #expect(app.tokens.currentTokens?.accessToken == "access-1")
+
+            let refused = AnyPublisher { () throws(NetworkError) in
+                try await app.client.signIn(Call<NoContent>.post("/login"))
+            }.record()
+            await refused.waitForEnd()
+            #expect(refused.failure?.response?.status == 401 && refused.values.isEmpty)
+        }
+
+        @Test("the closure's parameter names the type") func inferred() async throws {
+            let transport = StubTransport { _ in .json(#"[{"path":"/a"},{"path":"/b"}]"#) }
+            let client = client(transport)
+            let (paths, ended) = (Locked<[[String]]>([]), Gate())
+            var subscriptions: Set<AnyCancellable> = []
+            client.publisher(for: Get("/all", .none))
+                .sink { _ in
+                    ended.open()
+                } receiveValue: { (all: [Echo]) in
+                    let found = all.map(\.path)
+                    paths.withLock { $0.append(found) }
+                }
+                .store(in: &subscriptions)
+            await ended.pass()
+            #expect(paths.withLock { $0 } == [["/a", "/b"]])
+
+            let replaced = Gate()
+            client.publisher(for: Get("/all", .none))
+                .replaceError(with: [])
+                .sink { (all: [Echo]) in
+                    paths.withLock { $0.append(all.map(\.path)) }
+                    replaced.open()
+                }
+                .store(in: &subscriptions)
+            await replaced.pass()
+            #expect(paths.withLock { $0.last } == ["/a", "/b"])
+
+            let mapped = client.publisher(for: Get("/all", .none)).map { (all: [Echo]) in all.count }
+                .eraseToAnyPublisher().record()
+            let details = client.responsePublisher(for: Get("/all", .none))
+                .map { (response: NetworkResponse<[Echo]>) in response.status }
+                .eraseToAnyPublisher().record()
+            await mapped.waitForEnd()
+            await details.waitForEnd()
+            #expect(mapped.values == [2] && details.values == [200])
+        }
+
         @Test("fails with the error the call would throw") func failures() async {
             let transport = StubTransport { request in
                 switch request.path {

@@ -1,4 +1,5 @@
 import Martlet
+import MartletImages
 import MartletTesting
 import Testing
 
@@ -84,7 +85,15 @@ struct GuestLoginFollowingTests {
             #expect(authenticated == [false, true, false])
             // The next user does not see the name, however it was set.
             #expect(names == ["", "A", "Ada", ""] && login.userName == "")
+            var pictures: [ImageSource?] = []
+            let third = login.$selectedImage.sink { pictures.append($0) }
+            defer { third.cancel() }
             let any: any GuestLogin = login
+            login.selectedImage = .file(at: "/a.jpg")
+            #expect(login.state.selectedImage == .file(at: "/a.jpg") && any.selectedImage == .file(at: "/a.jpg"))
+            any.selectedImage = .file(at: "/b.jpg")
+            login.imageFailed()
+            #expect(pictures == [nil, .file(at: "/a.jpg"), .file(at: "/b.jpg"), nil])
             any.userName = "Grace"
             #expect(login.userName == "Grace" && names.last == "Grace")
             first.cancel()

@@ -51,6 +51,28 @@ import Testing
         #expect(login.userName == "Grace")
     }
 
+    @Test(
+        "the picture stays after a registration until the app clears it or the guest signs out",
+        arguments: ModelVariant.allCases)
+    func picture(variant: ModelVariant) async throws {
+        let backend = Backend()
+        let login = try variant.login(
+            GuestRegistration(session: SessionSource(backend.tokens)) { name, _, _ throws(NetworkError) in
+                try await GuestAuthService(backend.client).register(name: name)
+            })
+        login.userName = "Ada"
+        login.selectedImage = .file(at: "/tmp/ada.jpg")
+        await login.registerGuest().value
+        #expect(login.guest?.id == "7" && login.selectedImage == .file(at: "/tmp/ada.jpg"))
+        login.selectedImage = nil
+        #expect(login.selectedImage == nil && login.state.selectedImage == nil)
+
+        login.selectedImage = .file(at: "/tmp/grace.jpg")
+        await login.logout().value
+        // The next user does not see it.
+        #expect(login.selectedImage == nil && login.state.selectedImage == nil)
+    }
+
     @Test("restored sessions and sessions ended by the server are followed", arguments: ModelVariant.allCases)
     func follows(variant: ModelVariant) async throws {
         let time = ManualTimeSource()

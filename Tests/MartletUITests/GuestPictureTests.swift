@@ -19,6 +19,18 @@ import Testing
         #expect(text.contains("\r\n\r\nAda\r\n"))
     }
 
+    @Test("a guest whose screen has no picture is registered without one") func noPicture() async throws {
+        let server = GuestServer()
+        let picture: ImageSource? = nil
+        #expect(try await server.guests.register(name: "Ada", image: picture).id == "7")
+        let body = String(decoding: try #require(server.transport.requests.first?.body), as: UTF8.self)
+        #expect(!body.contains("filename") && body.contains("\r\n\r\nAda\r\n"))
+        let response = try await server.guests.registrationResponse(
+            name: "Ada", image: .file(at: Self.path("clean.jpg")))
+        #expect(response.value.id == "7" && response.status == 200)
+        #expect(server.transport.requests.last?.body.count ?? 0 > body.utf8.count)
+    }
+
     @Test("a double tap registers one guest, even while the first tap's picture is being prepared")
     func doubleTap() async throws {
         let server = GuestServer()

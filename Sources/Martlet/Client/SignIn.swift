@@ -30,6 +30,20 @@ extension NetworkClient {
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
         account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Value {
+        try await signInResponse(for: endpoint, as: type, monitor: monitor, account: account).value
+    }
+
+    /// Signs in as ``signIn(_:as:monitor:account:)`` does, and returns the decoded response with its head and the `code`,
+    /// `message` and `meta` of its envelope.
+    ///
+    /// ```swift
+    /// let response = try await client.signInResponse(for: Login(email: email, password: password), as: User.self)
+    /// banner.show(response.message ?? "Welcome, \(response.value.name)")
+    /// ```
+    public func signInResponse<Value: Decodable & Sendable>(
+        for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor? = nil,
+        account: @Sendable (Value) -> SessionAccount = { _ in SessionAccount() }
+    ) async throws(NetworkError) -> NetworkResponse<Value> {
         // The token of the previous user must not go with a sign-in, unless the endpoint requires it.
         let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
         let owner = authentication == .required ? tokens?.currentOwner : tokens?.signInOwner
@@ -46,7 +60,7 @@ extension NetworkClient {
         _ endpoint: any Endpoint, _ start: SignInStart, monitor: TransferMonitor? = nil,
         account: @Sendable (Value) -> SessionAccount,
         decode: @Sendable (CompletedCall) throws(NetworkError) -> Value
-    ) async throws(NetworkError) -> Value {
+    ) async throws(NetworkError) -> NetworkResponse<Value> {
         // Checked before the request is sent, so that the server does not create a session that no client uses.
         guard let tokens else {
             monitor?.finish()
@@ -75,7 +89,7 @@ extension NetworkClient {
         } catch {
             throw NetworkError(error, for: call.call)
         }
-        return value
+        return NetworkResponse(value, of: call, in: pipeline.decoding.reading(of: call.response))
     }
 
     /// Decodes the response to a call, as the client's settings say.
@@ -141,5 +155,13 @@ extension NetworkClient {
         account: @Sendable (Request.Response) -> SessionAccount = { _ in SessionAccount() }
     ) async throws(NetworkError) -> Request.Response {
         try await signIn(request, as: Request.Response.self, monitor: monitor, account: account)
+    }
+
+    /// Signs in with a request whose response type is fixed. See ``signInResponse(for:as:monitor:account:)``.
+    public func signInResponse<Request: APIRequest>(
+        for request: Request, monitor: TransferMonitor? = nil,
+        account: @Sendable (Request.Response) -> SessionAccount = { _ in SessionAccount() }
+    ) async throws(NetworkError) -> NetworkResponse<Request.Response> {
+        try await signInResponse(for: request, as: Request.Response.self, monitor: monitor, account: account)
     }
 }

@@ -25,13 +25,15 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
     public var timeout: Duration?
     /// The time that the call waits for a network; the client's time if `nil`.
     public var connectivityTimeout: Duration?
+    /// Whether the call may refresh the access token and be replayed; see ``Endpoint/allowsRefresh``.
+    public var allowsRefresh: Bool
 
     /// Creates a call.
     public init(
         _ method: HTTPRequest.Method, _ path: RequestPath, query: Query = [:], headers: HTTPFields = [:],
         body: RequestBody? = nil, authentication: AuthenticationRequirement = .ifSignedIn,
         acceptableStatuses: StatusCodes = .successful, timeout: Duration? = nil,
-        connectivityTimeout: Duration? = nil
+        connectivityTimeout: Duration? = nil, allowsRefresh: Bool = true
     ) {
         self.path = path
         self.method = method
@@ -42,6 +44,7 @@ public struct Call<Response: Decodable & Sendable>: APIRequest {
         self.acceptableStatuses = acceptableStatuses
         self.timeout = timeout
         self.connectivityTimeout = connectivityTimeout
+        self.allowsRefresh = allowsRefresh
     }
 
     /// Creates a GET.

@@ -49,6 +49,16 @@ public protocol Endpoint: Sendable {
     /// The time that the call waits for a network, from its start. With zero, it does not wait. Default `nil`: the
     /// client's time (``NetworkConfig/connectivityTimeout``). A call with a single-use body does not wait.
     var connectivityTimeout: Duration? { get }
+    /// Whether the call may refresh the access token and be replayed with the new one. Default `true`.
+    ///
+    /// With `false`, the call starts no refresh and waits for none. It carries the session's access token as it is, even
+    /// if it has expired or the server has rejected it for another call. A response that rejects the token reaches the
+    /// caller as it came, such as ``NetworkError/unauthorized(_:_:)`` for a 401, and the session does not learn of it.
+    /// ``authentication`` still applies: without a session, the call has no token, or fails.
+    ///
+    /// Use it for a call whose 401 the app handles itself, such as one that asks whether a token is still valid. A
+    /// transfer in the background ignores it.
+    var allowsRefresh: Bool { get }
 }
 
 extension Endpoint {
@@ -68,6 +78,8 @@ extension Endpoint {
     public var timeout: Duration? { nil }
     /// The client's time.
     public var connectivityTimeout: Duration? { nil }
+    /// The call may refresh the token.
+    public var allowsRefresh: Bool { true }
 }
 
 /// An endpoint whose caller names the response type: `let articles: [Article] = try await

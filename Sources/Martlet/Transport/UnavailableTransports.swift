@@ -7,7 +7,10 @@
         message:
             "needs the trait URLSession on Linux: add traits: [.defaults, \"URLSession\"] to the package martlet in Package.swift"
     )
-    public enum URLSessionTransport {}
+    public struct URLSessionTransport {
+        /// Needs the trait `URLSession`.
+        public init() {}
+    }
 #endif
 
 #if !AsyncHTTPClient
@@ -17,5 +20,8 @@
         message:
             "needs the trait AsyncHTTPClient: add traits: [.defaults, \"AsyncHTTPClient\"] to the package martlet in Package.swift"
     )
-    public enum AsyncHTTPClientTransport {}
+    public struct AsyncHTTPClientTransport {
+        /// Needs the trait `AsyncHTTPClient`.
+        public init() {}
+    }
 #endif

@@ -37,7 +37,8 @@ extension GuestLogin {
         set { core.type(newValue) }
     }
 
-    /// The chosen picture.
+    /// The chosen picture. It stays after a registration, for a screen that shows it, until the app sets it to `nil` or the
+    /// guest signs out.
     public var selectedImage: ImageSource? {
         get { state.selectedImage }
         set { core.choose(newValue) }

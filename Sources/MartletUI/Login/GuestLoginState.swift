@@ -6,7 +6,7 @@ public import MartletImages
 public struct GuestLoginState: Sendable, Hashable {
     /// The name in the text field.
     public internal(set) var userName = ""
-    /// The chosen picture.
+    /// The chosen picture. It stays after a registration until the app or a sign-out clears it.
     public internal(set) var selectedImage: ImageSource?
     /// Whether a user is signed in.
     public private(set) var isAuthenticated = false
@@ -82,7 +82,6 @@ public struct GuestLoginState: Sendable, Hashable {
         case .success(let guest):
             self.guest = guest
             isAuthenticated = true
-            selectedImage = nil
         case .failure(let error) where error.isCancelled: break
         case .failure(.invalidRequest) where submission.image != nil: fail(Wording.unusablePicture.text)
         case .failure(let error): fail(error.userText)
@@ -95,13 +94,14 @@ public struct GuestLoginState: Sendable, Hashable {
         progress = nil
     }
 
-    /// Takes over a state of the session. After a sign-out, the guest and the name are cleared.
+    /// Takes over a state of the session. After a sign-out, the guest, the name and the picture are cleared.
     mutating func follow(_ state: SessionState) {
         isAuthenticated = state.isSignedIn
         guard case .signedOut = state, guest != nil else { return }
         guest = nil
-        // The next user must not see the previous user's name.
+        // The next user must not see the previous user's name and picture.
         userName = ""
+        selectedImage = nil
     }
 
     private mutating func fail(_ text: String) {

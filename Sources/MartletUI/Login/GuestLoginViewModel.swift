@@ -4,6 +4,7 @@
     #else
         public import OpenCombine
     #endif
+    public import MartletImages
 
     /// Signs a guest in with a name and an optional picture. Views observe it with Combine.
     ///
@@ -26,6 +27,11 @@
         @Published public var userName = "" {
             didSet { if userName != core.state.userName { core.type(userName) } }
         }
+        /// The chosen picture, also as a publisher. It stays after a registration until the app sets it to `nil` or the
+        /// guest signs out.
+        @Published public var selectedImage: ImageSource? {
+            didSet { if selectedImage != core.state.selectedImage { core.choose(selectedImage) } }
+        }
         /// Whether a user is signed in, also as a publisher. It follows the session from the model's creation on.
         @Published public private(set) var isAuthenticated = false
         /// Does the work that the members of ``GuestLogin`` start.
@@ -41,6 +47,7 @@
         private func show(_ state: GuestLoginState) {
             self.state = state
             if userName != state.userName { userName = state.userName }
+            if selectedImage != state.selectedImage { selectedImage = state.selectedImage }
             if isAuthenticated != state.isAuthenticated { isAuthenticated = state.isAuthenticated }
         }
     }

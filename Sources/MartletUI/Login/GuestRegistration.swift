@@ -27,8 +27,7 @@ public struct GuestRegistration: Sendable {
     ) {
         let guests = guests ?? GuestAuthService(client)
         register = { name, image, monitor throws(NetworkError) in
-            guard let image else { return try await guests.register(name: name, monitor: monitor) }
-            return try await guests.register(name: name, image: image, processor: processor, monitor: monitor)
+            try await guests.register(name: name, image: image, processor: processor, monitor: monitor)
         }
         session = client.tokens.map { SessionSource($0) } ?? SessionSource(state: { .signedOut })
     }

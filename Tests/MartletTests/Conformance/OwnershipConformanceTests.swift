@@ -123,7 +123,7 @@ import Testing
         backend.revokeSession()
         while app.tokens.state.isSignedIn {
             app.time.advance(by: .seconds(1))
-            try? await app.tokens.refresh()
+            _ = try? await app.tokens.refresh()
         }
         let clock = Task {
             while !Task.isCancelled {

@@ -107,14 +107,14 @@ import Testing
             let time = ManualTimeSource()
             let other = App(
                 backend, store: FileTokenStore(path: path, time: time, activities: nil), time: ManualTimeSource())
-            try await time.running { try await other.tokens.refresh() }
+            try await time.running { _ = try await other.tokens.refresh() }
             #expect(time.uptime >= SessionPolicy().lockLease)
             #expect(backend.refreshCalls == 2 && backend.reuseDetected == 0)
             let current = try await other.tokens.validTokens().accessToken
 
             // When the stopped process continues, it adopts the current record.
             gate.open()
-            try await stopped.value
+            _ = try await stopped.value
             #expect(try await one.tokens.validTokens().accessToken == current)
             guard case .found(let record) = await FileTokenStore(path: path).read() else {
                 Issue.record("the record was deleted")

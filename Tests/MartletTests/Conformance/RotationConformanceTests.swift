@@ -21,7 +21,7 @@ struct RotationConformanceTests {
         app.time.advance(by: .seconds(seconds))
         for _ in 0..<50 { await Task.yield() }
         gate.open()
-        try await refresh.value
+        _ = try await refresh.value
         #expect(app.backend.refreshCalls == 1)
         #expect(app.tokens.currentTokens?.accessToken == "access-2")
     }

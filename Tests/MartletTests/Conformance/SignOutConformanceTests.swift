@@ -80,8 +80,8 @@ import Testing
         let urgent = Task(priority: .high) { try await app.tokens.refresh() }
         _ = await joined.next()
         gate.open()
-        try await urgent.value
-        try await starter.value
+        _ = try await urgent.value
+        _ = try await starter.value
         let (first, last) = priorities.withLock { ($0.first, $0.last) }
         #expect(first ?? .high < .high)
         #expect(last == .high)
@@ -106,7 +106,7 @@ import Testing
         while tokens.inspect({ $0.startingPriority }) != .high { await Task.yield() }
         let started = try #require(job)
         await Task(priority: .background) { tokens.startRefresh(started) }.value
-        try await urgent.value
+        _ = try await urgent.value
         #expect(priority.withLock { $0 } == .high)
     }
 
@@ -122,8 +122,8 @@ import Testing
         _ = await joined.next()
         while lock.priority.withLock({ $0 }) != .high { await Task.yield() }
         lock.gate.open()
-        try await urgent.value
-        try await starter.value
+        _ = try await urgent.value
+        _ = try await starter.value
     }
 
     @Test("C78: a call that waits for the store lends it its priority") func priorityOfTheStore() async throws {

@@ -68,6 +68,26 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "Dialect1_meta: a guest and a sign-in have the code, the message and the meta of their envelope",
+            arguments: Wire.allCases)
+        func meta(wire: Wire) async throws {
+            try await App.run(.envelope, over: wire) { app in
+                let guest = try await GuestAuthService(app.client).registrationResponse(name: "Wren")
+                let account = ["email": "wren@example.org", "password": "correct horse"]
+                let user = try await app.client.signInResponse(
+                    for: AnyCall.post("/auth/register", .json(account)), as: SignedIn.self)
+                #expect(guest.value.name == "Wren" && !user.value.user.isGuest)
+                for (code, message) in [(guest.code, guest.message), (user.code, user.message)] {
+                    #expect(code?.isEmpty == false && message != nil)
+                }
+                for meta in [guest.meta, user.meta] {
+                    #expect(meta?.requestID?.isEmpty == false && meta?.timestamp != nil && meta?.duration != nil)
+                }
+                #expect(guest.meta?.requestID != user.meta?.requestID)
+            }
+        }
+
         @Test("Dialect1_guest_upgrade: a guest becomes a user with the same id", arguments: Wire.allCases)
         func upgrade(wire: Wire) async throws {
             try await App.run(.envelope, over: wire) { app in

@@ -55,6 +55,24 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "Dialect2_withoutRefresh: a call that allows no refresh gets its 401, and the next one refreshes",
+            arguments: Wire.allCases)
+        func withoutRefresh(wire: Wire) async throws {
+            try await App.run(.oauth2, over: wire) { app in
+                try await app.signUp()
+                try await app.controls.expireAccessTokens()
+                let once = Call<NoContent>(.get, "/me", authentication: .required, allowsRefresh: false)
+                await #expect { try await app.client.send(once) } throws: { error in
+                    (error as? NetworkError)?.response?.status == 401
+                }
+                #expect(app.counters.refreshesCalled == 0)
+                #expect(try await app.tokens.refresh() == app.tokens.currentTokens)
+                try await app.client.send(once)
+                #expect(app.counters.refreshesCalled == 1)
+            }
+        }
+
         @Test("Dialect2_wrongClient: an unknown client does not end the session", arguments: Wire.allCases)
         func wrongClient(wire: Wire) async throws {
             let stranger = Martlet.OAuthClient(id: "app", secret: "wrong")

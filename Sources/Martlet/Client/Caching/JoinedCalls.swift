@@ -6,6 +6,7 @@ final class JoinedCalls: Sendable {
     struct Key: Hashable {
         let owner: ResponseOwner
         let authentication: AuthenticationRequirement
+        let allowsRefresh: Bool
         let endpoint: ObjectIdentifier
         /// The request with its cookies, without the token.
         let request: HTTPRequest
@@ -85,7 +86,8 @@ extension NetworkClient {
         let state = try pipeline.observing { () throws(NetworkError) in try pipeline.build(call, length: nil) }
         let cookies = pipeline.cookies(of: state)
         let key = JoinedCalls.Key(
-            owner: owner, authentication: endpoint.authentication, endpoint: ObjectIdentifier(type(of: endpoint)),
+            owner: owner, authentication: endpoint.authentication, allowsRefresh: endpoint.allowsRefresh,
+            endpoint: ObjectIdentifier(type(of: endpoint)),
             request: cookies?.adding(to: state.request, at: state.context.origin) ?? state.request,
             statuses: endpoint.acceptableStatuses, timeout: endpoint.timeout,
             connectivityTimeout: endpoint.connectivityTimeout)

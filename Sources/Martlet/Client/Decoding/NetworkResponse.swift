@@ -1,6 +1,9 @@
 public import HTTPTypes
 
 /// The decoded value of a response, with its head and how it was obtained.
+///
+/// Its description shows the status and the attempts. The value, the header fields and the body may hold secrets, such as
+/// the tokens of a sign-in.
 public struct NetworkResponse<Value: Sendable>: Sendable {
     /// The decoded value.
     public let value: Value
@@ -66,5 +69,15 @@ extension NetworkResponse {
     /// - Throws: The decoder's error if the object is missing or is not of the type.
     public func meta<Meta: Decodable>(as type: Meta.Type = Meta.self) throws -> Meta? {
         try reading?.meta(as: type)
+    }
+}
+
+extension NetworkResponse: CustomStringConvertible, CustomReflectable {
+    /// `200 after 1 attempt`.
+    public var description: String { "\(status) after \(attempts) attempt\(attempts == 1 ? "" : "s")" }
+
+    /// Status and attempts only.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["status": status, "attempts": attempts], displayStyle: .struct)
     }
 }

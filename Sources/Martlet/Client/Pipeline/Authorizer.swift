@@ -7,6 +7,9 @@ struct Authorization: Sendable {
 
     /// Whether the call carries a token: as the endpoint says, unless the call is a sign-in.
     let requirement: AuthenticationRequirement
+    /// Whether the call may refresh the token and be sent again with the new one. If not, it carries the session's token
+    /// as it is, waits for no refresh, and leaves the server's verdict to its caller.
+    var allowsRefresh = true
     /// The owner of the call. No other session may authorize it, its retries included.
     fileprivate(set) var owner: CallOwner
     /// The estimated time to send the body, for which the token must last; `nil` if the token need not last that long.
@@ -111,6 +114,8 @@ struct Authorizer: Sendable {
     func revalidateToken(for call: inout CallState) throws(SessionError) -> Bool {
         guard let credential = call.authorization.credential, !tokens.isUsable(credential) else { return true }
         try checkSession(of: call.authorization)
+        // A rejected token is replaced later, and such a call does not wait for that.
+        if !call.authorization.allowsRefresh, tokens.isCurrent(credential) { return true }
         call.authorization.credential = nil
         guard let newer = tokens.freshCredential(for: call.authorization.owner) else { return false }
         try assign(newer, to: &call)
@@ -133,6 +138,7 @@ struct Authorizer: Sendable {
     /// Takes a token for a call that a refresher makes during a refresh: the token of the session that it refreshes.
     /// Such a call must not wait for the result of that refresh.
     func takeTokenInsideRefresh(_ call: inout CallState) async throws(SessionError) {
+        guard call.authorization.allowsRefresh else { return try await waitForToken(&call) }
         if let credential = tokens.freshCredential(for: call.authorization.owner) {
             return try assign(credential, to: &call)
         }
@@ -177,10 +183,15 @@ struct Authorizer: Sendable {
     /// interceptors worked. A value that they have put in its place is their own.
     /// - Parameter signed: The request as it was before the interceptors.
     func needsNewToken(_ request: HTTPRequest, signedAs signed: HTTPRequest, for call: CallState) -> Bool {
-        guard let stamp = call.context.stamp, tokens.isOutdated(stamp),
+        guard let stamp = call.context.stamp, isOutdated(stamp, for: call.authorization),
             let token = tokens.scheme.token(in: signed.headerFields)?.reveal()
         else { return false }
         return request.headerFields.contains { $0.value.contains(token) }
+    }
+
+    /// Whether another token takes the place of the one that a request has waited with.
+    private func isOutdated(_ stamp: SessionStamp, for authorization: Authorization) -> Bool {
+        authorization.allowsRefresh ? tokens.isOutdated(stamp) : tokens.isReplaced(stamp)
     }
 
     /// Gets the token that takes the place of the call's token, which may be outdated.
@@ -211,10 +222,12 @@ struct Authorizer: Sendable {
         _ request: inout HTTPRequest, for authorization: Authorization, _ renewed: inout Credential?
     ) async throws(SessionError) {
         try checkSession(of: authorization)
-        guard let attached = renewed ?? authorization.attached, tokens.isOutdated(attached.stamp),
+        guard let attached = renewed ?? authorization.attached, isOutdated(attached.stamp, for: authorization),
             tokens.scheme.token(in: request.headerFields) == attached.accessToken
         else { return }
-        let newer = try await tokens.credential(for: authorization.owner).get()
+        let owner = authorization.owner
+        let newer = try await
+            (authorization.allowsRefresh ? tokens.credential(for: owner) : tokens.presentCredential(for: owner)).get()
         request.headerFields[tokens.scheme.header] = nil
         request.headerFields.append(field(with: newer.accessToken))
         renewed = newer
@@ -234,7 +247,8 @@ struct Authorizer: Sendable {
     }
 
     /// Fails the attempt if its response rejects its token and the call may be replayed: if it has not been yet, or if the
-    /// token is no longer the newest, because then the rejection says nothing about the call.
+    /// token is no longer the newest, because then the rejection says nothing about the call. The rejection of a call that
+    /// allows no refresh is a response like any other.
     ///
     /// The request still holds its slot here. The token is marked as rejected before the slot goes to the next call,
     /// which must not go out with the same token.
@@ -256,6 +270,7 @@ struct Authorizer: Sendable {
             }
             return
         }
+        guard call.authorization.allowsRefresh else { return }
         if call.authorization.replays > 0 {
             guard call.authorization.replays < Authorization.maximumReplays, await tokens.hasSuccessor(of: stamp)
             else { return }
@@ -298,6 +313,9 @@ struct Authorizer: Sendable {
     }
 
     private func requestToken(for call: CallState) async -> Result<Credential, SessionError> {
+        guard call.authorization.allowsRefresh else {
+            return await tokens.presentCredential(for: call.authorization.owner)
+        }
         let need = call.authorization.transferTime
         // A call that the server rejects as a probe must be able to go out again. The response to a long upload would come
         // too late for the others, and an endpoint that needs no token may accept any.

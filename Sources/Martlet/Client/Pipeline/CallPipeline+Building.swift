@@ -56,6 +56,7 @@ extension CallPipeline {
         var state = CallState(
             request: request, recipient: recipient, context: context, authorization: call.start.authorization,
             monitor: call.monitor, receiver: call.receiver, responseOwner: call.start.responseOwner)
+        state.authorization.allowsRefresh = endpoint.allowsRefresh
         if let body = call.body { try addBody(body, length: length, to: &state) }
         return state
     }

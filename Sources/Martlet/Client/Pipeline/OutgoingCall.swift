@@ -113,7 +113,7 @@ extension CallPipeline {
 
     private func waitsEarly(_ call: OutgoingCall) throws(NetworkError) -> Bool {
         guard !hasHooks, config.observers.isEmpty, !call.endpoint.path.isAbsolute,
-            [.get, .head].contains(call.endpoint.method), call.body == nil
+            [.get, .head].contains(call.endpoint.method), call.body == nil, call.endpoint.allowsRefresh
         else { return false }
         return authorizer?.mayAuthorize(try build(call, length: nil)) == true
     }

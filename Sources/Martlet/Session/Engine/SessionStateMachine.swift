@@ -147,6 +147,26 @@ extension SessionStateMachine {
         return .token(session.credential)
     }
 
+    /// A caller asks for the session's token as it is, to leave it to the server whether it is still valid. It waits only
+    /// for the store.
+    mutating func presentTokenRequested(for owner: CallOwner, by waiter: WaiterID) -> WaiterReply {
+        if let error = mismatch(with: owner) { return .failure(error) }
+        guard let session else {
+            switch absence {
+            case .unknown: return loadRequested(by: waiter)
+            case .signedOut: return .failure(.signedOut)
+            case .expired(let reason, _): return .failure(.expired(reason))
+            }
+        }
+        if let error = session.withheld { return .failure(.refreshFailed(error)) }
+        guard session.isVisible else {
+            // A sign-in is being saved.
+            waiters.insert(waiter)
+            return .wait
+        }
+        return .token(session.credential)
+    }
+
     /// Whether the token would expire during a long request, and a new one would last longer. If the request needs more
     /// than 90% of a token's lifetime, the token is refreshed only in the second half of its lifetime.
     private func isTooShort(_ session: ActiveSession, for need: Duration, at now: Duration) -> Bool {

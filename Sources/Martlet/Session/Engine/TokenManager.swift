@@ -317,13 +317,15 @@ extension TokenManager {
     }
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.
+    /// - Returns: The new tokens, or newer ones of the same session.
     /// - Throws: ``SessionError`` if the refresh failed.
-    public func refresh() async throws(SessionError) {
+    @discardableResult
+    public func refresh() async throws(SessionError) -> Tokens {
         let owner = currentOwner
         let result = await resolve { machine, waiter, now in
             machine.refreshForced(for: owner, by: waiter, at: now)
         }
-        if case .failure(let error) = result { throw error }
+        return try await currentTokens(with: try result.get(), of: owner)
     }
 }
 
@@ -351,16 +353,23 @@ extension TokenManager {
     ///   when the method was called has ended.
     public func validTokens() async throws(SessionError) -> Tokens {
         let owner = currentOwner
+        return try await currentTokens(with: try await credential(for: owner).get(), of: owner)
+    }
+
+    /// The tokens that a credential belongs to, or those that have replaced them by now, because the server may not accept
+    /// the former ones any more.
+    private func currentTokens(
+        with first: Credential, of owner: CallOwner
+    ) async throws(SessionError) -> Tokens {
+        var credential = first
         while true {
-            let credential = try await credential(for: owner).get()
             let bundle = core.withLock { core -> Tokens? in
-                let bundle = core.machine.currentTokens
-                // If other tokens have replaced these by now, the server may not accept these any more.
                 guard core.machine.stamp(of: credential.accessToken) == credential.stamp else { return nil }
                 core.signed.remember(credential)
-                return bundle
+                return core.machine.currentTokens
             }
             if let bundle { return bundle }
+            credential = try await self.credential(for: owner).get()
         }
     }
 }
@@ -448,6 +457,20 @@ extension TokenManager {
         }
     }
 
+    /// The token of the session as it is, even if it has expired or was rejected. Suspends only while the store is read,
+    /// or while a sign-in is saved; it neither starts a refresh nor waits for one.
+    func presentCredential(for owner: CallOwner) async -> Result<Credential, SessionError> {
+        while true {
+            switch await wait({ machine, waiter, _ in machine.presentTokenRequested(for: owner, by: waiter) }) {
+            case .token(let credential): return .success(credential)
+            // A call that belongs to a session must not continue without one.
+            case .failure(.signedOut) where owner.session != nil: return .failure(.sessionChanged)
+            case .failure(let error): return .failure(error)
+            case .refreshedElsewhere, .askAgain, .wait: continue
+            }
+        }
+    }
+
     /// A token of the same session that replaces one that the server rejected.
     func credential(replacing stamp: SessionStamp) async -> Result<Credential, SessionError> {
         let reply = await resolveCurrent { machine, waiter, now in
@@ -502,6 +525,16 @@ extension TokenManager {
     func isOutdated(_ stamp: SessionStamp) -> Bool {
         let now = time.uptime
         return core.withLock { $0.machine.isOutdated(stamp, at: now) }
+    }
+
+    /// Whether the session has a newer token than one that a request carries.
+    func isReplaced(_ stamp: SessionStamp) -> Bool {
+        core.withLock { $0.machine.hasSuccessor(of: stamp) }
+    }
+
+    /// Whether a token is the session's access token, even if it has expired or was rejected.
+    func isCurrent(_ credential: Credential) -> Bool {
+        stamp(ofCurrent: credential.accessToken) == credential.stamp
     }
 
     /// The reason why nothing more may be sent or received for a call; `nil` if its session continues.

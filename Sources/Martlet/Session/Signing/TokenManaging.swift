@@ -33,8 +33,19 @@ public protocol TokenManaging: Sendable {
     func validTokens() async throws(SessionError) -> Tokens
 
     /// Refreshes the token even if it has not expired.
+    /// - Returns: The new tokens.
     /// - Throws: ``SessionError`` if the refresh failed.
-    func refresh() async throws(SessionError)
+    @discardableResult
+    func refresh() async throws(SessionError) -> Tokens
+
+    /// Starts a session with the tokens of a server's sign-in response, in place of the current one.
+    /// - Parameters:
+    ///   - tokens: The tokens.
+    ///   - account: The user, for the app's own use.
+    /// - Returns: The session, after it was stored.
+    /// - Throws: ``SessionError`` if no session has started.
+    @discardableResult
+    func signIn(with tokens: Tokens, account: SessionAccount) async throws(SessionError) -> SignedInSession
 
     /// Ends the session on this device, then at the server.
     /// - Parameter limit: The time to wait for the server as well.
@@ -52,6 +63,12 @@ extension TokenManaging {
     @discardableResult
     public func restore() async -> SessionState {
         state
+    }
+
+    /// Starts a session with the tokens of a server's sign-in response, without an account.
+    @discardableResult
+    public func signIn(with tokens: Tokens) async throws(SessionError) -> SignedInSession {
+        try await signIn(with: tokens, account: SessionAccount())
     }
 
     /// Ends the session on this device, and does not wait for the server.

@@ -261,6 +261,7 @@ private struct EventStreamEndpoint: Endpoint {
     var acceptableStatuses: StatusCodes { base.acceptableStatuses }
     var timeout: Duration? { base.timeout }
     var connectivityTimeout: Duration? { base.connectivityTimeout }
+    var allowsRefresh: Bool { base.allowsRefresh }
 
     var headers: HTTPFields {
         var headers = base.headers

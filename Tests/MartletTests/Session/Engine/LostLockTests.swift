@@ -64,7 +64,7 @@ import Testing
         app.backend.invalidateAccessTokens()
         let refresh = Task { try await app.tokens.refresh() }
         if otherHasRefreshed {
-            try await refresh.value
+            _ = try await refresh.value
             #expect(app.tokens.currentTokens?.accessToken == fresh.bundle.accessToken)
             #expect(try await store.record?.hasTokens(of: fresh) == true)
             #expect(app.backend.revoked.isEmpty)

@@ -60,10 +60,10 @@ import Testing
             }
             let states = app.tokens.states
             let listening = Task {
-                async let token: Void = app.tokens.refresh()
+                async let token = app.tokens.refresh()
                 for await _ in states {}
                 do {
-                    try await token
+                    _ = try await token
                     return nil as SessionError?
                 } catch {
                     return error as? SessionError
@@ -102,7 +102,7 @@ import Testing
         }
         #expect(app.tokens.inspect { $0.waiting.count } == 1)
         atServer.open()
-        try await refresh.value
+        _ = try await refresh.value
     }
 
     @Test("a refresh token is not sent again if the response that seemed lost arrives just before") func lateResponse()

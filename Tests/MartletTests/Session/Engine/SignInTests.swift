@@ -46,4 +46,61 @@ import Testing
         #expect(app.transport.requests.last { $0.path != "/auth/logout" }?.headers[.authorization] == nil)
         #expect(log.lines == ["Login"])
     }
+
+    private struct User: Decodable, Sendable { var name: String }
+    private struct Login: APIRequest {
+        typealias Response = User
+        let path: RequestPath = "/public/login"
+    }
+
+    @Test("a sign-in has the code, the message and the meta of its envelope") func response() async throws {
+        let app = App { $0.envelope = ResponseEnvelope() }
+        app.backend.beforeCall { _ in
+            .json(
+                """
+                {"success":true,"code":"WELCOME","message":"Welcome back","errors":[],"meta":{"requestId":"7f3a"},
+                 "data":{"name":"Ada","accessToken":"access-9","refreshToken":"refresh-9"}}
+                """, status: 201, headers: [.setCookie: "id=cookie-9"])
+        }
+        let response = try await app.client.signInResponse(for: Login()) { SessionAccount(userID: $0.name) }
+        #expect(response.value.name == "Ada" && response.status == 201 && response.attempts == 1)
+        #expect(response.code == "WELCOME" && response.message == "Welcome back")
+        #expect(response.meta?.requestID == "7f3a")
+        #expect(app.tokens.currentTokens?.accessToken == "access-9")
+        guard case .signedIn(let session) = app.tokens.state else { return #expect(Bool(false), "not signed in") }
+        #expect(session.account.userID == "Ada")
+
+        let other = try await app.client.signInResponse(for: Call<NoContent>.post("/public/login"), as: User.self)
+        #expect(other.value.name == "Ada" && other.code == "WELCOME")
+        #expect(try await app.client.signIn(Login()).name == "Ada")
+    }
+
+    @Test("a sign-in's response shows no secret when it is printed") func printed() async throws {
+        let app = App()
+        app.backend.beforeCall { _ in
+            .json(
+                #"{"name":"Ada","accessToken":"access-9","refreshToken":"refresh-9"}"#,
+                headers: [.setCookie: "id=cookie-9"])
+        }
+        let response = try await app.client.signInResponse(for: Login(), as: JSONValue.self)
+        var dumped = ""
+        dump(response, to: &dumped)
+        for text in ["\(response)", String(reflecting: response), dumped] {
+            #expect(!text.contains("-9"), "\(text)")
+        }
+        #expect("\(response)" == "200 after 1 attempt")
+    }
+
+    @Test("a sign-in that the server refuses throws its error, and signs no user in") func refusedResponse()
+        async throws
+    {
+        let app = App { $0.envelope = ResponseEnvelope() }
+        app.backend.beforeCall { _ in
+            .json(#"{"success":false,"code":"WRONG_PASSWORD","message":"No"}"#, status: 401)
+        }
+        guard case .api(_, let failure) = await error({ _ = try await app.client.signInResponse(for: Login()) }) else {
+            return #expect(Bool(false), "not an API error")
+        }
+        #expect(await app.tokens.restore() == .signedOut && failure.code == "WRONG_PASSWORD")
+    }
 }

@@ -187,7 +187,7 @@ private final class StuckStubStore: TokenStore {
         await hanging.waitForArrivals()
         await time.waitForSleepers()
         time.advance(by: SessionPolicy().storeTimeout)
-        try await first.value
+        _ = try await first.value
         time.advance(by: .seconds(60))
         let second = Task { try await tokens.refresh() }
         await passTime(until: second)

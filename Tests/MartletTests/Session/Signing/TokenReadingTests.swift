@@ -131,7 +131,7 @@ import Testing
         await gate.waitForArrivals()
         #expect(app.tokens.currentTokens?.accessToken == "access-1")
         gate.open()
-        try await refresh.value
+        _ = try await refresh.value
         #expect(app.tokens.currentTokens?.accessToken == "access-2")
     }
 

@@ -83,7 +83,7 @@
             let store = FileTokenStore(
                 path: record, time: time, activities: nil, steps: FileSteps(reached: reached))
             let tokens = server.manager(store)
-            try await time.running { try await tokens.refresh() }
+            try await time.running { _ = try await tokens.refresh() }
             stopped.release()
         }
 

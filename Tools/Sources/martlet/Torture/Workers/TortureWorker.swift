@@ -152,7 +152,7 @@ struct TortureWorker: Sendable {
                 }
             }
             switch action {
-            case .refresh: try? await tokens.refresh()
+            case .refresh: _ = try? await tokens.refresh()
             case .signOut:
                 await tokens.signOut()
                 await content.readAfterEnd()

@@ -1,0 +1,69 @@
+import Martlet
+import MartletGuests
+import MartletTesting
+import Testing
+
+@Suite("The response to a guest", .timeLimit(.minutes(10))) struct GuestResponseTests {
+    private static func body(_ code: String, _ number: Int) -> String {
+        """
+        {"success":true,"code":"\(code)","message":"Hello","errors":[],"meta":{"requestId":"r\(number)","durationMs":3},
+         "data":{"user":{"id":7,"name":"Ada"},"accessToken":"a\(number)","refreshToken":"f\(number)"}}
+        """
+    }
+
+    /// - Parameter gate: The server's responses wait at it.
+    private func app(_ gate: Gate? = nil) -> (client: NetworkClient, transport: StubTransport) {
+        let transport = StubTransport { request in
+            await gate?.pass()
+            return .json(Self.body(request.path == "/auth/upgrade" ? "UPGRADED" : "CREATED", request.number))
+        }
+        let tokens = TokenManager(
+            baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+            transport: transport, time: ManualTimeSource())
+        var config = NetworkConfig()
+        config.envelope = ResponseEnvelope()
+        return (NetworkClient(tokens: tokens, config: config), transport)
+    }
+
+    @Test("a registration has the code, the message and the meta of its envelope") func registration() async throws {
+        let (client, _) = app()
+        let response = try await GuestAuthService(client).registrationResponse(name: "Ada")
+        #expect(response.value == Guest(id: "7", name: "Ada"))
+        #expect(response.code == "CREATED" && response.message == "Hello" && response.status == 200)
+        #expect(response.meta?.requestID == "r1" && response.meta?.duration == .milliseconds(3))
+        #expect(client.tokens?.state.isSignedIn == true)
+    }
+
+    @Test("callers that share a registration get the same response, with or without its details") func shared()
+        async throws
+    {
+        let gate = Gate()
+        let (client, transport) = app(gate)
+        let guests = GuestAuthService(client)
+        let details = Task { try await guests.registrationResponse(name: "Ada") }
+        await gate.waitForArrivals()
+        let guest = Task { try await guests.register(name: "Ada") }
+        // Leaves time for a second registration to start.
+        for _ in 0..<1000 { await Task.yield() }
+        gate.open()
+        #expect(try await details.value.meta?.requestID == "r1")
+        #expect(try await guest.value.id == "7")
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("an upgrade has them too") func upgrade() async throws {
+        struct User: Decodable, Sendable {
+            struct Inner: Decodable, Sendable { var id: Int }
+            var user: Inner
+        }
+        let (client, transport) = app()
+        let guests = GuestAuthService(client)
+        try await guests.register(name: "Ada")
+        let response: NetworkResponse<User> = try await guests.upgradeResponse { id in
+            Call<NoContent>.post("/auth/upgrade", .json(["guest": id ?? ""]))
+        }
+        #expect(response.value.user.id == 7 && response.code == "UPGRADED" && response.meta?.requestID == "r2")
+        #expect(transport.requests(to: "/auth/upgrade").map(\.bearer) == ["a1"])
+        #expect(client.tokens?.currentTokens?.accessToken == "a2")
+    }
+}
