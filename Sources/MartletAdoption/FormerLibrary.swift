@@ -8,6 +8,9 @@ internal import Martlet
 
 /// A library whose stored session can be taken over, with the place where it keeps it. Neither the library nor its classes
 /// have to be linked: the record is read from its bytes.
+///
+/// On a Mac, Auth0.swift and most versions of supabase-swift use the login keychain, the others the data protection
+/// Keychain. The items are looked for in both.
 public enum FormerLibrary: Sendable, Hashable, CaseIterable {
     /// AppAuth, from 0.9 to 2.1: an archived `OIDAuthState`. The app chooses the place.
     case appAuth

@@ -19,8 +19,8 @@ extension FormerTokens {
     ///     })
     /// ```
     ///
-    /// The store must be in the Keychain, too. On a Mac, the item is looked for in the Keychain that the store uses. An item
-    /// that iCloud Keychain synchronizes is found if there is no other. It is not deleted, because the user's other devices
+    /// The store must be in the Keychain, too. On a Mac, the item is looked for in the Keychain that the store uses, then in
+    /// the login keychain. An item that iCloud Keychain synchronizes is found if there is no other. It is not deleted, because the user's other devices
     /// would lose it, too. Each of these devices adopts the same tokens, so with a server that rotates refresh tokens only
     /// one of them keeps its session.
     /// - Parameters:
@@ -160,7 +160,19 @@ extension AnyTokenStore {
 }
 
 extension KeychainStorage {
+    /// The Keychains that may have the item. The login keychain of a Mac has no access groups.
+    private func places(of item: KeychainItem) -> [KeychainStorage] {
+        [self] + (item.accessGroup == nil ? [loginKeychain].compactMap(\.self) : [])
+    }
+
     fileprivate func read(_ item: KeychainItem) async throws(StorageError) -> Data? {
+        for place in places(of: item) {
+            if let data = try await place.readHere(item) { return data }
+        }
+        return nil
+    }
+
+    private func readHere(_ item: KeychainItem) async throws(StorageError) -> Data? {
         try await perform("read \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
             var found = try keychain.find(item.identity, withData: true)
             if found == nil { found = try keychain.find(item.anyIdentity, withData: true) }
@@ -179,8 +191,10 @@ extension KeychainStorage {
     }
 
     fileprivate func delete(_ item: KeychainItem) async throws(StorageError) {
-        try await perform("delete \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
-            try keychain.delete(item.identity)
+        for place in places(of: item) {
+            try await place.perform("delete \(item.account) of \(item.service)") { keychain throws(KeychainStatus) in
+                try keychain.delete(item.identity)
+            }
         }
     }
 }

@@ -40,6 +40,8 @@ package final class KeychainStorage: SystemStorage {
 
     package let settings: Settings
     private let calls: KeychainCalls
+    /// Whether the system has a login keychain.
+    private let hasLogin: Bool
     /// `nil` if items of earlier installations are kept.
     private let marker: InstallMarker?
     private let makeUnlockStream: @Sendable () -> AsyncStream<Void>?
@@ -65,6 +67,7 @@ package final class KeychainStorage: SystemStorage {
         if !hasLogin { settings.macKeychain = .dataProtection }
         self.settings = settings
         self.calls = calls
+        self.hasLogin = hasLogin
         self.marker = settings.reinstallMarkerFolder.map { InstallMarker(folder: $0) }
         self.makeUnlockStream = makeUnlockStream
         self.state = Locked(State(usesLogin: settings.macKeychain == .login))
@@ -73,6 +76,13 @@ package final class KeychainStorage: SystemStorage {
     /// Whether the items are in the login keychain of macOS. Whether this process falls back to it is known after its
     /// first call.
     var usesLoginKeychain: Bool { state.withLock(\.usesLogin) }
+
+    /// The login keychain, for items of other programs; `nil` if the system has none, or if this storage uses it already.
+    package var loginKeychain: KeychainStorage? {
+        guard hasLogin, !usesLoginKeychain else { return nil }
+        return KeychainStorage(
+            Settings(service: settings.service, macKeychain: .login), calls: calls, hasLogin: hasLogin)
+    }
 
     package func choice() async throws(StorageError) -> StorageChoice? {
         usesLoginKeychain ? .loginKeychain : .keychain

@@ -79,6 +79,24 @@ import Testing
         }
     }
 
+    @Test("on a Mac, an item of the login keychain is adopted by a store in the other one, and deleted") func login()
+        async throws
+    {
+        let keychain = keychain()
+        keychain.change { state in
+            state.items[0].isLogin = true
+            state.items[0].accessGroup = ""
+        }
+        try await KeychainApp.with(keychain) { app in
+            var app = app
+            app.hasLogin = true
+            let isAdopted = try await app.store().adopt(item, deletingIt: true, Self.decode)
+            #expect(isAdopted)
+            #expect(await app.store().read().bundle == old)
+            #expect(app.keychain.state.items.allSatisfy { !$0.isLogin && $0.service != "com.other.library" })
+        }
+    }
+
     @Test("an existing session is not replaced") func occupied() async throws {
         try await KeychainApp.with(keychain()) { app in
             let own = StoredSession(id: SessionID(), bundle: .fresh())
