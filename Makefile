@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test check ci smoke consumers weight api apple-check apple-test conformance torture kills tsan \
+.PHONY: help demo serve test check ci smoke consumers weight adapters api apple-check apple-test conformance torture kills tsan \
 	tsan-short bench bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants \
 	format lint docs docs-preview clean
 
@@ -43,6 +43,8 @@ FOLDERS ?=
 ONLY ?=
 # A part of the matrix of make consumers, such as "native debug none".
 CELLS ?=
+# Folders of libraries for make adapters, such as "Apollo=../apollo-ios".
+LIBRARIES ?=
 # Options for every build.
 BUILD_OPTIONS ?=
 
@@ -114,6 +116,11 @@ consumers: ## Builds apps that add Martlet by its URL: both build systems, trait
 # Not part of make test, because the build takes minutes.
 weight: ## Builds a small app in release, prints its size and build time, and fails if it is a tenth larger than recorded.
 	@scripts/weight.py
+
+# Not part of make check, because it needs the libraries from GitHub and builds them. LIBRARIES="Apollo=folder" takes one
+# from a folder.
+adapters: ## Tries the adapters of KeepingTheClientYouHave with the libraries themselves.
+	@scripts/try_adapters.py $(LIBRARIES)
 
 # The newest tag by its version, because a fix of an old version may have been tagged later. The release may have warnings.
 api: ## Compares the public API with the last release, and fails if a change breaks it.

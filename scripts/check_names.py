@@ -33,6 +33,7 @@ apikey closeCode co.uk com com.example.martlet.GuestApp libheif libheif1 sudo vi
 AccessToken AuthenticationResult GetTokensFromRefreshToken NotAuthorizedException RefreshToken RefreshTokenReuseException
 UserNotFoundException
 as DecodableWithConfiguration assumesTopLevelDictionary cICP
+ErrorResponse.error NIOHTTPClient URLSessionHTTPClient createURLSession urlsession
 Sources/main.swift
 """.split())
 

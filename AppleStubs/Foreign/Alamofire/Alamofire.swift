@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // Declarations of Alamofire 5 that the documentation uses, so that its Swift blocks compile without that package.
-// Sources: Source/Features/RequestInterceptor.swift and EventMonitor.swift, Source/Core/Session.swift, Request.swift and
-// DataRequest.swift.
+// Sources: Source/Features/RequestInterceptor.swift and RedirectHandler.swift, Source/Core/Session.swift, Request.swift
+// and DataRequest.swift.
 
 public import Foundation
 
@@ -10,28 +10,30 @@ public import Foundation
 #endif
 
 open class Session: @unchecked Sendable {
-    public convenience init(interceptor: (any RequestInterceptor)? = nil, eventMonitors: [any EventMonitor] = []) {
+    public convenience init(
+        interceptor: (any RequestInterceptor)? = nil, redirectHandler: (any RedirectHandler)? = nil
+    ) {
         self.init()
     }
 
     init() {}
+
+    public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {}
 }
 
-public class Request: @unchecked Sendable {
+public class Request: @unchecked Sendable, Hashable {
     public let id = UUID()
-    public var retryCount: Int { 0 }
     public var request: URLRequest? { nil }
     public var response: HTTPURLResponse? { nil }
 
     init() {}
+
+    public static func == (left: Request, right: Request) -> Bool { left.id == right.id }
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 public class DataRequest: Request, @unchecked Sendable {
     public var data: Data? { nil }
-}
-
-public protocol EventMonitor: Sendable {
-    func requestDidFinish(_ request: Request)
 }
 
 public struct RequestAdapterState: Sendable {
@@ -68,4 +70,10 @@ extension RequestInterceptor {
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
     ) {}
+}
+
+public protocol RedirectHandler: Sendable {
+    func task(
+        _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
+        completion: @escaping (URLRequest?) -> Void)
 }

@@ -1,6 +1,6 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // Declarations of Apollo iOS 2 that the documentation uses, so that its Swift blocks compile without that package.
-// Source: Sources/Apollo/RequestChain/Interceptors/HTTPInterceptor.swift.
+// Sources: Sources/Apollo/ApolloURLSession.swift and ResponseParsing/AsyncHTTPResponseChunkSequence.swift.
 
 public import Foundation
 
@@ -8,12 +8,8 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-public struct HTTPResponse: Sendable, ~Copyable {
-    public let response: HTTPURLResponse
-}
+public protocol AsyncChunkSequence: AsyncSequence, Sendable where Element == Data {}
 
-public protocol HTTPInterceptor: Sendable {
-    typealias NextHTTPInterceptorFunction = @Sendable (URLRequest) async throws -> HTTPResponse
-
-    func intercept(request: URLRequest, next: NextHTTPInterceptorFunction) async throws -> HTTPResponse
+public protocol ApolloURLSession: Sendable {
+    func chunks(for request: URLRequest) async throws -> (any AsyncChunkSequence, URLResponse)
 }

@@ -11,13 +11,29 @@ public enum IterationBehavior: Sendable {
 }
 
 public final class HTTPBody: Sendable {
-    public let iterationBehavior: IterationBehavior = .multiple
+    public typealias ByteChunk = ArraySlice<UInt8>
 
-    public convenience init(_ data: Data) { self.init() }
+    public enum Length: Sendable {
+        case unknown
+        case known(Int64)
+    }
+
+    public let iterationBehavior: IterationBehavior
+    fileprivate let bytes: @Sendable () async -> Data
+
+    public init(_ data: Data) {
+        iterationBehavior = .multiple
+        bytes = { data }
+    }
+
+    public init(_ stream: AsyncStream<ByteChunk>, length: Length) {
+        iterationBehavior = .single
+        bytes = { await stream.reduce(into: Data()) { $0.append(contentsOf: $1) } }
+    }
 }
 
 extension Data {
-    public init(collecting body: HTTPBody, upTo maxBytes: Int) async throws { self.init() }
+    public init(collecting body: HTTPBody, upTo maxBytes: Int) async throws { self = await body.bytes() }
 }
 
 public protocol ClientTransport: Sendable {

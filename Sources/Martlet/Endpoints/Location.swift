@@ -92,6 +92,19 @@ struct Location: Sendable, Hashable {
         return result
     }
 
+    /// Throws if this URL is not below another one.
+    func check(isWithin base: Location) throws(InvalidRequestError) {
+        let folder = base.path.hasSuffix("/") ? base.path : base.path + "/"
+        guard origin == base.origin, path == base.path || path.utf8.starts(with: folder.utf8) else {
+            throw InvalidRequestError("\"\(redactedText)\" is not below the base URL \(base.redactedText).")
+        }
+        guard !Self.hasDotSegments(path) else {
+            throw InvalidRequestError(
+                "The path of \"\(redactedText)\" has . or .. segments, which could leave the base URL. Servers resolve "
+                    + "them even if they are encoded. Remove them.")
+        }
+    }
+
     private static func isHost(_ host: String) -> Bool {
         guard host.hasPrefix("[") else { return !host.utf8.contains(UInt8(ascii: "%")) }
         let address = host.dropFirst().prefix { $0 != "%" && $0 != "]" }

@@ -54,6 +54,20 @@ public struct RequestPath: Sendable, Hashable {
         }
     }
 
+    /// A URL that another library has assembled from the input of users, such as a generated client. It is used unchanged
+    /// if it is below a base URL.
+    ///
+    /// If it has another origin, is not below the path of the base URL, or has `.` or `..` segments, the call fails with
+    /// ``NetworkError/invalidRequest(_:reason:)`` before anything is sent.
+    public static func absolute(_ url: String, within base: BaseURL) -> RequestPath {
+        do {
+            try Location.parse(url).get().check(isWithin: base.location.get())
+            return absolute(url)
+        } catch {
+            return RequestPath(text: url, isAbsolute: true, problem: error)
+        }
+    }
+
     /// A path or an absolute URL from the app's settings, such as the path of a token endpoint.
     package init(setting text: String) {
         if Location.isAbsolute(text) {

@@ -115,6 +115,32 @@ struct RequestPathTests {
         #expect(throws: InvalidRequestError.self) { try location(.absolute("/files", below: "nowhere")) }
     }
 
+    @Test("a URL that must be below a base URL is used unchanged")
+    func within() throws {
+        for (url, expected) in [
+            ("https://cdn.example.com/v2/files/a%2Fb?ids=1,2&next=/../x", "/v2/files/a%2Fb?ids=1,2&next=/../x"),
+            ("https://cdn.example.com:443/v2", "/v2"), ("https://cdn.example.com/v2/..a", "/v2/..a"),
+        ] {
+            #expect(try target(.absolute(url, within: "https://cdn.example.com/v2")) == expected)
+        }
+        #expect(try target(.absolute("https://h/a", within: "https://h")) == "/a")
+        #expect(try target(.absolute("https://h/v1/a", within: "https://h/v1/")) == "/v1/a")
+    }
+
+    @Test(
+        "a URL that must be below a base URL cannot leave it",
+        arguments: [
+            "https://cdn.example.com/v2/files/../admin", "https://cdn.example.com/v2/%2e%2E/v1",
+            "https://cdn.example.com/v2/.",
+            "https://cdn.example.com/v2/a%2f..%2fb", "https://cdn.example.com/v2/..;x/y", "https://cdn.example.com/v22",
+            "https://cdn.example.com/", "https://cdn.example.com.evil.example/v2/", "http://cdn.example.com/v2/a",
+            "https://cdn.example.com:8443/v2/a", "/v2/a", "",
+        ])
+    func leaving(url: String) {
+        let path = RequestPath.absolute(url, within: "https://cdn.example.com/v2")
+        #expect(throws: InvalidRequestError.self) { try target(path) }
+    }
+
     @Test("a path shows no token, and a problem does not either")
     func redaction() {
         let token = "q8Zk3Vt1Lx9Rb7Yw2Np5Hd6Mf4Jc0Gs8EaTi"

@@ -51,7 +51,8 @@
         /// one, after a refresh if necessary. All rejected requests share that refresh.
         ///
         /// Call it once per request and send the request again at most once. A request without a token is not changed,
-        /// and the result is `false`.
+        /// and the result is `false`. It is `false` as well if a redirect has led to another origin: a server that must
+        /// not get the token cannot reject it.
         /// - Parameters:
         ///   - response: The response.
         ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
@@ -63,7 +64,56 @@
         public func recover(
             from response: URLResponse, body: Data = Data(), to request: inout URLRequest
         ) async throws(SessionError) -> Bool {
+            try await recover(from: response, body: body, to: &request) { true }
+        }
+
+        /// The request with which `URLSession` follows a redirect, for `willPerformHTTPRedirection` of its delegate.
+        ///
+        /// `URLSession` follows redirects by itself. On Linux it sends every header field to the new URL, also to that of
+        /// another origin. On Apple's platforms it drops `Authorization`, even if the redirect stays on the origin, and
+        /// keeps the fields of other token schemes. With this method the token stays on its origin, and only there:
+        ///
+        /// ```swift
+        /// func urlSession(
+        ///     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        ///     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        /// ) {
+        ///     completionHandler(tokens.redirected(task.originalRequest, by: response, to: request))
+        /// }
+        /// ```
+        ///
+        /// <doc:KeepingTheClientYouHave#Redirects> says which clients need it.
+        /// - Parameters:
+        ///   - request: The first request of the task, as it was signed.
+        ///   - response: The redirect.
+        ///   - next: The request that `URLSession` proposes.
+        /// - Returns: `next`, with the token of `request` if the URLs of `request`, `response` and `next` have the same
+        ///   origin, and without a token otherwise.
+        public func redirected(
+            _ request: URLRequest?, by response: HTTPURLResponse, to next: URLRequest
+        ) -> URLRequest {
+            let origin = Self.origin(of: next.url)
+            let stays = origin != nil && [request?.url, response.url].allSatisfy { Self.origin(of: $0) == origin }
+            var next = next
+            put(stays ? request.map(token(on:)) ?? HTTPFields() : HTTPFields(), on: &next)
+            return next
+        }
+
+        /// Signs a request for its owner.
+        func sign(
+            _ request: inout URLRequest, _ requirement: AuthenticationRequirement, as owner: CallOwner
+        ) async throws(SessionError) -> SessionStamp? {
+            var fields = token(on: request)
+            defer { put(fields, on: &request) }
+            return try await sign(&fields, target: request.url?.absoluteString, requirement, for: nil, as: owner)
+        }
+
+        /// - Parameter mayRecover: Asked after the rejection of a token. If it returns `false`, the token is not replaced.
+        func recover(
+            from response: URLResponse, body: Data, to request: inout URLRequest, if mayRecover: () -> Bool
+        ) async throws(SessionError) -> Bool {
             guard let response = response as? HTTPURLResponse else { return false }
+            if let url = response.url, Self.origin(of: url) != Self.origin(of: request.url) { return false }
             var head = HTTPResponse(status: .init(code: response.statusCode))
             for case (let name as String, let value as String) in response.allHeaderFields {
                 if let name = HTTPField.Name(name) { head.headerFields.append(HTTPField(name: name, value: value)) }
@@ -73,7 +123,7 @@
             let sent = request
             return try await recover(
                 &fields, target: sent.url?.absoluteString,
-                ifRejected: isRejected(ServerResponse(head: head, body: body), to: Self.head(of: sent)))
+                ifRejected: isRejected(ServerResponse(head: head, body: body), to: Self.head(of: sent)) && mayRecover())
         }
 
         /// The request as a ``AccessTokenRejection`` sees it.
@@ -86,6 +136,10 @@
                 if let name = HTTPField.Name(name) { head.headerFields[name] = value }
             }
             return head
+        }
+
+        private static func origin(of url: URL?) -> Origin? {
+            url.flatMap { try? Location.parse($0.absoluteString).get().origin }
         }
 
         private func token(on request: URLRequest) -> HTTPFields {

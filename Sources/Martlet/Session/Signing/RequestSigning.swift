@@ -62,11 +62,13 @@ extension TokenManager {
             ifRejected: isRejected(ServerResponse(head: response, body: body), to: sent))
     }
 
+    /// - Parameter owner: The owner of the request; `nil` if the request is made now.
     func sign(
-        _ fields: inout HTTPFields, target: String?, _ requirement: AuthenticationRequirement, for session: SessionID?
+        _ fields: inout HTTPFields, target: String?, _ requirement: AuthenticationRequirement, for session: SessionID?,
+        as owner: CallOwner? = nil
     ) async throws(SessionError) -> SessionStamp? {
         guard requirement != .none, mayCarryToken(toURL: target) else { return nil }
-        let owner = currentOwner
+        let owner = owner ?? currentOwner
         let result = await credential(for: owner)
         // A request of a session must neither get the token of another one, nor go out without one.
         let session = session ?? owner.session
