@@ -39,11 +39,15 @@ PLANTED = re.findall(r"^(\w+): (\S+): (.*) => (.*)$", (MISTAKES / "planted.txt")
 # a pattern is a test of the type.
 BRIDGED = re.compile(r"(?<=[\w)\]}\"])\s+as (CF(?!TypeRef)[A-Z]\w*|Data|String)\b")
 PATTERN = re.compile(r"\bcase\b")
+# The macro is a part of Xcode. Its closure is the body of a view builder.
+PREVIEW = re.compile(r'#Preview(?:\("[^"]*"\))? \{')
 
 
 def rewritten(path, text, system):
     """A source as a platform's compiler reads it, line for line the same."""
     lines = resolve(path, text, system)[0].split("\n")
+    for at, line in enumerate(lines):
+        lines[at] = PREVIEW.sub(f"@MainActor @ViewBuilder private func preview{at}() -> some View {{", line)
     return "\n".join(line if PATTERN.search(line) else BRIDGED.sub(r"._bridged(to: \1.self)", line) for line in lines)
 
 

@@ -12,7 +12,8 @@ STUBS = ROOT / "AppleStubs" / "Modules"
 SOURCES = ROOT / "Sources"
 EXAMPLE = ROOT / "Examples" / "GuestApp"
 # The modules of the example app and of the tests for a Mac are not part of the package.
-EXAMPLES = {"GuestKit": EXAMPLE / "GuestKit" / "Sources" / "GuestKit", "GuestApp": EXAMPLE / "GuestApp"}
+EXAMPLES = {"GuestKit": EXAMPLE / "GuestKit" / "Sources" / "GuestKit"}
+EXAMPLES |= {name: EXAMPLE / name for name in ("GuestApp", "GuestWidget")}
 EXAMPLES |= {"AppleTestsHost": ROOT / "AppleTests" / "Host", "AppleTests": ROOT / "AppleTests" / "Tests"}
 APPLE = ("iOS", "macOS", "tvOS", "watchOS", "visionOS")
 # The platforms for which the check must find mistakes and compiles the documentation.
@@ -24,9 +25,11 @@ ONLY_ON = {
     **dict.fromkeys(("AppleTests", "AppleTestsHost"), {"iOS", "macOS"}),
     "AppKit": {"macOS"},
     "GuestApp": {"iOS"},
+    "GuestWidget": {"iOS"},
     "LocalAuthentication": {"iOS", "macOS", "watchOS", "visionOS"},
     "PhotosUI": {"iOS", "macOS", "watchOS", "visionOS"},
     "UIKit": {"iOS", "tvOS", "watchOS", "visionOS"},
+    "WidgetKit": {"iOS", "macOS", "watchOS", "visionOS"},
     "_PhotosUI_SwiftUI": {"iOS", "macOS", "watchOS", "visionOS"},
 }
 # Apple modules that only some of ours may import.
@@ -38,7 +41,8 @@ ONLY_IN = {
     "CoreTransferable": {"MartletUI"},
     "ImageIO": {"MartletImages"},
     "PhotosUI": {"MartletUI"},
-    "SwiftUI": {"AppleTestsHost", "GuestApp", "MartletUI"},
+    "SwiftUI": {"AppleTestsHost", "GuestApp", "GuestWidget", "MartletUI"},
+    "WidgetKit": {"GuestApp", "GuestWidget"},
 }
 # Modules with the same API on all platforms.
 EVERYWHERE = {"HTTPTypes", "Observation", "RegexBuilder", "Synchronization"}

@@ -28,8 +28,9 @@ from swift_source import ROOT, code_of, shown
 
 # Names of other programs, services, formats and modules.
 FOREIGN = set("""
-Age CFBundleAllowMixedLocalizations ETag Expect Expires HttpOnly NSAllowsLocalNetworking SameSite Vary
-apikey closeCode co.uk com com.example.martlet.GuestApp libheif libheif1 sudo vipsthumbnail xcodebuild
+Age CFBundleAllowMixedLocalizations ETag Expect Expires HttpOnly NSAllowsLocalNetworking NSExceptionAllowsInsecureHTTPLoads NSFaceIDUsageDescription
+NSURLErrorBackgroundSessionWasDisconnected SameSite Vary
+apikey closeCode co.uk com com.example.martlet.GuestApp GuestApp.entitlements GuestWidget.entitlements libheif libheif1 sudo vipsthumbnail xcodebuild
 AccessToken AuthenticationResult GetTokensFromRefreshToken NotAuthorizedException RefreshToken RefreshTokenReuseException
 UserNotFoundException
 as DecodableWithConfiguration assumesTopLevelDictionary cICP

@@ -65,5 +65,5 @@ func loads(_ item: PhotosPickerItem) async throws -> Data {
 
 @available(iOS 17, macOS 14, *)
 func says(_ number: Int) {
-    AccessibilityNotification.Announcement(number).post()  // mistake: cannot convert value of type 'Int' to expected argument type 'String'
+    AccessibilityNotification.Announcement(number).post()  // mistake: no exact matches in call to initializer
 }

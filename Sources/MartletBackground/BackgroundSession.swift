@@ -58,9 +58,39 @@ struct BackgroundTask: Sendable {
         enum Result: Sendable {
             /// The server's response, after all redirects, which the system follows by itself.
             case response(HTTPResponse, body: Data?)
-            /// The user has quit the app, or the system had to end the task.
-            case cancelledBySystem(resumeData: Data?)
+            /// The system has ended the task. Neither the server nor the network was the reason.
+            case interrupted(Interruption, resumeData: Data?)
             case failure(String)
+
+            /// The result of a task that ended with an error.
+            /// - Parameters:
+            ///   - code: The raw value of the `URLError.Code`.
+            ///   - isCancelledBySystem: Whether the error has a reason of the system (`backgroundTaskCancelledReason`).
+            ///   - resumeData: The data with which a download goes on.
+            init(code: Int, isCancelledBySystem: Bool, resumeData: Data?) {
+                switch code {
+                case _ where isCancelledBySystem: self = .interrupted(.cancellation, resumeData: resumeData)
+                case Self.disconnected: self = .interrupted(.disconnection, resumeData: resumeData)
+                default: self = .failure("URLError \(code)" + (Self.advice[code].map { ": \($0)" } ?? ""))
+                }
+            }
+
+            /// `NSURLErrorBackgroundSessionWasDisconnected`
+            private static let disconnected = -997
+            private static let advice = [
+                // NSURLErrorBackgroundSessionInUseByAnotherProcess
+                -996: "another process uses this identifier. Give each process of the app its own",
+                // NSURLErrorBackgroundSessionRequiresSharedContainer
+                -995: "an app extension needs BackgroundTransferOptions.sharedContainerIdentifier",
+            ]
+        }
+
+        /// The reason why the system has ended a task.
+        enum Interruption: Sendable {
+            /// The user has quit the app, or the system had to cancel the task.
+            case cancellation
+            /// The system's service for background transfers has lost the task, for example because it was ended itself.
+            case disconnection
         }
 
         let name: Name

@@ -8,7 +8,8 @@ public struct BackgroundTransferOptions: Sendable, Hashable {
     /// Whether the system launches the app, or wakes it, when transfers have ended. Default yes. If no, the app learns
     /// of them at its next launch.
     public var sendsLaunchEvents = true
-    /// The app group whose container the system downloads to. An app extension must set it.
+    /// The app group whose container the system downloads to. An app extension must set it. An app sets it, too, if
+    /// its files are in that container: the system may move the container, and stored paths then follow it.
     public var sharedContainerIdentifier: String?
     /// The folder of the list of transfers and of the bodies that they send, which must stay the same. `nil` is a
     /// folder of the app that has the name of the identifier. Extensions need one in the container of the app group.

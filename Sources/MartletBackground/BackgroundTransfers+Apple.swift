@@ -18,7 +18,10 @@
             identifier: String, client: NetworkClient,
             options: BackgroundTransferOptions = BackgroundTransferOptions()
         ) throws(BackgroundTransferError) {
-            try self.init(identifier: identifier, client: client, options: options) { transfers in
+            let group = options.sharedContainerIdentifier.flatMap {
+                FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0)?.path
+            }
+            try self.init(identifier: identifier, client: client, options: options, group: group) { transfers in
                 BackgroundURLSession.start(for: transfers, identifier, options)
             }
         }
@@ -26,6 +29,10 @@
 
     /// The delegate of a background session. The session keeps it, and it keeps the transfers, because an event that nothing
     /// handles would be lost.
+    ///
+    /// It has no method for challenges, neither of the session nor of a task. With one, the system launches the app for
+    /// each challenge, that for the certificate of an HTTPS server included, and the transfer waits for the app. Without
+    /// one, the system checks certificates itself, and a 401 ends the task: the session has no credentials to try.
     private final class BackgroundURLSession: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
         private let transfers: BackgroundTransfers
         /// The responses to uploads, as far as they have arrived.
@@ -97,15 +104,6 @@
             transfers.systemDidEnd(end)
         }
 
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-        ) {
-            // The task ends with the 401.
-            let isEnd = challenge.protectionSpace.isOfServerResponse
-            completionHandler(isEnd ? .rejectProtectionSpace : .performDefaultHandling, nil)
-        }
-
         func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
             transfers.systemDidDeliverEvents()
         }
@@ -116,10 +114,12 @@
         ) -> BackgroundTask.End? {
             guard let name = BackgroundTask.Name(task.taskDescription) else { return nil }
             let result: BackgroundTask.End.Result
-            if let error = error as? URLError, error.backgroundTaskCancelledReason != nil {
-                result = .cancelledBySystem(resumeData: error.downloadTaskResumeData)
+            if let error = error as? URLError {
+                result = .init(
+                    code: error.code.rawValue, isCancelledBySystem: error.backgroundTaskCancelledReason != nil,
+                    resumeData: error.downloadTaskResumeData)
             } else if let error {
-                result = .failure((error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(type(of: error))")
+                result = .failure("\(type(of: error))")
             } else if let response = task.response as? HTTPURLResponse {
                 result = .response(HTTPResponse(response), body: body)
             } else {

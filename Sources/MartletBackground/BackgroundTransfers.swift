@@ -51,6 +51,8 @@ public final class BackgroundTransfers: Sendable {
     /// The time in which the end of a task without a trace may still arrive, if the system does not say that it has
     /// delivered all events. It says so only if it has launched or woken the app.
     private static let patience = Duration.seconds(60)
+    /// The longest time for which the system waits: it ends an app that takes about half a minute.
+    private static let longestHandling = Duration.seconds(25)
 
     private let identifier: String
     private let client: NetworkClient
@@ -69,11 +71,12 @@ public final class BackgroundTransfers: Sendable {
 
     /// - Parameters:
     ///   - home: The folder of the user, or the container of the app. It is replaced in paths that are stored.
+    ///   - group: The container of the app group. It is replaced, too.
     ///   - steps: Reports each step to a test.
     ///   - makeSession: Creates the system's side, when the list has been read.
     init(
         identifier: String, client: NetworkClient, options: BackgroundTransferOptions, home: String? = nil,
-        steps: TransferSteps = TransferSteps(),
+        group: String? = nil, steps: TransferSteps = TransferSteps(),
         makeSession: @escaping @Sendable (BackgroundTransfers) -> BackgroundSession
     ) throws(BackgroundTransferError) {
         guard Self.identifiers.withLock({ $0.insert(identifier).inserted }) else { throw .identifierInUse(identifier) }
@@ -83,7 +86,9 @@ public final class BackgroundTransfers: Sendable {
         limits = TimeLimits(time: client.time)
         folder = TransferFolder(
             path: options.folder ?? Disk.stateFolder(of: identifier) + "/transfers",
-            home: home ?? ProcessInfo.processInfo.environment["HOME"] ?? "", steps: steps)
+            containers: ContainerPaths(
+                home: home ?? ProcessInfo.processInfo.environment["HOME"] ?? "", group: group),
+            steps: steps)
         list = TransferList(folder)
         announcements = TransferAnnouncements(of: list, in: folder, tokens: client.tokens)
         attempts = TransferAttempts(
@@ -143,21 +148,32 @@ public final class BackgroundTransfers: Sendable {
     }
 
     /// Waits until all events for which the system has launched or woken the app are handled and their follow-up work
-    /// has started.
+    /// has started, but no longer than 25 s.
     ///
     /// For SwiftUI: `.backgroundTask(.urlSession(identifier)) { await transfers.handleEvents() }`.
     public func handleEvents() async {
-        await handledEvents.wait()
+        // The system may never report the end of the events, for example if the list of transfers cannot be read before
+        // the device is unlocked, so that there is no session yet.
+        _ = await limits.run(within: Self.longestHandling) { [handledEvents] in await handledEvents.wait() }
     }
 
     /// Calls the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)` on the main
     /// thread, when all events for which the system has launched or woken the app are handled and their follow-up work
-    /// has started.
-    @MainActor public func handleEvents(completionHandler: @escaping () -> Void) {
+    /// has started, and after 25 s at the latest.
+    /// - Parameters:
+    ///   - identifier: The identifier of the session that the system names.
+    ///   - completionHandler: The handler of the system.
+    /// - Returns: `false` if the session is not this one. Then the handler is not called: pass it to the owner of that
+    ///   session, or call it.
+    @MainActor public func handleEvents(
+        for identifier: String, completionHandler: @escaping () -> Void
+    ) -> Bool {
+        guard identifier == self.identifier else { return false }
         Task {
             await handleEvents()
             completionHandler()
         }
+        return true
     }
 
     // MARK: - New transfers
@@ -325,8 +341,7 @@ public final class BackgroundTransfers: Sendable {
         Task {
             _ = await session()
             await giveUpLostTasks()
-            // The system ends an app that takes about half a minute.
-            _ = await limits.run(within: .seconds(25)) { await self.settle() }
+            _ = await limits.run(within: Self.longestHandling) { await self.settle() }
             handledEvents.report()
         }
     }

@@ -11,10 +11,15 @@ final class HandledEvents: Sendable {
     private struct State {
         /// Whether they are handled, and no task has waited for that.
         var isReported = false
+        /// The number of tasks that have given up waiting. The report that they waited for may still come.
+        var givenUp = 0
         var waiting: [UUID: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let state = Locked(State())
+
+    /// Whether a task waits.
+    var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     /// Waits for the report, or until the task is cancelled.
     func wait() async {
@@ -33,7 +38,12 @@ final class HandledEvents: Sendable {
                 if isDone { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+            let waiting = state.withLock { state in
+                let waiting = state.waiting.removeValue(forKey: id)
+                if waiting != nil { state.givenUp += 1 }
+                return waiting
+            }
+            waiting?.resume()
         }
     }
 
@@ -41,7 +51,12 @@ final class HandledEvents: Sendable {
     func report() {
         let waiting = state.withLock { state in
             defer { state.waiting = [:] }
-            state.isReported = state.waiting.isEmpty
+            if state.waiting.isEmpty, state.givenUp > 0 {
+                // Too late. It must not count for the events of the next launch.
+                state.givenUp -= 1
+            } else {
+                state.isReported = state.waiting.isEmpty
+            }
             return Array(state.waiting.values)
         }
         for each in waiting { each.resume() }

@@ -15,6 +15,11 @@ final class TransferAttempts: Sendable {
     private let minimumTokenLifetime: Duration
     /// The resume data that the system gave for interrupted downloads. It contains tokens, so it is never stored.
     private let resumeData = Locked<[UUID: Data]>([:])
+    /// The number of times this process has seen the system lose the task of a transfer.
+    private let disconnections = Locked<[UUID: Int]>([:])
+
+    /// A service of the system that has ended a transfer this often in one process would end it again at once.
+    private static let maximumDisconnections = 4
 
     /// - Parameter minimumTokenLifetime: The shortest time for which a token must still be valid when an attempt starts.
     init(of list: TransferList, in folder: TransferFolder, client: NetworkClient, minimumTokenLifetime: Duration) {
@@ -118,8 +123,19 @@ final class TransferAttempts: Sendable {
         resumeData.withLock { $0[id] = data }
     }
 
-    func dropResumeData(of id: UUID) {
+    /// Forgets a transfer that is removed.
+    func forget(_ id: UUID) {
         keepResumeData(nil, of: id)
+        disconnections.withLock { $0[id] = nil }
+    }
+
+    /// Counts a disconnection.
+    /// - Returns: Whether the transfer may start again.
+    func mayReconnect(_ id: UUID) -> Bool {
+        disconnections.withLock { counts in
+            counts[id, default: 0] += 1
+            return counts[id, default: 0] <= Self.maximumDisconnections
+        }
     }
 }
 

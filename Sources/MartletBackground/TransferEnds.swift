@@ -53,7 +53,10 @@ struct TransferEnds: Sendable {
             case .response:
                 // The file could not be noted when it arrived.
                 record.interrupt()
-            case .cancelledBySystem(let resumeData):
+            case .interrupted(let reason, let resumeData):
+                if reason == .disconnection, !attempts.mayReconnect(record.id) {
+                    return record.fail(.connection("the system's service for background transfers keeps ending it"))
+                }
                 record.interrupt()
                 attempts.keepResumeData(resumeData, of: record.id)
             case .failure(let reason):

@@ -13,9 +13,7 @@ internal import MartletLibc
 /// The record is written first and removed first, so that a file without one is a leftover.
 struct TransferFolder: Sendable {
     private let path: String
-    /// The folder of the user, or the container of the app, in which the app's files are. The system may move it when it
-    /// updates the app, so stored paths do not contain it.
-    private let home: String
+    private let containers: ContainerPaths
     private let steps: TransferSteps
 
     private static let record = "record.json"
@@ -26,12 +24,10 @@ struct TransferFolder: Sendable {
     /// The largest response to keep, in bytes.
     static let largestResponse = 1 << 20
     private static let chunkSize = 1 << 18
-    /// Stands for the home folder in stored paths.
-    private static let homePrefix = "~/"
 
-    init(path: String, home: String, steps: TransferSteps) {
+    init(path: String, containers: ContainerPaths, steps: TransferSteps) {
         self.path = path
-        self.home = home
+        self.containers = containers
         self.steps = steps
     }
 
@@ -208,14 +204,12 @@ struct TransferFolder: Sendable {
     /// The path of the app's file that is uploaded, or of the downloaded one; `nil` for an upload whose body is in this
     /// folder.
     func path(of record: TransferRecord) -> String? {
-        guard let path = record.path, path.hasPrefix(Self.homePrefix) else { return record.path }
-        return home + "/" + path.dropFirst(Self.homePrefix.count)
+        record.path.map(containers.path)
     }
 
     /// The form of a path that is stored.
     func portable(_ path: String) -> String {
-        guard !home.isEmpty, path.hasPrefix(home + "/") else { return path }
-        return Self.homePrefix + path.dropFirst(home.count + 1)
+        containers.portable(path)
     }
 
     // MARK: - Names

@@ -90,7 +90,7 @@ struct TransferSettler: Sendable {
         let hasEnded = list.record(id)?.hasEnded == true
         // A record that the disk keeps is not in the list any more, and its removal is tried again.
         try? await list.remove(id)
-        attempts.dropResumeData(of: id)
+        attempts.forget(id)
         announcements.disown(id)
         guard !hasEnded, let session = await session() else { return }
         for task in await session.tasks() where task.name?.id == id { task.cancel() }

@@ -60,6 +60,20 @@ package protocol SystemStorage: SecureStorage {
     func choice() async throws(StorageError) -> StorageChoice?
     /// Forgets that the user was authenticated, so that the next access prompts again.
     func forgetAuthentication()
+    /// The storage for a session, which is written while the user cannot be asked.
+    func forSessions() -> any SystemStorage
+    /// Adds or replaces the record of a session.
+    func save(_ value: Data, ofSession id: String, for key: String) async throws(StorageError)
+    /// Authenticates the user before a session is read.
+    func confirmUser(toRead key: String) async throws(StorageError)
+}
+
+extension SystemStorage {
+    package func forSessions() -> any SystemStorage { self }
+    package func confirmUser(toRead key: String) async throws(StorageError) {}
+    package func save(_ value: Data, ofSession id: String, for key: String) async throws(StorageError) {
+        try await save(value, for: key)
+    }
 }
 
 /// The place of an app's secrets, and the reason for it.

@@ -73,9 +73,70 @@ struct BackgroundInterruptionTests {
         try await TransferWorld.with { world in
             let transfers = try await world.launch(world.signedIn())
             try await transfers.download(film, to: world.path + "/film")
-            world.daemon.fail("URLError -1001")
+            world.daemon.end(with: -1001)
             await world.run(transfers)
             #expect(try await transfers.transfers.first?.stage == .failed(.connection("URLError -1001")))
+        }
+    }
+
+    @Test(
+        "the loss of the system's own service interrupts a transfer, and does not fail it",
+        arguments: [.get, .put, .post] as [HTTPRequest.Method])
+    func disconnected(method: HTTPRequest.Method) async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            switch method {
+            case .get: try await transfers.download(film, to: world.path + "/film")
+            case .put: try await transfers.upload(Call<NoContent>.put("/films/7", .text("x")))
+            default: try await transfers.upload(Call<NoContent>.post("/films", .text("x")))
+            }
+            // NSURLErrorBackgroundSessionWasDisconnected. It has data to go on with if the task was a download.
+            world.daemon.end(with: -997, resumeData: method == .get ? rest : nil)
+            await world.run(transfers)
+            let stage = try await transfers.transfers.first?.stage
+            #expect(stage == (method == .post ? .failed(.interrupted) : .finished(status: 200)))
+            let resumptions = world.daemon.state.withLock { $0.requests.map(\.isResumption) }
+            #expect(resumptions == (method == .post ? [] : [method == .get]))
+        }
+    }
+
+    @Test("a service that ends a transfer again and again fails it in the end") func disconnectedAgain() async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            let id = try await transfers.download(film, to: world.path + "/film")
+            for _ in 0..<5 {
+                world.daemon.end(with: -997)
+                await world.daemon.deliver()
+                await transfers.resume()
+            }
+            guard case .failed(.connection) = try await transfers.transfers.first?.stage else {
+                Issue.record("it would start for ever")
+                return
+            }
+            #expect(world.daemon.state.withLock { $0.jobs.isEmpty })
+            // The app may start it again.
+            await transfers.remove(id)
+            try await transfers.download(film, to: world.path + "/film", id: id)
+            world.daemon.end(with: -997)
+            await world.run(transfers)
+            #expect(try await transfers.transfers.first?.stage == .finished(status: 200))
+        }
+    }
+
+    @Test(
+        "a session that another process has, or that lacks its container, says what to change",
+        arguments: [(-996, "Give each process"), (-995, "sharedContainerIdentifier")])
+    func advice(code: Int, text: String) async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn())
+            try await transfers.download(film, to: world.path + "/film")
+            world.daemon.end(with: code)
+            await world.run(transfers)
+            guard case .failed(let error) = try await transfers.transfers.first?.stage else {
+                Issue.record("it has not failed")
+                return
+            }
+            #expect(error.description.contains("\(code)") && error.description.contains(text))
         }
     }
 

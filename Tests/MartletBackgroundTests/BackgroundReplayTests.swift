@@ -87,16 +87,17 @@ struct BackgroundReplayTests {
             }
             world.oldestAccepted.withLock { $0 = 1 }
             await world.daemon.perform(world.server)
-            let transfers = try await world.launch(tokens)
+            let transfers = try await world.launch(tokens, identifier: world.path)
             let isDone = Locked(false)
             let handled = Gate()
-            await MainActor.run {
-                transfers.handleEvents {
+            let isOwn = await MainActor.run {
+                transfers.handleEvents(for: world.path) {
                     MainActor.assertIsolated()
                     isDone.withLock { $0 = true }
                     handled.open()
                 }
             }
+            #expect(isOwn)
             await world.daemon.deliver()
             await transfers.resume()
             #expect(!isDone.withLock { $0 }, "the system has not said that there are no more events")
@@ -110,6 +111,62 @@ struct BackgroundReplayTests {
             waiting.cancel()
             await waiting.value
         }
+    }
+
+    @Test("a handler for the session of another library is not kept") func foreignSession() async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn(), identifier: world.path)
+            let isCalled = Locked(false)
+            let isOwn = await MainActor.run {
+                transfers.handleEvents(for: "com.example.other") { isCalled.withLock { $0 = true } }
+            }
+            #expect(!isOwn)
+            await world.daemon.deliver(tellsEnd: true)
+            await transfers.handleEvents()
+            #expect(!isCalled.withLock { $0 })
+        }
+    }
+
+    @Test("if the system never says that it has delivered all events, the handler is called after 25 seconds")
+    func deadline() async throws {
+        try await TransferWorld.with { world in
+            let transfers = try await world.launch(world.signedIn(), identifier: world.path)
+            let isDone = Locked(false)
+            let handled = Gate()
+            let isOwn = await MainActor.run {
+                transfers.handleEvents(for: world.path) {
+                    isDone.withLock { $0 = true }
+                    handled.open()
+                }
+            }
+            #expect(isOwn)
+            await world.time.waitForSleepers()
+            world.time.advance(by: .seconds(24))
+            await transfers.resume()
+            #expect(!isDone.withLock { $0 })
+            world.time.advance(by: .seconds(1))
+            await handled.pass()
+        }
+    }
+
+    @Test("a report that comes after its handler has given up does not count for the next handler") func lateReport()
+        async
+    {
+        let events = HandledEvents()
+        let first = Task { await events.wait() }
+        while !events.isWaiting { await Task.yield() }
+        first.cancel()
+        await first.value
+        events.report()
+        let isDone = Locked(false)
+        let second = Task {
+            await events.wait()
+            isDone.withLock { $0 = true }
+        }
+        while !events.isWaiting, !isDone.withLock({ $0 }) { await Task.yield() }
+        #expect(events.isWaiting)
+        events.report()
+        await second.value
     }
 
     @Test("events that are delivered before the completion handler is there are handled too") func early() async throws

@@ -119,21 +119,18 @@ final class TransferDaemon: Sendable {
 
     /// The user quits the app: the system cancels its tasks, and tells it at the next launch.
     func forceQuit(resumeData: Data? = nil) {
-        state.withLock { state in
-            for name in state.jobs.keys {
-                state.jobs[name] = nil
-                let result = BackgroundTask.End.Result.cancelledBySystem(resumeData: resumeData)
-                state.events.append(.end(.init(name: name, result: result, leftOrigin: false)))
-            }
-        }
+        end(with: -999, isCancelledBySystem: true, resumeData: resumeData)
     }
 
-    /// Gives up on all tasks.
-    func fail(_ reason: String) {
+    /// Ends all tasks with an error.
+    /// - Parameter code: The raw value of the `URLError.Code`.
+    func end(with code: Int, isCancelledBySystem: Bool = false, resumeData: Data? = nil) {
+        let result = BackgroundTask.End.Result(
+            code: code, isCancelledBySystem: isCancelledBySystem, resumeData: resumeData)
         state.withLock { state in
             for name in state.jobs.keys {
                 state.jobs[name] = nil
-                state.events.append(.end(.init(name: name, result: .failure(reason), leftOrigin: false)))
+                state.events.append(.end(.init(name: name, result: result, leftOrigin: false)))
             }
         }
     }

@@ -79,7 +79,7 @@ final class TransferWorld: Sendable {
     /// A launch of the app.
     /// - Parameter tokens: `nil` for an app without users.
     func launch(
-        _ tokens: TokenManager?, identifier: String = UUID().uuidString, home: String? = nil,
+        _ tokens: TokenManager?, identifier: String = UUID().uuidString, home: String? = nil, group: String? = nil,
         steps: TransferSteps = TransferSteps(), change: (inout BackgroundTransferOptions) -> Void = { _ in }
     ) async throws -> BackgroundTransfers {
         var options = BackgroundTransferOptions()
@@ -91,7 +91,7 @@ final class TransferWorld: Sendable {
             tokens.map { NetworkClient(tokens: $0, config: config) }
             ?? NetworkClient(baseURL: "https://api.example.com", config: config, transport: StubTransport())
         let transfers = try BackgroundTransfers(
-            identifier: identifier, client: client, options: options, home: home ?? path, steps: steps
+            identifier: identifier, client: client, options: options, home: home ?? path, group: group, steps: steps
         ) { [daemon] in daemon.connect($0) }
         _ = await transfers.session()
         return transfers

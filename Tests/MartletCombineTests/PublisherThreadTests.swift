@@ -37,6 +37,47 @@
             subscription.cancel()
         }
 
+        @Test("operators right behind a publisher with a scheduler run on it") func operators() async throws {
+            let chosen = queue("chosen")
+            let heard = Log()
+            let here: @Sendable (String) -> Void = { [key] in
+                heard.add("\($0) on \(DispatchQueue.getSpecific(key: key) ?? "another")")
+            }
+            let app = client(StubTransport { _ in .json("1") })
+            let get = Get("/number", .none)
+            let number: AnyPublisher<Int, NetworkError> = app.publisher(for: get, on: chosen)
+            let nothing: AnyPublisher<Void, NetworkError> = app.publisher(for: get, on: chosen)
+            let response = app.responsePublisher(for: get, as: Int.self, on: chosen)
+            let upload = app.uploadPublisher(for: get, as: Int.self, on: chosen)
+            let mapped: [AnyPublisher<Void, NetworkError>] = [
+                number.map { _ in here("map") }.eraseToAnyPublisher(),
+                nothing.map { here("nothing") }.eraseToAnyPublisher(),
+                response.map { _ in here("response") }.eraseToAnyPublisher(),
+                app.dataPublisher(for: get, on: chosen).map { _ in here("data") }.eraseToAnyPublisher(),
+                upload.last().map { _ in here("upload") }.eraseToAnyPublisher(),
+            ]
+            let subscriptions = mapped.map { publisher in
+                publisher.sink(receiveCompletion: { _ in here("end") }, receiveValue: {})
+            }
+            await heard.waitForLines(10)
+            #expect(heard.lines.allSatisfy { $0.hasSuffix(" on chosen") })
+            #expect(Set(heard.lines).count == 6)
+            for subscription in subscriptions { subscription.cancel() }
+        }
+
+        @Test("the states of a session arrive on their scheduler") func states() async {
+            let heard = Log()
+            let tokens = TokenManager(
+                baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),
+                transport: StubTransport())
+            let subscription = tokens.statePublisher(on: queue("chosen"))
+                .map { [key] _ in heard.add(DispatchQueue.getSpecific(key: key) ?? "another") }
+                .sink { _ in }
+            await heard.waitForLines(1)
+            #expect(heard.lines.first == "chosen")
+            subscription.cancel()
+        }
+
         @Test("without a scheduler, values arrive from the task, not on the subscribing thread") func unchosen() async {
             let asking = queue("asking")
             let heard = Log()

@@ -42,11 +42,12 @@ import Testing
     }
 
     @Test(
-        "it gives the reasons: defaults of the app and of its group, files in their containers and files of the user")
+        "it gives the reasons: defaults of the app and of its group, which only a wrapper uses; files in their containers and of the user"
+    )
     func reasons() throws {
         #expect(
             try Self.reasons() == [
-                "NSPrivacyAccessedAPICategoryUserDefaults": ["CA92.1", "1C8F.1"],
+                "NSPrivacyAccessedAPICategoryUserDefaults": ["CA92.1", "1C8F.1", "C56D.1"],
                 "NSPrivacyAccessedAPICategoryFileTimestamp": ["C617.1", "3B52.1"],
             ])
     }

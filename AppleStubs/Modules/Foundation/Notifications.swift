@@ -16,6 +16,7 @@ open class NSNotification: NSObject {
 public struct Notification {
     public typealias Name = NSNotification.Name
     public var name: Notification.Name { fatalError() }
+    public var userInfo: [AnyHashable: Any]? { fatalError() }
 }
 
 // https://developer.apple.com/documentation/foundation/notificationcenter

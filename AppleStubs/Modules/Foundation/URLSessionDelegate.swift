@@ -54,6 +54,10 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
 @available(iOS 7, macOS 10.9, tvOS 9, watchOS 2, visionOS 1, *)
 extension URLSessionDataDelegate where Self: URLSessionDownloadDelegate {
     public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {}
+    public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {}

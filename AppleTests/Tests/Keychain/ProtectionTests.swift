@@ -45,6 +45,16 @@
             #expect(try await storage.keys() == ["one"])
         }
 
+        @Test("The item of a session is written without a prompt, and has a class instead of access control")
+        func session() async throws {
+            defer { fixture.clear() }
+            let storage = fixture.storage { $0.authentication = .userPresence("Run the tests") }.forSessions()
+            for byte in UInt8(1)...2 {
+                try await storage.save(Data([byte]), ofSession: "A", for: "session")
+                #expect(found(of: "session") == name(.afterFirstUnlockThisDeviceOnly))
+            }
+        }
+
         @Test("An item in a shared access group is found with and without its name")
         func accessGroup() async throws {
             defer { fixture.clear() }

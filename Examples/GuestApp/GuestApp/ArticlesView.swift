@@ -115,3 +115,12 @@ private struct Avatar: View {
         user?.profileImageKey.flatMap { URL(string: "\(Server.address)/images/\($0)") }
     }
 }
+
+#Preview("Articles") {
+    ArticlesView(
+        session: SessionModel(SessionSource(state: { .loading })), articles: .preview(titles: ["Wrens", "Larks"]))
+}
+
+#Preview("No articles") {
+    ArticlesView(session: SessionModel(SessionSource(state: { .loading })), articles: .preview(titles: []))
+}

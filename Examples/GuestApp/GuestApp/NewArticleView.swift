@@ -53,3 +53,7 @@ struct NewArticleView: View {
         }
     }
 }
+
+#Preview("New article") {
+    NewArticleView(articles: .preview(titles: []))
+}

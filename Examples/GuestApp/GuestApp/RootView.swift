@@ -2,6 +2,7 @@ import GuestKit
 import Martlet
 import MartletUI
 import SwiftUI
+import WidgetKit
 
 /// The root of the app: a splash screen, the login, the articles, or the login with the reason why the session has ended.
 struct RootView: View {
@@ -13,5 +14,11 @@ struct RootView: View {
         } login: {
             GuestLoginForm(model.login)
         }
+        // The widget shows the articles of the user who is signed in.
+        .task(id: model.session.route) { WidgetCenter.shared.reloadAllTimelines() }
     }
+}
+
+#Preview("Login") {
+    RootView(model: AppModel(server: "http://localhost:8080", store: .inMemory))
 }

@@ -8,6 +8,8 @@
 /// next. Every call blocks.
 struct InstallMarker: Sendable {
     private let file: PrivateFile
+    /// Whether the system deletes files of the folder while the app stays installed. tvOS has no other folders.
+    private let isPurgeable: Bool
 
     /// The result of reading the number.
     enum Reading: Hashable {
@@ -20,11 +22,12 @@ struct InstallMarker: Sendable {
 
     init(folder: String, steps: FileSteps = .unobserved) {
         file = PrivateFile(path: folder + "/installation", steps: steps)
+        isPurgeable = "\(folder)/".contains("/Library/Caches/")
     }
 
     func read() -> Reading {
         do throws(StorageError) {
-            guard let bytes = try file.read() else { return .missing }
+            guard let bytes = try file.read() else { return isPurgeable ? .unknown : .missing }
             return bytes.isEmpty ? .unknown : .number(bytes)
         } catch {
             return .unknown

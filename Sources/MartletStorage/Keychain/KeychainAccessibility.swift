@@ -16,22 +16,33 @@ public enum KeychainAccessibility: String, Sendable, Hashable, CaseIterable {
     case whenPasscodeSetThisDeviceOnly
 }
 
-/// Whether the user must authenticate before a Keychain item is read. Not available on tvOS, where reading then fails.
+/// Whether the user must authenticate before a secret in the Keychain is read. Not available on tvOS, where reading then
+/// fails. An app that uses it needs the key `NSFaceIDUsageDescription` in its property list.
 ///
-/// The user is prompted once in the life of a store, when the item is first needed, and again after
-/// ``AnyTokenStore/forgetAuthentication()``. Changes of other processes are not noticed before the item is read.
-/// Protection starts when an item is written: an existing one gets it at the next write.
+/// The user is prompted once in the life of a store, when the secret is first needed, and again after
+/// ``AnyTokenStore/forgetAuthentication()``. Changes of other processes are not noticed before the secret is read.
+///
+/// - A ``SecureStorage`` keeps each value under access control (`kSecAttrAccessControl`): the system itself refuses to
+///   decrypt it. Replacing it prompts the user, too. Protection starts when a value is written: an existing one gets it
+///   at the next write.
+/// - A **session** is not under access control, because it is written without the user: a refresh replaces the tokens at
+///   any time, also behind a locked screen. If the system refused that write, the server would have replaced the refresh
+///   token and the device would have the old one. The store asks the user (`LAContext`) before it reads the session, and
+///   never when it writes.
 public enum KeychainAuthentication: Sendable, Hashable {
     /// The user is not prompted.
     case none
-    /// By face, fingerprint or passcode. The item stays readable when the user enrolls another finger or face.
+    /// By face, fingerprint or passcode. The secret stays readable when the user enrolls another finger or face.
     ///
-    /// `reason` is the text that the system shows to the user, such as "Open your account".
+    /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty text, every
+    /// access throws a ``StorageError``.
     case userPresence(_ reason: String)
-    /// By a face or fingerprint that was enrolled when the item was written; a passcode does not suffice. If the user
-    /// enrolls another one, the item becomes unreadable for good, and the user must sign in again.
+    /// By a face or fingerprint that was enrolled when the secret was first written; a passcode does not suffice. If the
+    /// user enrolls another one, the secret becomes unreadable for good, and the user must sign in again. Not available
+    /// on watchOS, where reading a session then fails.
     ///
-    /// `reason` is the text that the system shows to the user, such as "Open your account".
+    /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty text, every
+    /// access throws a ``StorageError``.
     case currentBiometry(_ reason: String)
 }
 
@@ -67,6 +78,9 @@ extension KeychainAuthentication {
         case .userPresence(let reason), .currentBiometry(let reason): reason
         }
     }
+
+    /// Whether the system could show no reason to the user. `LAContext` raises an exception then.
+    var lacksReason: Bool { requirement != nil && reason.allSatisfy(\.isWhitespace) }
 }
 
 /// Stands for an `LAContext` in a query, so that queries can be compared.

@@ -34,9 +34,73 @@
                 delete: { query in
                     guard let query = queries.dictionary(query) else { return .parameter }
                     return KeychainStatus(rawValue: SecItemDelete(query))
-                })
+                },
+                authenticate: { requirement, reason in await requirement.evaluate(reason) },
+                enrolledBiometry: { KeychainAuthentication.enrolledBiometry })
         }
     }
+
+    #if canImport(LocalAuthentication) && !os(tvOS)
+        extension KeychainAuthentication.Requirement {
+            /// Prompts the user. While the app is in the background, the system refuses.
+            fileprivate func evaluate(_ reason: String) async -> KeychainStatus {
+                guard let policy else { return .authenticationFailed }
+                let context = LAContext()
+                return await withCheckedContinuation { continuation in
+                    context.evaluatePolicy(policy, localizedReason: reason) { isConfirmed, error in
+                        continuation.resume(returning: isConfirmed ? .success : KeychainStatus(error))
+                    }
+                }
+            }
+
+            /// `nil` if the system has no such policy.
+            private var policy: LAPolicy? {
+                switch self {
+                case .userPresence: return .deviceOwnerAuthentication
+                case .currentBiometry:
+                    #if os(watchOS)
+                        return nil
+                    #else
+                        return .deviceOwnerAuthenticationWithBiometrics
+                    #endif
+                }
+            }
+        }
+
+        extension KeychainStatus {
+            /// The status for an `LAError`.
+            fileprivate init(_ error: (any Error)?) {
+                switch (error as? LAError)?.code {
+                case .notInteractive: self = .interactionNotAllowed
+                case .userCancel, .systemCancel, .appCancel: self = .userCanceled
+                default: self = .authenticationFailed
+                }
+            }
+        }
+
+        extension KeychainAuthentication {
+            fileprivate static var enrolledBiometry: String? {
+                #if os(watchOS)
+                    return nil
+                #else
+                    let context = LAContext()
+                    guard context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: nil) else {
+                        return nil
+                    }
+                    return context.evaluatedPolicyDomainState?.base64EncodedString()
+                #endif
+            }
+        }
+    #else
+        extension KeychainAuthentication.Requirement {
+            /// tvOS has no Local Authentication.
+            fileprivate func evaluate(_ reason: String) async -> KeychainStatus { .authenticationFailed }
+        }
+
+        extension KeychainAuthentication {
+            fileprivate static var enrolledBiometry: String? { nil }
+        }
+    #endif
 
     /// Converts attributes to the dictionaries of the system, and keeps the context in which the user authenticated.
     ///
@@ -98,6 +162,7 @@
         fileprivate init(found: [String: Any]) {
             self = [:]
             self[text: .account] = found[kSecAttrAccount as String] as? String
+            self[text: .comment] = found[kSecAttrComment as String] as? String
             self[bytes: .generic] = found[kSecAttrGeneric as String] as? Data
             self[bytes: .data] = found[kSecValueData as String] as? Data
             if let name = found[kSecAttrAccessible as String] as? String {
@@ -118,6 +183,7 @@
             case .accessControl: kSecAttrAccessControl
             case .generic: kSecAttrGeneric
             case .label: kSecAttrLabel
+            case .comment: kSecAttrComment
             case .data: kSecValueData
             case .useDataProtection: kSecUseDataProtectionKeychain
             case .authenticationContext: kSecUseAuthenticationContext

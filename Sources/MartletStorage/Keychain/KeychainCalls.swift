@@ -4,10 +4,11 @@
     package import Foundation
 #endif
 
-/// The four functions of Apple's Keychain services, as closures, so that tests can replace the Keychain. Every call
-/// blocks; if it prompts the user, until the user responds.
+/// The functions of Apple's Keychain services and of Local Authentication, as closures, so that tests can replace them.
+/// Every call blocks, except that it awaits the user's response to ``authenticate``.
 ///
-/// https://developer.apple.com/documentation/security/keychain-services
+/// - https://developer.apple.com/documentation/security/keychain-services
+/// - https://developer.apple.com/documentation/localauthentication
 struct KeychainCalls: Sendable {
     /// `SecItemAdd(_:_:)`.
     var add: @Sendable (_ attributes: KeychainAttributes) -> KeychainStatus
@@ -17,6 +18,12 @@ struct KeychainCalls: Sendable {
     var update: @Sendable (_ query: KeychainAttributes, _ changes: KeychainAttributes) -> KeychainStatus
     /// `SecItemDelete(_:)`.
     var delete: @Sendable (_ query: KeychainAttributes) -> KeychainStatus
+    /// `LAContext.evaluatePolicy(_:localizedReason:)`: prompts the user.
+    var authenticate:
+        @Sendable (_ requirement: KeychainAuthentication.Requirement, _ reason: String) async -> KeychainStatus
+    /// `LAContext.evaluatedPolicyDomainState`: changes when a face or fingerprint is enrolled or removed. `nil` if it
+    /// cannot be determined now. Does not prompt the user.
+    var enrolledBiometry: @Sendable () -> String?
 }
 
 /// The attributes of a Keychain item or a query.
@@ -39,6 +46,8 @@ package enum KeychainKey: Hashable, Sendable {
     case generic
     /// `kSecAttrLabel`: the name in Keychain Access.
     case label
+    /// `kSecAttrComment`: a text that is not secret.
+    case comment
     /// `kSecValueData`: the secret.
     case data
     /// `kSecUseDataProtectionKeychain`: on macOS, the data protection Keychain instead of the login keychain.
@@ -106,31 +115,59 @@ package struct KeychainStatus: RawRepresentable, Hashable, Error {
     static let interactionNotAllowed = KeychainStatus(rawValue: -25_308)
     /// `errSecDecode`: the item is damaged.
     package static let decode = KeychainStatus(rawValue: -26_275)
+    /// Not a status of the system: another face or fingerprint is enrolled than at the sign-in.
+    static let biometryChanged = KeychainStatus(rawValue: 1)
     /// `errSecMissingEntitlement`: the app is not signed for this Keychain or this access group.
     static let missingEntitlement = KeychainStatus(rawValue: -34_018)
 }
 
 extension KeychainStatus {
     /// The error for callers.
-    /// - Parameter action: The action that failed, as in "read the session".
-    package func failure(_ action: String) -> StorageError {
-        let (kind, reason): (StorageError.Kind, String) =
-            switch self {
-            case .interactionNotAllowed:
-                (.locked, "the device or the keychain is locked; unlock it")
-            case .userCanceled: (.locked, "the user dismissed the prompt; try again")
-            case .authenticationFailed:
-                (.locked, "the user failed to authenticate, or the device has no passcode; try again")
-            case .missingEntitlement:
-                (
-                    .unreachable,
-                    "the app is not signed for it. Add the capability Keychain Sharing, and the access group if one is "
-                        + "used"
-                )
-            case .decode: (.corrupt, "the item is damaged; delete it and sign in again")
-            case .notAvailable: (.unreachable, "no Keychain is available; try again later")
-            default: (.unreachable, "Keychain services returned the status \(rawValue); see OSStatus")
-            }
-        return StorageError(kind, "could not \(action) in the Keychain: \(reason)")
+    /// - Parameters:
+    ///   - action: The action that failed, as in "read the session".
+    ///   - isLogin: Whether it failed in the login keychain of macOS.
+    package func failure(_ action: String, inLogin isLogin: Bool = false) -> StorageError {
+        let (kind, reason) = (isLogin ? reasonInLogin : nil) ?? reason
+        return StorageError(kind, "could not \(action) in the \(isLogin ? "login keychain" : "Keychain"): \(reason)")
+    }
+
+    /// The reason if it is another one in the login keychain, which knows programs by their signature. That of a build
+    /// without a team is a hash of the build.
+    private var reasonInLogin: (StorageError.Kind, String)? {
+        switch self {
+        case .interactionNotAllowed:
+            (
+                .locked,
+                "it is locked, and no prompt can be shown; unlock it, without a screen with security unlock-keychain"
+            )
+        case .userCanceled, .authenticationFailed:
+            (
+                .locked,
+                "the user has not let this program use the item. Each build without a team's signature is another program "
+                    + "there: sign the program, or choose Always Allow after each build"
+            )
+        default: nil
+        }
+    }
+
+    private var reason: (StorageError.Kind, String) {
+        switch self {
+        case .interactionNotAllowed:
+            (.locked, "the device or the keychain is locked; unlock it")
+        case .userCanceled: (.locked, "the user dismissed the prompt; try again")
+        case .authenticationFailed:
+            (.locked, "the user failed to authenticate, or the device has no passcode; try again")
+        case .missingEntitlement:
+            (
+                .unreachable,
+                "the app is not signed for it. Add the capability Keychain Sharing, and the access group if one is "
+                    + "used"
+            )
+        case .decode: (.corrupt, "the item is damaged; delete it and sign in again")
+        case .biometryChanged:
+            (.corrupt, "another face or fingerprint is enrolled than at the sign-in; sign in again")
+        case .notAvailable: (.unreachable, "no Keychain is available; try again later")
+        default: (.unreachable, "Keychain services returned the status \(rawValue); see OSStatus")
+        }
     }
 }

@@ -30,7 +30,8 @@
         ///   - reinstallMarkerFolder: Keychain items outlive the app that created them, and by default the secrets of
         ///     an earlier installation are used. With a folder they are deleted if the app was certainly deleted in
         ///     between: a random number is in each item and in a file of this folder, which must be deleted with the
-        ///     app only, so not in a folder of caches. An item without a number is kept and gets one at its next write.
+        ///     app only. In a folder of caches, which the system empties, a missing file proves nothing, and no item is
+        ///     deleted; tvOS has no other folder. An item without a number is kept and gets one at its next write.
         ///     If the file cannot be read, nothing is deleted. Extensions that share the items pass a folder of their
         ///     app group.
         ///   - macKeychain: The Keychain to use on macOS.

@@ -11,7 +11,7 @@
 /// that moment; otherwise reading throws ``StorageError/Kind/locked``.
 ///
 /// Items with another accessibility, for example from an older version of the app, are found. They get the configured
-/// accessibility when they are read or, with ``KeychainAuthentication``, when they are next written.
+/// accessibility when they are read or, if they are under access control, when they are next written.
 package final class KeychainStorage: SystemStorage {
     /// The items that the storage uses, and their protection. The factory `.keychain(…)` describes each setting.
     package struct Settings: Sendable {
@@ -45,8 +45,10 @@ package final class KeychainStorage: SystemStorage {
     /// `nil` if items of earlier installations are kept.
     private let marker: InstallMarker?
     private let makeUnlockStream: @Sendable () -> AsyncStream<Void>?
-    private let queue = BlockingQueue("martlet.keychain")
+    private let queue: BlockingQueue
     private let state: Locked<State>
+    /// Whether the items are sessions. They are not under access control: the user is asked before they are read.
+    private let isForSessions: Bool
 
     private struct State {
         var usesLogin: Bool
@@ -54,6 +56,8 @@ package final class KeychainStorage: SystemStorage {
         var isSigned = false
         /// Incremented each time the user's authentication is forgotten.
         var generation = 0
+        /// The prompt for reading sessions that is shown, or was answered last, and its generation.
+        var prompt: (generation: Int, response: Task<KeychainStatus, Never>)?
     }
 
     /// - Parameters:
@@ -70,7 +74,21 @@ package final class KeychainStorage: SystemStorage {
         self.hasLogin = hasLogin
         self.marker = settings.reinstallMarkerFolder.map { InstallMarker(folder: $0) }
         self.makeUnlockStream = makeUnlockStream
+        self.queue = BlockingQueue("martlet.keychain")
         self.state = Locked(State(usesLogin: settings.macKeychain == .login))
+        self.isForSessions = false
+    }
+
+    /// The same storage, for sessions. It shares the authentication of the user.
+    private init(forSessionsOf storage: KeychainStorage) {
+        settings = storage.settings
+        calls = storage.calls
+        hasLogin = storage.hasLogin
+        marker = storage.marker
+        makeUnlockStream = storage.makeUnlockStream
+        queue = storage.queue
+        state = storage.state
+        isForSessions = true
     }
 
     /// Whether the items are in the login keychain of macOS. Whether this process falls back to it is known after its
@@ -103,12 +121,18 @@ package final class KeychainStorage: SystemStorage {
     }
 
     package func save(_ value: Data, for key: String) async throws(StorageError) {
+        try await write(value, for: key)
+    }
+
+    /// - Parameter id: The session that the value contains; `nil` if it is another secret.
+    private func write(_ value: Data, for key: String, ofSession id: String? = nil) async throws(StorageError) {
         try await perform("write \(name(of: key))") { keychain throws(KeychainStatus) in
             // Create the number first: an item with a number that is not in the file counts as a leftover.
             let installation = self.marker?.readOrCreate()
             var contents: KeychainAttributes = [.data: .bytes(value)]
             contents[.label] = .text(self.settings.service)
             contents[bytes: .generic] = installation ?? Data()
+            if let id { contents[text: .comment] = try self.binding(ofSession: id, key, in: keychain) }
             try keychain.put(contents, for: self.identity(of: key))
         }
     }
@@ -140,7 +164,13 @@ package final class KeychainStorage: SystemStorage {
     package func perform<Value: Sendable>(
         _ action: String, _ body: @escaping @Sendable (KeychainAccess) throws(KeychainStatus) -> Value
     ) async throws(StorageError) -> Value {
-        try await queue.run { () throws(StorageError) in
+        guard !settings.authentication.lacksReason else {
+            throw StorageError(
+                .unreachable,
+                "could not \(action) in the Keychain: the reason for the prompt is empty. Pass a text for the user to "
+                    + ".userPresence(_:) or .currentBiometry(_:)")
+        }
+        return try await queue.run { () throws(StorageError) in
             do throws(KeychainStatus) {
                 do throws(KeychainStatus) {
                     let access = self.access
@@ -152,7 +182,7 @@ package final class KeychainStorage: SystemStorage {
                     return try body(self.access)
                 }
             } catch {
-                throw error.failure(action)
+                throw error.failure(action, inLogin: self.usesLoginKeychain)
             }
         }
     }
@@ -168,7 +198,8 @@ package final class KeychainStorage: SystemStorage {
         let state = state.withLock { $0 }
         return KeychainAccess(
             calls: calls, service: settings.service, accessibility: settings.accessibility,
-            authentication: settings.authentication, generation: state.generation, isLogin: state.usesLogin)
+            authentication: isForSessions ? .none : settings.authentication, generation: state.generation,
+            isLogin: state.usesLogin)
     }
 
     /// The attributes that identify the item of a key, or all items if `nil`.
@@ -205,9 +236,106 @@ package final class KeychainStorage: SystemStorage {
 
     /// Gives an item the configured accessibility. If that fails, the item stays usable.
     private func adjust(_ item: KeychainAttributes, _ key: String, in keychain: KeychainAccess) {
-        guard settings.authentication == .none, !keychain.isLogin,
+        guard keychain.authentication == .none, !keychain.isLogin,
             case .accessible(let found)? = item[.accessible], found != settings.accessibility
         else { return }
         _ = calls.update(keychain.query(identity(of: key)), keychain.protection)
     }
+}
+
+// MARK: - Sessions
+
+extension KeychainStorage {
+    package func forSessions() -> any SystemStorage {
+        settings.authentication == .none || isForSessions ? self : KeychainStorage(forSessionsOf: self)
+    }
+
+    package func save(_ value: Data, ofSession id: String, for key: String) async throws(StorageError) {
+        try await write(value, for: key, ofSession: id)
+    }
+
+    /// Prompts the user unless that has happened since the authentication was last forgotten, or there is nothing to
+    /// read. The queue is free during the prompt: another reader or writer of the storage does not wait for the user.
+    package func confirmUser(toRead key: String) async throws(StorageError) {
+        guard isForSessions, let requirement = settings.authentication.requirement else { return }
+        let action = "read \(name(of: key))"
+        let item = try await perform(action) { keychain throws(KeychainStatus) -> KeychainAttributes? in
+            if keychain.isLogin { return nil }
+            if try self.removedLeftover(key, in: keychain) { return nil }
+            return try keychain.find(self.identity(of: key), withData: false)
+        }
+        guard let item else { return }
+        let status = await promptOnce(requirement)
+        guard status == .success else { throw status.failure(action) }
+        guard requirement == .currentBiometry else { return }
+        try await perform(action) { keychain throws(KeychainStatus) in
+            try self.compareBiometry(of: item, key, in: keychain)
+        }
+    }
+
+    /// Readers that need the user at the same time share a prompt. A refusal is forgotten: the next reader asks again.
+    private func promptOnce(_ requirement: KeychainAuthentication.Requirement) async -> KeychainStatus {
+        let reason = settings.authentication.reason
+        let prompt = state.withLock { [calls] state in
+            if let prompt = state.prompt, prompt.generation == state.generation { return prompt }
+            let response = Task { await calls.authenticate(requirement, reason) }
+            let prompt = (generation: state.generation, response: response)
+            state.prompt = prompt
+            return prompt
+        }
+        let status = await prompt.response.value
+        if status != .success {
+            state.withLock { state in
+                if state.prompt?.response == prompt.response { state.prompt = nil }
+            }
+        }
+        return status
+    }
+
+    /// Compares the faces and fingerprints of the sign-in with those that are enrolled now.
+    private func compareBiometry(
+        of item: KeychainAttributes, _ key: String, in keychain: KeychainAccess
+    ) throws(KeychainStatus) {
+        guard let enrolled = calls.enrolledBiometry() else { throw .authenticationFailed }
+        guard let binding = item[text: .comment].flatMap(BiometryBinding.init) else { return }
+        if let biometry = binding.biometry {
+            guard biometry == enrolled else { throw .biometryChanged }
+            return
+        }
+        // The system did not tell at the sign-in.
+        let bound = BiometryBinding(session: binding.session, biometry: enrolled)
+        _ = calls.update(keychain.query(identity(of: key)), [.comment: .text(bound.text)])
+    }
+
+    /// The text that binds a new session to the enrolled faces and fingerprints; `nil` to leave the item as it is. A
+    /// refresh does not bind its session anew: it may run after another face was enrolled.
+    private func binding(
+        ofSession id: String, _ key: String, in keychain: KeychainAccess
+    ) throws(KeychainStatus) -> String? {
+        guard !keychain.isLogin, settings.authentication.requirement == .currentBiometry else { return nil }
+        let item = try keychain.find(identity(of: key), withData: false)
+        if item?[text: .comment].flatMap(BiometryBinding.init)?.session == id { return nil }
+        return BiometryBinding(session: id, biometry: calls.enrolledBiometry()).text
+    }
+}
+
+/// A session, and the faces and fingerprints that were enrolled when it began, in an attribute of its item.
+private struct BiometryBinding {
+    let session: String
+    /// In Base64; `nil` if the system did not tell.
+    let biometry: String?
+
+    init(session: String, biometry: String?) {
+        self.session = session
+        self.biometry = biometry
+    }
+
+    init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        biometry = parts[0].isEmpty ? nil : String(parts[0])
+        session = String(parts[1])
+    }
+
+    var text: String { "\(biometry ?? "") \(session)" }
 }

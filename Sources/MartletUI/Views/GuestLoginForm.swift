@@ -81,7 +81,7 @@
                 .loads($choice, into: login, isLoading: $isLoadingPicture)
             #endif
             .task(id: state.failures) {
-                if let text = state.errorText { announce(text) }
+                if let text = state.errorText { await Announcer.system.announce(text) }
             }
         }
 

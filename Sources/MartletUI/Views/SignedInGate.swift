@@ -123,7 +123,7 @@
                 Button(Wording.signOut.text, role: .destructive) { session.signOut() }
                     .padding()
             }
-            .task { announce(message) }
+            .task { await Announcer.system.announce(message) }
         }
     }
 

@@ -13,6 +13,10 @@ import Foundation
 /// - https://developer.apple.com/documentation/security/restricting-keychain-item-accessibility
 /// - https://developer.apple.com/documentation/security/sharing-access-to-keychain-items-among-a-collection-of-apps: an
 ///   item without an access group goes to the first group.
+/// - https://developer.apple.com/documentation/localauthentication/lacontext/evaluatepolicy(_:localizedreason:reply:)
+/// - https://developer.apple.com/documentation/localauthentication/lacontext/evaluatedpolicydomainstate
+/// - https://developer.apple.com/library/archive/technotes/tn2206/_index.html: the login keychain lets a program use an
+///   item of another one only if the user allows it, and knows programs by their signature.
 final class FakeKeychain: Sendable {
     /// Whether the device is locked.
     enum Device {
@@ -35,6 +39,9 @@ final class FakeKeychain: Sendable {
         var accessible: KeychainAccessibility
         var requirement: KeychainAuthentication.Requirement?
         var isSynchronizable = false
+        var comment: String?
+        /// The build that has added an item of the login keychain.
+        var creator: String?
     }
 
     /// The items, the device and its user, and the calls received so far.
@@ -48,6 +55,10 @@ final class FakeKeychain: Sendable {
         var hidesProtected = false
         /// The reasons shown in authentication prompts.
         var prompts: [String] = []
+        /// The faces and fingerprints that are enrolled; `nil` while the system does not tell.
+        var biometry: String? = "face-1"
+        /// The signature of the running program.
+        var build = "build 1"
         /// The names of all calls.
         var calls: [String] = []
         /// Overrides the status of the next calls with a given name.
@@ -75,7 +86,13 @@ final class FakeKeychain: Sendable {
             update: { query, changes in
                 self.perform("update") { state throws(KeychainStatus) in try state.update(query, changes) }
             },
-            delete: { query in self.perform("delete") { state throws(KeychainStatus) in try state.delete(query) } })
+            delete: { query in self.perform("delete") { state throws(KeychainStatus) in try state.delete(query) } },
+            authenticate: { requirement, reason in
+                self.perform("authenticate") { state throws(KeychainStatus) in
+                    try state.authenticate(requirement, reason)
+                }
+            },
+            enrolledBiometry: { self.state.biometry })
     }
 
     private func perform(_ name: String, _ body: (inout State) throws(KeychainStatus) -> Void) -> KeychainStatus {
@@ -98,7 +115,7 @@ extension FakeKeychain.State {
     private static let identifiers: Set<KeychainKey> = [
         .service, .account, .accessGroup, .useDataProtection, .generic, .synchronizable,
     ]
-    private static let contents: Set<KeychainKey> = [.data, .generic, .label, .accessible, .accessControl]
+    private static let contents: Set<KeychainKey> = [.data, .generic, .label, .comment, .accessible, .accessControl]
     private static let results: Set<KeychainKey> = [.returnData, .returnAttributes, .matchLimit]
 
     fileprivate mutating func add(_ attributes: KeychainAttributes) throws(KeychainStatus) {
@@ -112,6 +129,7 @@ extension FakeKeychain.State {
             isLogin: isLogin, accessGroup: attributes[text: .accessGroup] ?? groups.first ?? "", service: service,
             account: account, data: data, accessible: .whenUnlocked,
             isSynchronizable: attributes[.synchronizable] == .flag(true))
+        if isLogin { item.creator = build }
         try item.change(attributes)
         guard canUse(item) else { throw .interactionNotAllowed }
         guard !items.contains(where: { $0.isSame(item) }) else { throw .duplicateItem }
@@ -135,6 +153,7 @@ extension FakeKeychain.State {
             }
             var response: KeychainAttributes = [.service: .text(item.service), .account: .text(item.account)]
             response[bytes: .generic] = item.generic
+            response[text: .comment] = item.comment
             if !item.isLogin, item.requirement == nil { response[.accessible] = .accessible(item.accessible) }
             if wantsData { response[bytes: .data] = item.data }
             responses.append(response)
@@ -207,14 +226,31 @@ extension FakeKeychain.State {
     private mutating func confirm(
         _ item: FakeKeychain.Item, _ query: KeychainAttributes
     ) throws(KeychainStatus) {
+        if item.isLogin {
+            if item.creator != build { try ask("The login keychain: let \(build) use the item?") }
+            return
+        }
         guard item.requirement != nil else { return }
         var known: KeychainAuthenticationContext?
         if case .authenticationContext(let context)? = query[.authenticationContext] { known = context }
         if let known, recognized.contains(known) { return }
+        try ask(known?.reason ?? "")
+        if let known { recognized.insert(known) }
+    }
+
+    /// Evaluates a policy of Local Authentication. The system raises an exception without a reason.
+    fileprivate mutating func authenticate(
+        _ requirement: KeychainAuthentication.Requirement, _ reason: String
+    ) throws(KeychainStatus) {
+        guard !reason.isEmpty else { throw .parameter }
+        try ask(reason)
+    }
+
+    private mutating func ask(_ reason: String) throws(KeychainStatus) {
         guard device == .unlocked else { throw .interactionNotAllowed }
-        prompts.append(known?.reason ?? "")
+        prompts.append(reason)
         switch user {
-        case .confirms: if let known { recognized.insert(known) }
+        case .confirms: break
         case .declines: throw .userCanceled
         case .isNotRecognized: throw .authenticationFailed
         }
@@ -233,6 +269,7 @@ extension FakeKeychain.Item {
         guard protections.count <= (isLogin ? 0 : 1) else { throw .parameter }
         if let data = attributes[bytes: .data] { self.data = data }
         if let generic = attributes[bytes: .generic] { self.generic = generic }
+        if let comment = attributes[text: .comment] { self.comment = comment }
         switch protections.first {
         case .accessible(let accessible)?: (self.accessible, requirement) = (accessible, nil)
         case .accessControl(let accessible, let requirement)?:

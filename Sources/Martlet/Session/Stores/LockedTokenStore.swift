@@ -18,6 +18,9 @@ protocol LockedTokenStore: TokenStore {
     /// Runs the decisions about the record. They may check a lock, which reads the disk.
     var queue: BlockingQueue { get }
 
+    /// Authenticates the user before the record is read. An update does not: a refresh must be able to store its tokens
+    /// while the user cannot be asked.
+    func confirmUser() async throws(StorageError)
     /// The bytes of the record; `nil` if there is certainly none.
     func readBytes() async throws(StorageError) -> Data?
     /// Replaces the record.
@@ -43,8 +46,15 @@ private struct StoreContent {
 }
 
 extension LockedTokenStore {
+    func confirmUser() async throws(StorageError) {}
+
     func read() async -> StoreReading {
-        await LockedRecord(store: self).read()
+        do throws(StorageError) {
+            try await confirmUser()
+        } catch {
+            return .unavailable(error)
+        }
+        return await LockedRecord(store: self).read()
     }
 
     func write(_ session: StoredSession) async throws {

@@ -6,13 +6,19 @@
 
 /// Keeps the sessions of several accounts in a secure storage, each under its own key.
 struct SecureAccountStore: AccountStorage {
-    let storage: any SecureStorage
+    private let storage: any SecureStorage
     /// The folder of the lock files; `nil` if no other process can reach the storage.
-    let folder: String?
+    private let folder: String?
 
     /// The prefix of the keys of sessions. The app may use other keys.
     private static let prefix = "account "
     private static let currentKey = "current account"
+
+    init(storage: any SecureStorage, folder: String?) {
+        let base = (storage as? AnySecureStorage)?.base ?? storage
+        self.storage = (base as? any SystemStorage)?.forSessions() ?? base
+        self.folder = folder
+    }
 
     func store(for account: AccountID) -> any TokenStore {
         SecureTokenStore(storage: storage, key: Self.prefix + account.rawValue, folder: folder)

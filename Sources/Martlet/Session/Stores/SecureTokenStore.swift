@@ -23,9 +23,14 @@ final class SecureTokenStore: LockedTokenStore, FileWatching {
     }
 
     init(storage: any SecureStorage, key: String, files: CoordinationFiles?) {
-        self.storage = (storage as? AnySecureStorage)?.base ?? storage
+        let base = (storage as? AnySecureStorage)?.base ?? storage
+        self.storage = (base as? any SystemStorage)?.forSessions() ?? base
         self.key = key
         self.files = files
+    }
+
+    func confirmUser() async throws(StorageError) {
+        try await (storage as? any SystemStorage)?.confirmUser(toRead: key)
     }
 
     func readBytes() async throws(StorageError) -> Data? {
@@ -35,7 +40,13 @@ final class SecureTokenStore: LockedTokenStore, FileWatching {
 
     func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
         guard await queue.run(isHeld) else { return false }
-        try await storage.save(bytes, for: key)
+        if storage.readingPromptsUser, let storage = storage as? any SystemStorage,
+            let id = (try? StoredSession(encoded: bytes))?.id
+        {
+            try await storage.save(bytes, ofSession: id.rawValue, for: key)
+        } else {
+            try await storage.save(bytes, for: key)
+        }
         await files?.reportChange()
         return true
     }

@@ -45,11 +45,13 @@ extension TokenStore where Self == AnyTokenStore {
         ///   - accessGroup: One of the app's keychain access groups or app groups, including the team's prefix if it
         ///     has one. `nil` for the app alone.
         ///   - accessibility: When the session may be read.
-        ///   - authentication: Whether the user must authenticate first. Reading then fails on tvOS.
+        ///   - authentication: Whether the user must authenticate before the session is read. Storing a session never
+        ///     asks. Reading then fails on tvOS.
         ///   - reinstallMarkerFolder: Keychain items outlive the app that created them, and by default the session of
         ///     an earlier installation is used. With a folder it is deleted if the app was certainly deleted in
         ///     between: a random number is in the item and in a file of this folder, which must be deleted with the app
-        ///     only, so not in a folder of caches. An item without a number is kept and gets one at its next write. If
+        ///     only. In a folder of caches, which the system empties, a missing file proves nothing, and no session is
+        ///     deleted; tvOS has no other folder. An item without a number is kept and gets one at its next write. If
         ///     the file cannot be read, nothing is deleted. Extensions that share the session pass a folder of their
         ///     app group.
         ///   - macKeychain: The Keychain to use on macOS.

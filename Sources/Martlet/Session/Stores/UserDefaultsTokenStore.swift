@@ -89,8 +89,8 @@
         ///
         /// To move to the Keychain, write the session that this store returns to the new store, then delete it here.
         ///
-        /// Apple requires apps to declare why they use `UserDefaults`: Martlet's privacy manifest states the reason
-        /// CA92.1.
+        /// Apple requires apps to declare why they use `UserDefaults`. Martlet's privacy manifest states C56D.1, a wrapper
+        /// that only the app calls, and what it wraps: CA92.1, the defaults of the app, and 1C8F.1, those of its group.
         /// - Parameters:
         ///   - key: The key of the session's value.
         ///   - suiteName: The domain; `nil` for the app's own. Do not pass the bundle identifier or the global domain:

@@ -32,6 +32,18 @@ import Testing
         }
     }
 
+    @Test("caches that the system has emptied do not prove that the app was deleted") func purgedCaches() async throws {
+        try await KeychainApp.with { app in
+            var app = app
+            // On tvOS, there is no other folder that lasts.
+            app.settings.reinstallMarkerFolder = app.folder + "/Library/Caches/com.example.app"
+            try await app.store().write(record)
+            try app.reinstall()
+            #expect(await app.store().read() == .found(record))
+            #expect(try await app.storage().keys() == ["session"])
+        }
+    }
+
     @Test("concurrent processes agree on the installation marker") func markers() async throws {
         try await TemporaryFolder.with { folder in
             let numbers = await withTaskGroup(of: Data?.self) { group in

@@ -85,6 +85,51 @@ import Testing
         }
     }
 
+    @Test(
+        "on a Mac, each unsigned build is another program to the login keychain, and the error says so",
+        arguments: [FakeKeychain.User.declines, .isNotRecognized])
+    func anotherBuild(user: FakeKeychain.User) async throws {
+        let keychain = FakeKeychain()
+        keychain.change { $0.groups = [] }
+        try await KeychainApp.with(keychain) { app in
+            var app = app
+            app.hasLogin = true
+            try await app.store().write(record)
+            keychain.change { state in
+                state.build = "build 2"
+                state.user = user
+            }
+            guard case .unavailable(let failure) = await app.store().read() else {
+                Issue.record("the item was read without the user's permission")
+                return
+            }
+            #expect(failure.kind == .locked)
+            for words in ["login keychain", "sign the program", "Always Allow"] {
+                #expect(failure.description.contains(words))
+            }
+            #expect(keychain.state.prompts.count == 1)
+            keychain.change { $0.user = .confirms }
+            #expect(await app.store().read() == .found(record))
+        }
+    }
+
+    @Test("on a Mac, a locked login keychain without a screen says how to unlock it") func lockedLogin() async throws {
+        let keychain = FakeKeychain()
+        keychain.change { $0.groups = [] }
+        try await KeychainApp.with(keychain) { app in
+            var app = app
+            app.hasLogin = true
+            let store = app.store()
+            try await store.write(record)
+            keychain.change { $0.responses = [("copy", .interactionNotAllowed)] }
+            guard case .unavailable(let failure) = await store.read() else {
+                Issue.record("the item was read")
+                return
+            }
+            #expect(failure.kind == .locked && failure.description.contains("unlock-keychain"))
+        }
+    }
+
     @Test("on a Mac, the login keychain can be requested") func login() async throws {
         try await KeychainApp.with { app in
             var app = app

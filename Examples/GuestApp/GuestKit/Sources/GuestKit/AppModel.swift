@@ -20,16 +20,8 @@ public import MartletUI
         server: BaseURL, store: any TokenStore, transport: any Transport = .platformDefault,
         registration: ((NetworkClient) -> GuestRegistration)? = nil
     ) {
-        // The reference backend uses plain HTTP, and a device reaches it over the network. Your app should use HTTPS
-        // and leave both settings out.
-        let allowsInsecureHTTP = true
-        let tokens = TokenManager(
-            baseURL: server, store: store, refresher: .json(path: "/auth/refresh"),
-            revoker: .json(path: "/auth/logout"), allowsInsecureHTTP: allowsInsecureHTTP, transport: transport)
-        var config = NetworkConfig()
-        config.envelope = ResponseEnvelope()
-        config.allowsInsecureHTTP = allowsInsecureHTTP
-        client = NetworkClient(tokens: tokens, config: config)
+        let tokens = Backend.tokens(server: server, store: store, transport: transport)
+        client = Backend.client(tokens)
         session = SessionModel(tokens)
         login = GuestLoginModel(registration?(client) ?? GuestRegistration(client))
     }

@@ -24,6 +24,17 @@ public import Observation
         self.client = client
     }
 
+    /// A model with articles, for previews. It sends nothing.
+    public static func preview(titles: [String]) -> ArticlesModel {
+        let model = ArticlesModel(PreviewClient())
+        model.articles = titles.map { title in
+            Article(id: title, title: title, body: "", createdAt: Date(timeIntervalSinceNow: -3600))
+        }
+        model.user = User(id: "1", name: "Ada")
+        model.isLoaded = true
+        return model
+    }
+
     /// Loads the articles and the user. Call it when the list appears and on pull to refresh.
     public func load() async {
         latestLoad += 1
@@ -98,5 +109,19 @@ extension NetworkError {
         case .cancelled, .sessionExpired, .sessionChanged, .signInRequired: nil
         default: localizedDescription
         }
+    }
+}
+
+/// Answers no call, as if each were cancelled: the models keep what they have.
+private struct PreviewClient: APIClient {
+    func response<Value: Decodable & Sendable>(
+        for endpoint: any Endpoint, as type: Value.Type, monitor: TransferMonitor?
+    ) async throws(NetworkError) -> NetworkResponse<Value> {
+        throw .cancelled(CallDescription(method: endpoint.method.rawValue, url: "", attempts: 0))
+    }
+
+    func data(for endpoint: any Endpoint, monitor: TransferMonitor?) async throws(NetworkError) -> NetworkResponse<Data>
+    {
+        throw .cancelled(CallDescription(method: endpoint.method.rawValue, url: "", attempts: 0))
     }
 }

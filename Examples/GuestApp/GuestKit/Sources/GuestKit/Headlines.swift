@@ -1,0 +1,89 @@
+public import Martlet
+
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// The titles of the newest articles, for the widget. They are loaded while the widget does not run, and kept in a file.
+public struct Headlines: Sendable {
+    /// The content of the widget.
+    public enum Content: Sendable, Hashable {
+        /// The titles of articles, newest first.
+        case titles([String])
+        /// The user has to sign in, in the app.
+        case signedOut
+        /// Nothing is known yet: a placeholder.
+        case unknown
+    }
+
+    /// The next step of the widget.
+    public struct Plan: Sendable, Hashable {
+        /// The content until the next plan.
+        public let content: Content
+        /// Whether to load the newest articles.
+        public let loads: Bool
+        /// The time until the next plan, in seconds.
+        public let pause: Double
+    }
+
+    /// The articles of a session that were loaded last.
+    private struct Snapshot: Codable {
+        let session: String
+        let titles: [String]
+    }
+
+    /// The part of the server's response that the widget needs.
+    private struct Response: Decodable {
+        struct Page: Decodable {
+            struct Item: Decodable { let title: String }
+            let items: [Item]
+        }
+        let data: Page
+    }
+
+    /// The endpoint whose response is given to ``keep(responseAt:)``.
+    public static var newest: some APIEndpoint { ArticleEndpoint.newest }
+
+    private let tokens: TokenManager
+    private let file: String
+
+    /// - Parameters:
+    ///   - tokens: The owner of the session in this process.
+    ///   - folder: An existing folder that the app and the widget share.
+    public init(tokens: TokenManager, folder: String) {
+        self.tokens = tokens
+        file = folder + "/headlines.json"
+    }
+
+    /// Decides what to show, from the state of the session.
+    public func plan() async -> Plan {
+        switch await tokens.restore() {
+        case .signedIn(let session):
+            let known = snapshot.flatMap { $0.session == session.id.rawValue ? $0 : nil }
+            return Plan(content: known.map { .titles($0.titles) } ?? .unknown, loads: true, pause: 30 * 60)
+        case .loading, .unavailable:
+            // The device was not unlocked since its start, so nothing can be read. The user is not signed out: the widget
+            // goes on showing what it has shown, and deletes nothing. WidgetKit asks again later.
+            return Plan(content: snapshot.map { .titles($0.titles) } ?? .unknown, loads: false, pause: 15 * 60)
+        case .signedOut, .expired, .unreadable:
+            // Another user may sign in.
+            try? FileManager.default.removeItem(atPath: file)
+            return Plan(content: .signedOut, loads: false, pause: 60 * 60)
+        }
+    }
+
+    /// Keeps the titles of a response that was downloaded to a file for the current user.
+    public func keep(responseAt path: String) throws {
+        guard case .signedIn(let session) = tokens.state else { return }
+        let response = try JSONDecoder().decode(Response.self, from: Data(contentsOf: URL(filePath: path)))
+        let snapshot = Snapshot(session: session.id.rawValue, titles: response.data.items.map(\.title))
+        try JSONEncoder().encode(snapshot).write(to: URL(filePath: file), options: .atomic)
+    }
+
+    /// `nil` if there is none, or if it cannot be read before the device is unlocked.
+    private var snapshot: Snapshot? {
+        try? JSONDecoder().decode(Snapshot.self, from: Data(contentsOf: URL(filePath: file)))
+    }
+}

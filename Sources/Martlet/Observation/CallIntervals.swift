@@ -1,0 +1,100 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+/// Turns calls, their attempts and the refreshes of a session into intervals, for a tool that shows them over time.
+final class CallIntervals: NetworkObserver {
+    /// The kind of an interval.
+    enum Kind: Sendable, Hashable {
+        case call, attempt, refresh
+    }
+
+    /// Ends an interval, with its outcome.
+    typealias End = @Sendable (_ outcome: String) -> Void
+
+    /// The open intervals of a call.
+    private struct OpenCall {
+        var end: End?
+        var endOfAttempt: End?
+    }
+
+    private struct State {
+        var calls: [UUID: OpenCall] = [:]
+        var endOfRefresh: End?
+    }
+
+    private let begin: @Sendable (_ kind: Kind, _ text: String, _ target: String) -> End
+    private let state = Locked(State())
+
+    /// - Parameter begin: Begins an interval. The text contains nothing that identifies a person; the target, a path and
+    ///   a query with secrets masked, may.
+    init(begin: @escaping @Sendable (_ kind: Kind, _ text: String, _ target: String) -> End) {
+        self.begin = begin
+    }
+
+    func callWillStart(_ call: ObservedCall) {
+        let end = begin(.call, call.request.method.rawValue, call.request.path ?? "")
+        state.withLock { $0.calls[call.id, default: OpenCall()].end = end }
+    }
+
+    func attemptWillStart(_ call: ObservedCall) {
+        endAttempt(of: call, "replaced")
+        let end = begin(.attempt, "\(call.request.method.rawValue) \(call.attempt)", call.request.path ?? "")
+        state.withLock { $0.calls[call.id, default: OpenCall()].endOfAttempt = end }
+    }
+
+    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
+        endAttempt(of: call, "\(response.status)")
+    }
+
+    func attemptDidFail(_ call: ObservedCall, error: NetworkError) {
+        endAttempt(of: call, error.isCancelled ? "cancelled" : "failed")
+    }
+
+    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
+        let open = state.withLock { $0.calls.removeValue(forKey: call.id) }
+        let outcome =
+            switch result {
+            case .success(let status): "\(status)"
+            case .failure(let error) where error.isCancelled: "cancelled"
+            case .failure(let error): error.response.map { "\($0.status)" } ?? "failed"
+            }
+        open?.endOfAttempt?(outcome)
+        open?.end?(outcome)
+    }
+
+    private func endAttempt(of call: ObservedCall, _ outcome: String) {
+        let end = state.withLock { state in
+            defer { state.calls[call.id]?.endOfAttempt = nil }
+            return state.calls[call.id]?.endOfAttempt
+        }
+        end?(outcome)
+    }
+
+    /// Records an event of a session. At most one refresh is under way in it.
+    func record(_ event: SessionEvent) {
+        switch event {
+        case .refreshStarted(_, let reason):
+            endRefresh("replaced")
+            let end = begin(.refresh, "\(reason)", "")
+            state.withLock { $0.endOfRefresh = end }
+        case .refreshSucceeded: endRefresh("new tokens")
+        case .refreshFailed: endRefresh("failed")
+        case .adopted: endRefresh("tokens of another process")
+        case .refreshDiscarded: endRefresh("discarded")
+        case .expired: endRefresh("the session ended")
+        case .signedIn, .signedOut, .signedOutElsewhere: endRefresh("the session changed")
+        default: break
+        }
+    }
+
+    private func endRefresh(_ outcome: String) {
+        let end = state.withLock { state in
+            defer { state.endOfRefresh = nil }
+            return state.endOfRefresh
+        }
+        end?(outcome)
+    }
+}
