@@ -4,9 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test check ci smoke consumers weight adapters api apple-check apple-test conformance torture kills tsan \
-	tsan-short bench bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json mutants \
-	format lint docs docs-preview clean
+.PHONY: help demo serve test check ci smoke consumers weight adapters api apple-check apple-test conformance torture kills \
+	tsan tsan-short bench bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json \
+	fuzz-oauth oauth-verdicts mutants format lint docs docs-preview clean
 
 # Warnings are errors (see Package.swift). `make demo MARTLET_STRICT=` tolerates those of a newer compiler.
 export MARTLET_STRICT ?= 1
@@ -36,6 +36,8 @@ FIRST ?=
 FORMS ?= 20000
 # The number of random JSON documents.
 DOCUMENTS ?= 1000000
+# The number of random inputs of each kind for a sign-in with a browser.
+INPUTS ?= 1000000
 # The number of random faults, and the folders of Sources/Martlet that get them; without a list, six. The numbers of the
 # faults to run; without a list, all.
 COUNT ?= 30
@@ -218,6 +220,19 @@ fuzz-multipart: ## Reads random multipart forms with a strict parser, two of Pyt
 
 fuzz-faults: ## Puts deliberate faults into a copy of the engine; the fuzzer must find each (SECONDS=60).
 	@scripts/fuzz.sh faults "$(SECONDS)"
+
+# A test, because what it tries is not public. The optimizer makes it about ten times as fast.
+fuzz-oauth: ## Tries a sign-in with random tokens, key sets, metadata, callbacks and requests (INPUTS=1000000 FIRST=a seed).
+	@MARTLET_OAUTH_INPUTS="$(INPUTS)" $(if $(FIRST),MARTLET_OAUTH_SEED="$(FIRST)") swift test --enable-all-traits \
+		--configuration release -Xswiftc -enable-testing --filter RandomInputTests
+
+# joserfc comes from PyPI, into .venv. Not part of make check, which needs no network.
+oauth-verdicts: ## Compares the verdicts about the signatures of 10,000 ID tokens with those of joserfc.
+	@mkdir -p .build && rm -f .build/oauth-verdicts.*
+	@MARTLET_OAUTH_VERDICTS="$(CURDIR)/.build/oauth-verdicts" swift test --enable-all-traits --filter DamagedTokenTests
+	@if [[ ! -x .venv/bin/python3 ]]; then python3 -m venv .venv; fi
+	@.venv/bin/python3 -m pip install --quiet --disable-pip-version-check -r Tools/Interop/requirements.txt
+	@.venv/bin/python3 -W ignore Tools/Interop/oauth_verdicts.py .build/oauth-verdicts.*
 
 fuzz-json: ## Decodes random documents with MartletJSON and Foundation (DOCUMENTS=1000000), or one again (SEED=…).
 	@swift build --package-path Fuzzing $(FUZZ_BUILD) --product martlet-fuzz-json --quiet

@@ -34,6 +34,9 @@ let settings: [SwiftSetting] =
 let asyncHTTPClient: TargetDependencyCondition? = .when(traits: ["AsyncHTTPClient"])
 let encryption: TargetDependencyCondition? = .when(traits: ["Encryption"])
 
+// Apple's platforms have CryptoKit and Security.
+let cryptoOnLinux: TargetDependencyCondition? = .when(platforms: [.linux], traits: ["Encryption"])
+
 // Apple's platforms have Combine.
 let openCombine: TargetDependencyCondition? = .when(platforms: [.linux], traits: ["OpenCombine"])
 
@@ -51,6 +54,7 @@ let package = Package(
         .library(name: "MartletCombine", targets: ["MartletCombine"]),
         .library(name: "MartletGuests", targets: ["MartletGuests"]),
         .library(name: "MartletImages", targets: ["MartletImages"]),
+        .library(name: "MartletOAuth", targets: ["MartletOAuth"]),
         .library(name: "MartletUI", targets: ["MartletUI"]),
         .library(name: "MartletTesting", targets: ["MartletTesting"]),
         .library(name: "MartletJSON", targets: ["MartletJSON"]),
@@ -67,7 +71,7 @@ let package = Package(
         ),
         .trait(
             name: "Encryption",
-            description: "Encrypted files for sessions and secrets, over apple/swift-crypto."
+            description: "Over apple/swift-crypto: encrypted files for secrets; on Linux, MartletOAuth."
         ),
         .trait(
             name: "ImageCodecs",
@@ -145,6 +149,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "MartletOAuth",
+            dependencies: [
+                "Martlet", "MartletLibc", "MartletStorage", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: cryptoOnLinux),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: cryptoOnLinux),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "MartletUI",
             dependencies: [
                 "Martlet", "MartletGuests", "MartletImages",
@@ -197,6 +210,16 @@ let package = Package(
             name: "MartletImagesTests",
             dependencies: ["MartletImages", "Martlet", "MartletTesting", "CMartletImages"],
             exclude: ["Fixtures"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MartletOAuthTests",
+            dependencies: [
+                "MartletOAuth", "Martlet", "MartletLibc", "MartletStorage", "MartletTesting", "MartletTestSupport",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Crypto", package: "swift-crypto", condition: cryptoOnLinux),
+                .product(name: "CryptoExtras", package: "swift-crypto", condition: cryptoOnLinux),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

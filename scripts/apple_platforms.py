@@ -24,6 +24,7 @@ OTHERS = ("Linux", "Linux with Musl", "Android")
 ONLY_ON = {
     **dict.fromkeys(("AppleTests", "AppleTestsHost"), {"iOS", "macOS"}),
     "AppKit": {"macOS"},
+    "AuthenticationServices": {"iOS", "macOS", "visionOS"},
     "GuestApp": {"iOS"},
     "GuestWidget": {"iOS"},
     "LocalAuthentication": {"iOS", "macOS", "watchOS", "visionOS"},
@@ -36,12 +37,13 @@ ONLY_ON = {
 ONLY_IN = {
     "Accessibility": {"GuestApp", "MartletUI"},
     "AppKit": {"MartletUI"},
+    "AuthenticationServices": {"MartletOAuth"},
     "Combine": {"MartletCombine", "MartletUI"},
     "CoreGraphics": {"MartletImages"},
     "CoreTransferable": {"MartletUI"},
     "ImageIO": {"MartletImages"},
     "PhotosUI": {"MartletUI"},
-    "SwiftUI": {"AppleTestsHost", "GuestApp", "GuestWidget", "MartletUI"},
+    "SwiftUI": {"AppleTestsHost", "GuestApp", "GuestWidget", "MartletOAuth", "MartletUI"},
     "WidgetKit": {"GuestApp", "GuestWidget"},
 }
 # Modules with the same API on all platforms.

@@ -35,6 +35,7 @@ AccessToken AuthenticationResult GetTokensFromRefreshToken NotAuthorizedExceptio
 UserNotFoundException
 as DecodableWithConfiguration assumesTopLevelDictionary cICP
 ErrorResponse.error NIOHTTPClient URLSessionHTTPClient createURLSession urlsession
+aud azp iss nbf
 Sources/main.swift
 """.split())
 

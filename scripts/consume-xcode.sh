@@ -12,7 +12,7 @@ mkdir -p "$folder/app/Sources/App"
 cp "$sources/App.swift" "$folder/app/Sources/App/"
 
 products=
-for product in Martlet MartletAdoption MartletBackground MartletCombine MartletGuests MartletImages MartletJSON MartletTesting MartletUI; do
+for product in Martlet MartletAdoption MartletBackground MartletCombine MartletGuests MartletImages MartletJSON MartletOAuth MartletTesting MartletUI; do
     products+=".product(name: \"$product\", package: \"martlet\"), "
 done
 cat >"$folder/app/Package.swift" <<EOF

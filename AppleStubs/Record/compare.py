@@ -61,7 +61,9 @@ class Comparison:
             if each.name in SWIFT_ONLY:
                 continue
             problem = self.problem(each)
-            if entry and (each is self.types.get(each.path) or self.name(each) is None):
+            # A type may be declared for each platform.
+            is_type = each.path in self.types and each.kind == self.types[each.path].kind
+            if entry and (is_type or self.name(each) is None):
                 seen.add(entry)
                 if listed[entry] == AT_RUN_TIME and re.search(r"\bBool\b|->|Unsafe", f"{each.type} {each.parameters}"):
                     yield f"{each.place}: {each.path}: the record has such members: this one is not spelled as in the SDK"

@@ -5,27 +5,27 @@
 #endif
 
 /// An absolute `http` or `https` URL, parsed into the parts of a request.
-struct Location: Sendable, Hashable {
-    var origin: Origin
+package struct Location: Sendable, Hashable {
+    package var origin: Origin
     /// Host and port as sent.
-    var authority: String
+    package var authority: String
     /// The encoded path, with a leading slash.
     var path: String
     /// The encoded query, without the question mark.
     var query: String?
 
     /// Path and query as sent.
-    var target: String {
+    package var target: String {
         query.map { path + "?" + $0 } ?? path
     }
 
     /// Origin and path for error texts, with secrets masked.
-    var redactedText: String {
+    package var redactedText: String {
         "\(origin)\(Redaction.redactPath(path[...]))"
     }
 
     /// Parses an absolute URL. The error says what is wrong with it.
-    static func parse(_ text: String) -> Result<Location, InvalidRequestError> {
+    package static func parse(_ text: String) -> Result<Location, InvalidRequestError> {
         func problem(_ what: String) -> Result<Location, InvalidRequestError> {
             .failure(InvalidRequestError("\"\(Redaction.redact(text).prefix(200))\" \(what)"))
         }

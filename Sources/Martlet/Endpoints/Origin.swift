@@ -7,13 +7,13 @@
 /// The scheme, host and port of a URL (RFC 6454). A token is sent only to the origins that it belongs to.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`.
-    let scheme: String
+    package let scheme: String
     /// The host in lower case; an IPv6 address is in brackets.
     let host: String
     /// The port; the default port of the scheme if the URL has none.
     let port: Int
     /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
-    let isLoopback: Bool
+    package let isLoopback: Bool
 
     init(scheme: String, host: String, port: Int) {
         self.scheme = scheme
@@ -29,7 +29,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether requests to this origin are neither encrypted nor local: `http` to any host but this machine.
-    var isInsecure: Bool {
+    package var isInsecure: Bool {
         scheme != "https" && !isLoopback
     }
 

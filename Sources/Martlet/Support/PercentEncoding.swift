@@ -1,5 +1,5 @@
 /// Percent-encoding of UTF-8 text (RFC 3986, section 2).
-enum PercentEncoding {
+package enum PercentEncoding {
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -54,7 +54,7 @@ enum PercentEncoding {
     }
 
     /// Decodes every valid percent escape, and keeps the rest.
-    static func decode(_ text: some StringProtocol) -> String {
+    package static func decode(_ text: some StringProtocol) -> String {
         let bytes = Array(text.utf8)
         var result: [UInt8] = []
         var index = 0

@@ -32,6 +32,15 @@ package enum System {
         return MartletLibc.fstat(descriptor, status)
     }
 
+    /// Makes a descriptor non-blocking, and keeps it from child processes.
+    /// - Returns: Whether it worked.
+    package static func makeNonblocking(_ descriptor: Int32) -> Bool {
+        BlockingCalls.check("fcntl")
+        let flags = MartletLibc.fcntl(descriptor, F_GETFL)
+        return flags >= 0 && MartletLibc.fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0
+            && MartletLibc.fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+    }
+
     package static func fsync(_ descriptor: Int32) -> Int32 {
         BlockingCalls.check("fsync")
         return MartletLibc.fsync(descriptor)
@@ -108,6 +117,12 @@ package enum System {
         return MartletLibc.open(path, flags, mode)
     }
 
+    /// - Parameter timeout: The time to wait in milliseconds; -1 for no limit.
+    package static func poll(_ descriptors: inout [pollfd], timeout: Int32) -> Int32 {
+        BlockingCalls.check("poll")
+        return MartletLibc.poll(&descriptors, nfds_t(descriptors.count), timeout)
+    }
+
     package static func pread(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer!, _ count: Int, _ position: off_t)
         -> Int
     {
@@ -149,6 +164,13 @@ package enum System {
         if fails("unlink", path) { return -1 }
         return MartletLibc.unlink(path)
     }
+
+    #if os(macOS) || os(Linux)
+        package static func waitpid(_ process: pid_t, _ status: UnsafeMutablePointer<Int32>) -> pid_t {
+            BlockingCalls.check("waitpid")
+            return MartletLibc.waitpid(process, status, 0)
+        }
+    #endif
 
     package static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer!, _ count: Int) -> Int {
         BlockingCalls.check("write")

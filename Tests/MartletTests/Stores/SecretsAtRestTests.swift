@@ -50,12 +50,18 @@ import Testing
         #expect(files.openToOthers.isEmpty)
     }
 
-    @Test("tokens are never in a process's arguments, because the library starts no process") func arguments() throws {
+    /// The browser starts with a page of the loopback listener, whose address has no token.
+    @Test("tokens are never in a process's arguments, because the library starts only a browser") func arguments()
+        throws
+    {
         let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../Sources")
         let files = FilesAtRest(below: sources.standardizedFileURL.path)
         #expect(files.paths.count > 100)
         for call in ["Process()", "posix_spawn", "fork(", "execv", "popen("] {
-            #expect(files.paths(holding: call).filter { $0.hasSuffix(".swift") }.isEmpty, "\(call)")
+            let found = files.paths(holding: call).filter {
+                $0.hasSuffix(".swift") && !$0.hasSuffix("/SystemBrowser.swift")
+            }
+            #expect(found.isEmpty, "\(call)")
         }
     }
 }

@@ -8,6 +8,7 @@ import MartletCombine
 import MartletGuests
 import MartletImages
 import MartletJSON
+import MartletOAuth
 import MartletTesting
 import MartletUI
 
@@ -39,5 +40,11 @@ func processor() -> ImageProcessor { ImageProcessor() }
 func backgroundOptions() -> BackgroundTransferOptions { BackgroundTransferOptions() }
 
 func guests(_ client: NetworkClient) -> GuestAuthService { GuestAuthService(client) }
+
+func server() -> OAuthServer {
+    OAuthServer(
+        issuer: "https://id.example.com", client: OAuthClient(id: "app"),
+        redirect: .appScheme("com.example.app:/callback"))
+}
 
 func login() -> GuestLoginState { GuestLoginState() }

@@ -69,7 +69,7 @@ public struct ByteStream: AsyncSequence, Sendable {
     }
 
     /// A stream has more bytes than its reader accepts.
-    struct TooLargeError: Error, Sendable, Hashable {
-        let limit: Int
+    package struct TooLargeError: Error, Sendable, Hashable {
+        package let limit: Int
     }
 }

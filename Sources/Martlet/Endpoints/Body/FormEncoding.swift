@@ -1,7 +1,7 @@
 /// Encodes form fields (`application/x-www-form-urlencoded`): everything but letters, digits and `*-._` is
 /// percent-encoded, and a space becomes a plus.
-enum FormEncoding {
-    static func encode(_ fields: Query) -> String {
+package enum FormEncoding {
+    package static func encode(_ fields: Query) -> String {
         fields.items.map { "\(encode($0.name))=\(encode($0.value ?? ""))" }.joined(separator: "&")
     }
 

@@ -256,7 +256,7 @@ extension TokenManager {
     ///   - epoch: The epoch in which the sign-in started; `nil` for one that starts now.
     ///   - receivedAt: The uptime at which the tokens arrived; `nil` for now.
     @discardableResult
-    func signIn(
+    package func signIn(
         with bundle: Tokens, account: SessionAccount, as id: SessionID = SessionID(), since epoch: Int?,
         receivedAt: Duration? = nil
     ) async throws(SessionError) -> SignedInSession {
@@ -384,7 +384,7 @@ extension TokenManager {
 
     /// The owner of a sign-in that starts now. It belongs to the latest epoch, even while another sign-in, which it
     /// replaces, is being saved.
-    var signInOwner: CallOwner {
+    package var signInOwner: CallOwner {
         refreshOwner
             ?? core.withLock { CallOwner(epoch: $0.machine.epoch, situation: $0.owner.situation) }
     }

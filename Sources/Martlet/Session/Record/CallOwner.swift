@@ -13,7 +13,7 @@ package struct CallOwner: Hashable, Sendable {
     }
 
     /// The number of sign-ins and sign-outs before the call.
-    let epoch: Int
+    package let epoch: Int
     let situation: Situation
 
     /// The owner of a call that needs no session. It gets no token, and does not end with a session.

@@ -13,8 +13,8 @@ internal import HTTPTypes
 /// OAuthClient(id: "example-service", secret: secret)   // a confidential client, such as a server
 /// ```
 public struct OAuthClient: Sendable, Hashable {
-    private let id: String
-    private let secret: Secret?
+    package let id: String
+    package let secret: Secret?
     private let sendsSecretInBody: Bool
 
     /// A client registration.
@@ -30,7 +30,8 @@ public struct OAuthClient: Sendable, Hashable {
         self.sendsSecretInBody = sendsSecretInBody
     }
 
-    func authenticate(_ headers: inout HTTPFields, _ parameters: inout Query) {
+    /// Adds the client's authentication to a request to the token endpoint.
+    package func authenticate(_ headers: inout HTTPFields, _ parameters: inout Query) {
         if let secret, !sendsSecretInBody {
             // RFC 6749, section 2.3.1: identifier and secret are form-encoded before they are joined.
             let pair = FormEncoding.encode(id) + ":" + FormEncoding.encode(secret.reveal())

@@ -17,6 +17,17 @@ public struct TokenEndpointClient: Sendable {
     let allowsInsecureHTTP: Bool
     let headers: HTTPFields
 
+    package init(
+        baseURL: BaseURL, transport: any Transport, time: any TimeSource, allowsInsecureHTTP: Bool = false,
+        headers: HTTPFields = [:]
+    ) {
+        self.baseURL = baseURL
+        self.transport = transport
+        self.time = time
+        self.allowsInsecureHTTP = allowsInsecureHTTP
+        self.headers = headers
+    }
+
     /// The largest accepted response, in bytes. A response with tokens is far smaller.
     private static let responseLimit = 1 << 20
 

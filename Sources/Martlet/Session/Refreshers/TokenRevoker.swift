@@ -49,7 +49,7 @@ public struct TokenRevoker: Sendable {
     ///     expired.
     ///   - client: Sends the request.
     /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times.
-    func revoke(
+    package func revoke(
         _ bundle: Tokens, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
     ) async throws {
         try await perform(bundle, sendsAccessToken, client)

@@ -1,0 +1,36 @@
+#if canImport(CryptoKit) || Encryption
+    #if canImport(SwiftUI)
+        internal import Martlet
+        public import SwiftUI
+
+        /// A button that signs the user in with a browser. Below it are the progress, and the error in the user's language.
+        @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
+        public struct OAuthSignInButton: View {
+            private let model: OAuthSignInModel
+            private let title: String
+            private let browser: @MainActor () -> OAuthBrowser
+
+            /// Creates a button.
+            /// - Parameters:
+            ///   - model: Signs the user in.
+            ///   - title: The title; "Sign In" in the user's language if `nil`.
+            ///   - browser: The way to the browser and back, such as that of the window that has the button.
+            public init(
+                _ model: OAuthSignInModel, title: String? = nil, browser: @escaping @MainActor () -> OAuthBrowser
+            ) {
+                self.model = model
+                self.title = title ?? (UserText.Language.current == .korean ? "로그인" : "Sign In")
+                self.browser = browser
+            }
+
+            /// The button and the state of the sign-in.
+            public var body: some View {
+                VStack {
+                    Button(title) { model.signIn(with: browser()) }.disabled(model.isSigningIn)
+                    if model.isSigningIn { ProgressView() }
+                    if let text = model.error?.errorDescription { Text(text).foregroundStyle(.secondary) }
+                }
+            }
+        }
+    #endif
+#endif

@@ -1,0 +1,81 @@
+#if canImport(CryptoKit) || Encryption
+    internal import Martlet
+    internal import MartletStorage
+
+    #if canImport(FoundationEssentials)
+        internal import FoundationEssentials
+    #else
+        internal import Foundation
+    #endif
+
+    /// Finds the server's metadata: one fetch for all callers, which is kept once it has succeeded.
+    final class Discovery: Sendable {
+        private let issuer: String
+        private let link: ServerLink
+        private let found = Locked<ServerMetadata?>(nil)
+        private let flight: SingleFlight<Result<ServerMetadata, OAuthError>>
+
+        init(of issuer: String, over link: ServerLink) {
+            self.issuer = issuer
+            self.link = link
+            flight = SingleFlight(time: link.time, outlivesCallers: false, isDetached: true)
+        }
+
+        /// The metadata.
+        /// - Throws: ``OAuthError/Kind/discovery``, or ``OAuthError/Kind/cancelled``.
+        func metadata() async throws(OAuthError) -> ServerMetadata {
+            if let metadata = found.withLock({ $0 }) { return metadata }
+            let result = await flight.run { [issuer, link, found] in
+                // A flight that has just ended may have found it.
+                if let metadata = found.withLock({ $0 }) { return .success(metadata) }
+                do throws(OAuthError) {
+                    let metadata = try await Self.fetch(issuer, over: link)
+                    found.withLock { $0 = metadata }
+                    return .success(metadata)
+                } catch {
+                    return .failure(error)
+                }
+            }
+            guard let result else { throw OAuthError(.cancelled, "The discovery of \(issuer) was cancelled.") }
+            return try result.get()
+        }
+
+        private static func fetch(_ issuer: String, over link: ServerLink) async throws(OAuthError) -> ServerMetadata {
+            guard ServerMetadata.isAcceptable(issuer, isLocal: true), !issuer.utf8.contains(UInt8(ascii: "?")) else {
+                throw OAuthError(
+                    .discovery, "The issuer \(issuer) is no https URL without query and fragment. Correct the issuer.")
+            }
+            var failure: OAuthError?
+            for url in places(of: issuer) {
+                let response = try await link.get(url, as: .discovery)
+                switch response.status {
+                case 200: return try ServerMetadata(response.body, of: issuer, at: url)
+                // A server has the metadata in one place or in both.
+                case 400..<500 where response.status != 408 && response.status != 429:
+                    failure = failure ?? unexpected(response, from: url)
+                default: throw unexpected(response, from: url)
+                }
+            }
+            throw failure ?? OAuthError(.discovery, "The issuer \(issuer) has no metadata.")
+        }
+
+        private static func unexpected(_ response: ServerResponse, from url: String) -> OAuthError {
+            OAuthError(
+                .discovery,
+                "\(url) responded with \(response.status) instead of the server's metadata. Check the issuer.",
+                userText: response.status >= 500 ? .serverTrouble : nil)
+        }
+
+        /// The places of the metadata: OpenID Connect Discovery 1.0, section 4, appends its path to the issuer's; RFC 8414,
+        /// section 3, inserts its own before it.
+        static func places(of issuer: String) -> [String] {
+            let base = issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer
+            let authority = base.firstRange(of: "://").map { base[$0.upperBound...] } ?? base[...]
+            let slash = authority.firstIndex(of: "/") ?? base.endIndex
+            return [
+                base + "/.well-known/openid-configuration",
+                base[..<slash] + "/.well-known/oauth-authorization-server" + base[slash...],
+            ]
+        }
+    }
+#endif

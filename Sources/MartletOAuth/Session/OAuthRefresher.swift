@@ -1,0 +1,111 @@
+#if canImport(CryptoKit) || Encryption
+    internal import Martlet
+    internal import MartletStorage
+
+    #if canImport(FoundationEssentials)
+        internal import FoundationEssentials
+    #else
+        internal import Foundation
+    #endif
+
+    /// Refreshes tokens at the token endpoint that the server's metadata names.
+    struct OAuthRefresher: TokenRefresher {
+        let server: OAuthServer
+
+        func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
+            guard bundle.refreshToken != nil else { throw RefreshRejectedError() }
+            let metadata = try await metadata()
+            let refresher = HTTPTokenRefresher(
+                path: metadata.tokenEndpoint, placement: .oauth2(server.client), fields: CodeExchange.fields,
+                sessionEnd: .code("invalid_grant"))
+            var new = try await refresher.refresh(bundle, over: client)
+            try await check(&new, after: bundle, metadata)
+            return new
+        }
+
+        func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
+            try CodeExchange.fields.bundle(from: response)
+        }
+
+        /// The time for the discovery and for the keys, which is shorter than that for the whole refresh: an attempt that
+        /// times out counts as one that may have spent the token.
+        static let discoveryTimeout = Duration.seconds(10)
+
+        /// - Throws: A transient error. No refresh token has been sent.
+        private func metadata() async throws -> ServerMetadata {
+            let result = await server.link.run(within: Self.discoveryTimeout) { [server] in
+                try await server.discovery.metadata()
+            }
+            switch result {
+            case .success(let metadata): return metadata
+            case .failure(let error as OAuthError): throw Self.failure(error.refreshKind, error.description)
+            case .failure(is TimeLimitError):
+                throw Self.failure(.timedOut, "the metadata of \(server.issuer) did not arrive in time")
+            case .failure: throw Self.failure(.refresher, "the discovery of \(server.issuer) was cancelled")
+            }
+        }
+
+        private static func failure(_ kind: RefreshError.Kind, _ description: String) -> RefreshError {
+            var failure = RefreshError(kind, description: description)
+            failure.mayHaveSpentToken = false
+            return failure
+        }
+
+        /// Checks the ID token of the response to a refresh (OpenID Connect Core 1.0, section 12.2).
+        ///
+        /// The refresh token is spent by now. So a token that cannot be verified at the moment only leaves its place to the
+        /// earlier one, which was; a token of another user or a wrong signature keeps the new tokens from being used.
+        private func check(_ new: inout Tokens, after old: Tokens, _ metadata: ServerMetadata) async throws {
+            guard let text = new.idToken else { return }
+            do {
+                let former = old.idToken.flatMap { try? SignedToken($0.reveal()) }
+                if let token = try? SignedToken(text.reveal()) { try checkIdentity(of: token, former) }
+                var rules = server.rules(by: metadata)
+                rules.accessToken = new.accessToken
+                let verification = await server.link.run(within: Self.discoveryTimeout) { [server, rules] in
+                    _ = try await server.verify(text.reveal(), by: rules, metadata)
+                }
+                try verification.get()
+            } catch let error as OAuthError {
+                switch error.kind {
+                case .discovery, .cancelled, .idToken(.key), .idToken(.expiry), .idToken(.issueTime),
+                    .idToken(.notBefore):
+                    new.additionalFields["id_token"] = nil
+                default:
+                    throw RefreshError(.unreadableResponse, description: error.description)
+                }
+            } catch {
+                // The keys did not arrive in time.
+                new.additionalFields["id_token"] = nil
+            }
+        }
+
+        /// Compares the claims that must not change.
+        private func checkIdentity(of token: SignedToken, _ former: SignedToken?) throws(OAuthError) {
+            guard token.claims["iss"]?.string?.isIdentical(to: server.issuer) == true else {
+                throw OAuthError(failed: .issuer, at: server.issuer)
+            }
+            guard let former else { return }
+            guard let subject = token.claims["sub"]?.string,
+                former.claims["sub"]?.string?.isIdentical(to: subject) == true
+            else { throw OAuthError(failed: .subject, at: server.issuer) }
+            func audience(of token: SignedToken) -> [String] {
+                token.claims["aud"]?.string.map { [$0] } ?? token.claims["aud"]?.strings ?? []
+            }
+            let audiences = audience(of: token)
+            let isSame = audience(of: former).allSatisfy { name in audiences.contains { $0.isIdentical(to: name) } }
+            guard isSame else { throw OAuthError(failed: .audience, at: server.issuer) }
+        }
+    }
+
+    extension OAuthError {
+        fileprivate var refreshKind: RefreshError.Kind {
+            switch userText {
+            case .offline: .offline
+            case .cannotConnect: .connection
+            case .timedOut: .timedOut
+            default: .refresher
+            }
+        }
+    }
+#endif

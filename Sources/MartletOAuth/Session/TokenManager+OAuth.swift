@@ -1,0 +1,54 @@
+#if canImport(CryptoKit) || Encryption
+    public import Martlet
+
+    extension TokenManager {
+        /// A manager of a session that begins at a server with a browser. It refreshes and revokes the tokens there.
+        ///
+        /// For further settings, use the initializer with ``OAuthServer/refresher`` and ``OAuthServer/revoker``.
+        /// - Parameters:
+        ///   - baseURL: The base URL of the API. Access tokens are sent to its origin, which need not be that of the server.
+        ///   - store: Keeps the session across restarts.
+        ///   - server: The server.
+        ///   - policy: The rules for refreshes.
+        ///   - transport: Sends requests.
+        ///   - time: The clocks; the system's if `nil`.
+        public convenience init(
+            baseURL: BaseURL, store: any TokenStore, oauth server: OAuthServer, policy: SessionPolicy = SessionPolicy(),
+            transport: any Transport = .platformDefault, time: (any TimeSource)? = nil
+        ) {
+            self.init(
+                baseURL: baseURL, store: store, refresher: server.refresher, revoker: server.revoker, policy: policy,
+                transport: transport, time: time)
+        }
+    }
+
+    extension OAuthServer {
+        /// Refreshes tokens at the server's token endpoint, with the client's authentication.
+        ///
+        /// If the endpoint has not been discovered yet and cannot be now, the refresh fails without using up the refresh token,
+        /// and the session stays. An ID token in the response must be that of the same user (OpenID Connect Core 1.0, section
+        /// 12.2); otherwise the new tokens are not used.
+        public var refresher: some TokenRefresher { OAuthRefresher(server: self) }
+
+        /// Revokes tokens at the server's revocation endpoint, if it has one (RFC 7009).
+        public var revoker: TokenRevoker {
+            .custom { [self] bundle, client in
+                guard let endpoint = try await discovery.metadata().revocationEndpoint else { return }
+                try await TokenRevoker.oauth2(path: endpoint, client: self.client)
+                    .revoke(bundle, sendingAccessToken: false, over: client)
+            }
+        }
+
+        /// Revokes tokens that no session has begun with. It waits a short time for the server, because a command may exit
+        /// afterwards.
+        func revoke(_ bundle: Tokens) async {
+            _ = await link.run(within: .seconds(5)) { [self] in
+                guard let endpoint = try await discovery.metadata().revocationEndpoint else { return }
+                let endpointClient = TokenEndpointClient(
+                    baseURL: BaseURL(issuer), transport: link.transport, time: link.time)
+                try await TokenRevoker.oauth2(path: endpoint, client: client)
+                    .revoke(bundle, sendingAccessToken: false, over: endpointClient)
+            }
+        }
+    }
+#endif
