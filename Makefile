@@ -6,7 +6,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 .PHONY: help demo serve test check ci smoke consumers weight adapters api apple-check apple-test conformance torture kills \
 	tsan tsan-short bench bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json \
-	fuzz-oauth oauth-verdicts mutants format lint docs docs-preview clean
+	fuzz-oauth oauth oauth-verdicts mutants format lint docs docs-preview clean
 
 # Warnings are errors (see Package.swift). `make demo MARTLET_STRICT=` tolerates those of a newer compiler.
 export MARTLET_STRICT ?= 1
@@ -20,8 +20,9 @@ DIALECT ?= envelope
 # A file for the conformance table, and options for the benchmarks.
 MARKDOWN ?=
 BENCH ?=
-# Options for make interop, such as "--seconds 60 --server simple_jwt".
+# Options for make interop, such as "--seconds 60 --server simple_jwt", and for make oauth, such as "--pictures folder".
 INTEROP ?=
+OAUTH ?=
 # The rounds of torture and kills, the lease of the torture's lock in milliseconds, and the fuzzer's time in seconds.
 ROUNDS ?= 1000
 LEASE ?=
@@ -166,6 +167,12 @@ interop: ## Runs processes that share a session of Django SimpleJWT, Django OAut
 		exit 1; \
 	}
 	@$(COMMAND) interop $(INTEROP)
+
+# Glewlwyd and Chromium come from Debian, the others from PyPI. make check has a part of it, if they can be installed.
+oauth: ## Signs in with a browser at Glewlwyd, Canaille and Django OAuth Toolkit (OAUTH="--server glewlwyd").
+	@scripts/install-dependencies.sh tools
+	@$(BUILD_COMMAND)
+	@scripts/oauth.sh "$(COMMAND)" $(OAUTH)
 
 # The sanitizer slows the processes down, so a refresh gets more time. It knows nothing of the locks in libcurl and
 # Foundation, so the processes use one transport.

@@ -68,6 +68,7 @@ let package = Package(
                 "ReferenceBackend",
                 .product(name: "Martlet", package: "martlet"),
                 .product(name: "MartletGuests", package: "martlet"),
+                .product(name: "MartletOAuth", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),

@@ -94,6 +94,9 @@ checks() {
         swift test "${options[@]}" --package-path Tools --scratch-path "$tools" --skip-build \
         --event-stream-output-path "$logs/tools.events"
     step "kill -9 while a store writes" within 300 "$tools/debug/martlet" kills --rounds 1000
+    # Says "skipped", and why, if the servers or the browser cannot be installed.
+    [[ -n "${SKIP_OAUTH:-}" ]] || step "sign-ins at servers of other authors" within 420 \
+        scripts/oauth.sh --if-possible "$tools/debug/martlet" --short --no-color
     step "app that adds the package by its URL" within 900 \
         scripts/consume.py --event-stream-output-path "$logs/consumer.events"
     step "conformance" scripts/conformance.py --check --markdown "$logs/conformance.md" \

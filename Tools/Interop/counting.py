@@ -1,10 +1,11 @@
 """Serves a WSGI app on a free port of the loopback address, and counts what its clients do.
 
-The first line of standard output is the port. `GET /counts` returns the counts as JSON. The server ends when its
-standard input does, so it never outlives the process that started it.
+The first line of standard output is the port, or a JSON object about the server. `GET /counts` returns the counts as
+JSON. The server ends when its standard input does, so it never outlives the process that started it.
 """
 
 import json
+import socket
 import sys
 import threading
 import time
@@ -50,9 +51,16 @@ class QuietHandler(WSGIRequestHandler):
         pass
 
 
-def serve(app, refresh_path):
+def free_port():
+    """A port that no program listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def serve(app, refresh_path, port=0, about=None):
     """Serves until standard input ends."""
-    server = make_server("127.0.0.1", 0, Counter(app, refresh_path), threaded=True, request_handler=QuietHandler)
+    server = make_server("127.0.0.1", port, Counter(app, refresh_path), threaded=True, request_handler=QuietHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(server.server_port, flush=True)
+    print(json.dumps(about) if about else server.server_port, flush=True)
     sys.stdin.read()

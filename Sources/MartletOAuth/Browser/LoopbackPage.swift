@@ -52,8 +52,9 @@
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <title>\(title)</title>
             <style>
-            body { font: 1.1rem/1.5 system-ui, sans-serif; margin: 20vh auto 0; max-width: 26rem; padding: 0 1rem; \
+            body { font: 1.1rem/1.5 system-ui, sans-serif; margin: 20vh auto 0; max-width: 30rem; padding: 0 1rem; \
             text-align: center; color: #1d1d1f; background: #fff }
+            h1 { font-size: 1.6rem; line-height: 1.25; word-break: keep-all }
             @media (prefers-color-scheme: dark) { body { color: #f5f5f7; background: #1d1d1f } }
             </style>
             </head>

@@ -89,8 +89,13 @@
 
         private func checkAccessToken(_ token: SignedToken) throws(FailedCheck) {
             guard let hash = token.claims["at_hash"], let accessToken else { return }
-            let expected = Base64URL.encode(token.algorithm.halfDigest(of: accessToken.reveal()))
-            guard hash.string?.isIdentical(to: expected) == true else { throw FailedCheck(.accessTokenHash) }
+            // No specification names the hash function of EdDSA. Most servers use that of Ed25519, SHA-512; Glewlwyd 2.7.5
+            // uses SHA-256. With either, no other access token has the same hash.
+            let functions: [SigningAlgorithm] = token.algorithm == .edDSA ? [.edDSA, .es256] : [token.algorithm]
+            let isExpected = functions.contains { function in
+                hash.string?.isIdentical(to: Base64URL.encode(function.halfDigest(of: accessToken.reveal()))) == true
+            }
+            guard isExpected else { throw FailedCheck(.accessTokenHash) }
         }
 
         private func checkAuthentication(_ claims: [String: StrictJSON]) throws(FailedCheck) {

@@ -40,6 +40,19 @@
             return try result.get()
         }
 
+        /// The revocation endpoint; `nil` if the server has none.
+        ///
+        /// OpenID Connect Discovery has no member for it. Django OAuth Toolkit 3.4 names it only in the metadata of RFC 8414, so
+        /// they are read, too.
+        /// - Throws: ``OAuthError/Kind/discovery``, or ``OAuthError/Kind/cancelled``.
+        func revocationEndpoint() async throws(OAuthError) -> String? {
+            if let endpoint = try await metadata().revocationEndpoint { return endpoint }
+            let url = Self.places(of: issuer)[1]
+            let response = try await link.get(url, as: .discovery)
+            guard response.status == 200 else { return nil }
+            return try? ServerMetadata(response.body, of: issuer, at: url).revocationEndpoint
+        }
+
         private static func fetch(_ issuer: String, over link: ServerLink) async throws(OAuthError) -> ServerMetadata {
             guard ServerMetadata.isAcceptable(issuer, isLocal: true), !issuer.utf8.contains(UInt8(ascii: "?")) else {
                 throw OAuthError(

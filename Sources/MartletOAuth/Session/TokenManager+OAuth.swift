@@ -33,7 +33,7 @@
         /// Revokes tokens at the server's revocation endpoint, if it has one (RFC 7009).
         public var revoker: TokenRevoker {
             .custom { [self] bundle, client in
-                guard let endpoint = try await discovery.metadata().revocationEndpoint else { return }
+                guard let endpoint = try await discovery.revocationEndpoint() else { return }
                 try await TokenRevoker.oauth2(path: endpoint, client: self.client)
                     .revoke(bundle, sendingAccessToken: false, over: client)
             }
@@ -43,7 +43,7 @@
         /// afterwards.
         func revoke(_ bundle: Tokens) async {
             _ = await link.run(within: .seconds(5)) { [self] in
-                guard let endpoint = try await discovery.metadata().revocationEndpoint else { return }
+                guard let endpoint = try await discovery.revocationEndpoint() else { return }
                 let endpointClient = TokenEndpointClient(
                     baseURL: BaseURL(issuer), transport: link.transport, time: link.time)
                 try await TokenRevoker.oauth2(path: endpoint, client: client)

@@ -57,6 +57,37 @@
                 })
         }
 
+        @Test("a revocation endpoint is found that only the second place names") func revocationEndpoint() async throws
+        {
+            let issuer = "https://id.example.com/one"
+            var openID = Script(issuer: issuer).metadata
+            openID["revocation_endpoint"] = nil
+            let first = StubTransport.Response.json(openID.text)
+            let (discovery, transport) = discovery(of: issuer) { request in
+                request.path.hasPrefix("/one/") ? first : metadata(issuer)
+            }
+            #expect(try await discovery.metadata().revocationEndpoint == nil)
+            // Only a revocation needs the second place.
+            #expect(transport.requests.count == 1)
+            #expect(try await discovery.revocationEndpoint() == issuer + "/revoke")
+            #expect(transport.requests.count == 2)
+        }
+
+        @Test(
+            "a second place that has nothing or describes another server adds nothing",
+            arguments: [.status(404), .status(503), .json(Script(issuer: "https://other.example.com").metadata.text)])
+        func uselessSecondPlace(_ second: StubTransport.Response) async throws {
+            let issuer = "https://id.example.com"
+            var openID = Script(issuer: issuer).metadata
+            openID["revocation_endpoint"] = nil
+            let first = StubTransport.Response.json(openID.text)
+            let (discovery, _) = discovery(of: issuer) { request in
+                request.path == "/.well-known/openid-configuration" ? first : second
+            }
+            #expect(try await discovery.revocationEndpoint() == nil)
+            #expect(try await discovery.metadata().tokenEndpoint == issuer + "/token")
+        }
+
         @Test("a server that fails is not asked in the second place") func failure() async {
             let (discovery, transport) = discovery(of: "https://id.example.com") { _ in .status(503) }
             let error = await #expect(throws: OAuthError.self) { try await discovery.metadata() }

@@ -85,6 +85,19 @@
             }
         }
 
+        @Test(
+            "for EdDSA, and for nothing else, the hash may be SHA-256 instead of SHA-512", arguments: TestKey.allCases)
+        func otherAccessTokenHash(_ key: TestKey) throws {
+            let algorithm = try #require(key.algorithm)
+            for other in SigningAlgorithm.allCases {
+                var test = TokenCase(signedBy: key)
+                test.claims["at_hash"] = TestKey.number(other.halfDigest(of: "access-1"))
+                let size = other.halfDigest(of: "access-1").count
+                let sizes = algorithm == .edDSA ? [32, 16] : [algorithm.halfDigest(of: "access-1").count]
+                #expect(test.failedCheck() == (sizes.contains(size) ? nil : .accessTokenHash))
+            }
+        }
+
         @Test("the hash of the specification's example is found") func exampleOfTheSpecification() {
             // OpenID Connect Core 1.0, appendix A.3, an ID token signed with RS256 beside this access token.
             let half = SigningAlgorithm.rs256.halfDigest(of: "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y")

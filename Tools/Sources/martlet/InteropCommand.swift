@@ -76,7 +76,9 @@ struct InteropWorkerCommand: AsyncParsableCommand {
     var withoutLock = false
 
     func run() async throws {
-        let worker = InteropWorker(server: server, port: port, folder: folder, hidesLock: withoutLock)
+        let worker = InteropWorker(folder: folder, hidesLock: withoutLock) { [server, port] store in
+            server.client(port: port, store: store)
+        }
         let tally = await worker.call(for: .seconds(seconds))
         try FileHandle.standardOutput.write(contentsOf: JSONEncoder().encode(tally))
     }

@@ -7,6 +7,7 @@ internal import ArgumentParser
         abstract: "Martlet keeps an app signed in. Watch a demo, run a test server, or stress the session engine.",
         subcommands: [
             DemoCommand.self, ServeCommand.self, TortureCommand.self, TortureWorkerCommand.self, KillsCommand.self,
-            KillsWorkerCommand.self, InteropCommand.self, InteropWorkerCommand.self,
+            KillsWorkerCommand.self, InteropCommand.self, InteropWorkerCommand.self, OAuthCommand.self,
+            OAuthWorkerCommand.self,
         ])
 }

@@ -5,7 +5,7 @@ import Testing
 @Suite("Figures of a run with foreign servers", .timeLimit(.minutes(10))) struct InteropFiguresTests {
     /// A run of three refreshes in which nothing went wrong.
     private var figures: InteropFigures {
-        var figures = InteropFigures(server: .simpleJWT, lifetime: 5)
+        var figures = InteropFigures(title: "Django SimpleJWT", lifetime: 5)
         figures.seen = InteropTally(calls: 100, refreshes: 3, adoptions: 9)
         (figures.served, figures.rejected, figures.refreshes, figures.rotation) = (100, 4, 3, 3)
         figures.lives = [3.4, 4.5]

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The counts of the processes and of a server.
 struct InteropFigures: Sendable {
-    let server: InteropServer
+    let title: String
     let lifetime: Int
     /// The counts of all processes together.
     var seen = InteropTally()
@@ -24,7 +24,7 @@ struct InteropFigures: Sendable {
         let shortest = lives.min().map { String(format: "%.2f s", $0) } ?? "-"
         return Self.row(
             [
-                server.title, seen.calls.grouped, failed.grouped, rejected.grouped, refreshes.grouped, refused.grouped,
+                title, seen.calls.grouped, failed.grouped, rejected.grouped, refreshes.grouped, refused.grouped,
                 seen.adoptions.grouped, shortest,
             ])
     }

@@ -25,6 +25,20 @@ struct InteropProcess: Sendable {
         }
     }
 
+    /// Writes to the input of the process.
+    /// - Returns: Whether the process has not closed it.
+    func write(_ bytes: Data) async -> Bool {
+        await onThread { [started] in
+            var left = bytes[...]
+            while !left.isEmpty {
+                let count = left.withUnsafeBytes { Foundation.write(started.input, $0.baseAddress, $0.count) }
+                guard count >= 0 || errno == EINTR else { return false }
+                left = left.dropFirst(max(0, count))
+            }
+            return true
+        }
+    }
+
     /// Closes the input of the process, and waits until it has exited.
     /// - Returns: The rest of its output, and its exit code.
     @discardableResult

@@ -19,10 +19,10 @@ struct InteropTally: Sendable, Codable {
 
 /// One of the processes that share a session: an app that makes calls and does not know of the other processes.
 struct InteropWorker: Sendable {
-    let server: InteropServer
-    let port: Int
     let folder: String
     let hidesLock: Bool
+    /// Opens a client of the server over the record that all processes share.
+    let connect: @Sendable (any TokenStore) -> (client: NetworkClient, tokens: TokenManager)
 
     /// The calls that one process has under way at the same time, and the pause after each.
     private static let width = 4
@@ -30,7 +30,7 @@ struct InteropWorker: Sendable {
 
     func call(for duration: Duration) async -> InteropTally {
         let store = TortureStore.encrypted.open(in: folder)
-        let (client, tokens) = server.client(port: port, store: hidesLock ? LocklessStore(base: store) : store)
+        let (client, tokens) = connect(hidesLock ? LocklessStore(base: store) : store)
         let events = tokens.events
         let watching = Task {
             var tally = InteropTally()

@@ -1,0 +1,41 @@
+internal import Foundation
+
+/// One thing that a server must be able to do with Martlet, by its name in the table.
+struct OAuthCell: Sendable {
+    let name: String
+    /// The reason why the server does not offer it.
+    var missing: String?
+    let run: @Sendable (OAuthCells) async throws -> Void
+
+    /// Whether it is part of the short run. Each way to sign in is, and each end of a session.
+    var isInShortRun: Bool {
+        [
+            "PAR", "loopback", "claimed redirect", "ID token ES256", "ID token EdDSA", "ID token HS256 refused",
+            "ID token none refused", "refresh, same sub", "revocation", "logout",
+        ].contains(name)
+    }
+}
+
+/// The result of a cell.
+enum OAuthResult: Sendable {
+    case passed(seconds: Double)
+    case missing(String)
+    case failed(String)
+
+    var text: String {
+        switch self {
+        case .passed(let seconds): String(format: "%.1f s", seconds)
+        case .missing: "-"
+        case .failed: "FAILED"
+        }
+    }
+}
+
+/// A cell did not show what it should.
+struct OAuthCellError: Error, CustomStringConvertible {
+    let description: String
+
+    static func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+        if !condition { throw OAuthCellError(description: text()) }
+    }
+}
