@@ -58,9 +58,17 @@
         /// Sends an endpoint once for each subscriber, and publishes its decoded response with the head on a scheduler; see
         /// `publisher(for:as:on:)`.
         public func responsePublisher<Value: Decodable & Sendable>(
-            for endpoint: any Endpoint, as type: Value.Type, on scheduler: some Scheduler
+            for endpoint: some APIEndpoint, as type: Value.Type = Value.self, on scheduler: some Scheduler
         ) -> AnyPublisher<NetworkResponse<Value>, NetworkError> {
             responsePublisher(for: endpoint, as: type).delivered(on: scheduler)
+        }
+
+        /// Sends a request once for each subscriber, and publishes its decoded `APIRequest.Response` with the head on a
+        /// scheduler; see `publisher(for:as:on:)`.
+        public func responsePublisher<Request: APIRequest>(
+            for request: Request, on scheduler: some Scheduler
+        ) -> AnyPublisher<NetworkResponse<Request.Response>, NetworkError> {
+            responsePublisher(for: request).delivered(on: scheduler)
         }
 
         /// Sends an endpoint once for each subscriber, and publishes the undecoded body of the response on a scheduler; see

@@ -75,7 +75,10 @@
 
         @Test(
             "a second place that has nothing or describes another server adds nothing",
-            arguments: [.status(404), .status(503), .json(Script(issuer: "https://other.example.com").metadata.text)])
+            arguments: [
+                StubTransport.Response.status(404), .status(503),
+                .json(Script(issuer: "https://other.example.com").metadata.text),
+            ])
         func uselessSecondPlace(_ second: StubTransport.Response) async throws {
             let issuer = "https://id.example.com"
             var openID = Script(issuer: issuer).metadata

@@ -107,7 +107,7 @@
             let refresh = Task { try await tokens.refresh() }
             await gate.waitForArrivals()
             world.time.advance(by: OAuthRefresher.discoveryTimeout)
-            try await refresh.value
+            _ = try await refresh.value
             #expect(tokens.currentTokens?.accessToken == "access-50-of-the-server")
             #expect(tokens.currentTokens?.idToken == first)
             gate.open()
