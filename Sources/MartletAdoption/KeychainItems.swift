@@ -184,7 +184,7 @@ extension KeychainStorage {
 
     fileprivate func text(of item: KeychainItem) async throws -> String? {
         guard let data = try await read(item) else { return nil }
-        guard let text = String(validating: data, as: UTF8.self) else {
+        guard let text = String(data: data, encoding: .utf8) else {
             throw StorageError(.foreign, "could not adopt \(item.account) of \(item.service): it is not a text")
         }
         return text

@@ -70,6 +70,7 @@ public var LOCK_UN: Int32 { fatalError() }
 public var AT_FDCWD: Int32 { fatalError() }
 public var S_IFMT: mode_t { fatalError() }
 public var S_IFREG: mode_t { fatalError() }
+public var S_IFDIR: mode_t { fatalError() }
 public var S_IFLNK: mode_t { fatalError() }
 
 // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/chmod.2.html

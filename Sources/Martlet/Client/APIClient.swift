@@ -60,8 +60,11 @@ extension APIClient {
     }
 
     /// Sends an endpoint, decodes the response as the type that the caller names, and reports the progress of its body.
-    /// - Parameter progress: Gets the part of the body that has been sent: in order, at most ten times a second, and from
-    ///   the start again with each attempt.
+    /// - Parameters:
+    ///   - endpoint: The endpoint to send.
+    ///   - type: The type to decode.
+    ///   - progress: Gets the part of the body that has been sent: in order, at most ten times a second, and from the start
+    ///     again with each attempt.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func send<Value: Decodable & Sendable>(
         _ endpoint: some APIEndpoint, as type: Value.Type = Value.self,
@@ -77,7 +80,9 @@ extension APIClient {
     /// ```swift
     /// let film = try await client.send(UploadFilm(file: path)) { sent in bar.show(sent.fraction ?? 0) }
     /// ```
-    /// - Parameter progress: See ``send(_:as:progress:)``.
+    /// - Parameters:
+    ///   - request: The request to send.
+    ///   - progress: See ``send(_:as:progress:)``.
     /// - Throws: ``NetworkError``, which names the endpoint.
     @discardableResult
     public func send<Request: APIRequest>(

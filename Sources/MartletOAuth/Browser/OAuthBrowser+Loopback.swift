@@ -33,7 +33,7 @@
             ///   users of the machine can read the arguments of a process, and the server's URL has the state or an ID token.
             static func loopback(
                 limit: Duration, time: any TimeSource, hidesURL: Bool,
-                opening open: @escaping @Sendable (URL) async throws -> Void
+                opening show: @escaping @Sendable (URL) async throws -> Void
             ) -> OAuthBrowser {
                 OAuthBrowser { redirect in
                     let (port, path) = redirect.loopback
@@ -49,7 +49,7 @@
                         }
                         let result = await TimeLimits(time: time, keepsSleeper: false).run(within: limit) {
                             [expected, opened] in
-                            try await listener.callback(expected) { try await open(opened) }
+                            try await listener.callback(expected) { try await show(opened) }
                         }
                         if case .failure(is TimeLimitError) = result {
                             throw OAuthError(.cancelled, "The browser has not come back to \(uri) in time. Try again.")

@@ -32,5 +32,21 @@
                 }
             }
         }
+
+        #if DEBUG
+            // A provider instead of the macro `#Preview`, whose plug-in only Xcode has.
+            @available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *)
+            struct OAuthSignInButtonPreviews: PreviewProvider {
+                static var previews: some View {
+                    let server = OAuthServer(
+                        issuer: "https://id.example.com", client: OAuthClient(id: "example-app"),
+                        redirect: .appScheme("com.example.app:/callback"))
+                    let tokens = TokenManager(baseURL: "https://api.example.com", store: .inMemory, oauth: server)
+                    return OAuthSignInButton(OAuthSignInModel(server, to: tokens, scope: ["openid"])) {
+                        OAuthBrowser { url in url }
+                    }
+                }
+            }
+        #endif
     #endif
 #endif

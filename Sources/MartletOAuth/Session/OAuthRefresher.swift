@@ -11,13 +11,14 @@
     /// Refreshes tokens at the token endpoint that the server's metadata names.
     struct OAuthRefresher: TokenRefresher {
         let server: OAuthServer
+        let sessionEnd: SessionEnd
 
         func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
             guard bundle.refreshToken != nil else { throw RefreshRejectedError() }
             let metadata = try await metadata()
             let refresher = HTTPTokenRefresher(
                 path: metadata.tokenEndpoint, placement: .oauth2(server.client), fields: CodeExchange.fields,
-                sessionEnd: .code("invalid_grant"))
+                sessionEnd: sessionEnd)
             var new = try await refresher.refresh(bundle, over: client)
             try await check(&new, after: bundle, metadata)
             return new

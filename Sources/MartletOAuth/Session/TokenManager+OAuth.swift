@@ -4,21 +4,25 @@
     extension TokenManager {
         /// A manager of a session that begins at a server with a browser. It refreshes and revokes the tokens there.
         ///
-        /// For further settings, use the initializer with ``OAuthServer/refresher`` and ``OAuthServer/revoker``.
+        /// For further settings, use the initializer with ``OAuthServer/refresher(sessionEnd:)`` and
+        /// ``OAuthServer/revoker``.
         /// - Parameters:
         ///   - baseURL: The base URL of the API. Access tokens are sent to its origin, which need not be that of the server.
         ///   - store: Keeps the session across restarts.
         ///   - server: The server.
+        ///   - sessionEnd: The responses of the token endpoint that end the session. The default is that of RFC 6749, section
+        ///     5.2; a server that refuses a spent token without a code needs `.status(400)`.
         ///   - policy: The rules for refreshes.
         ///   - transport: Sends requests.
         ///   - time: The clocks; the system's if `nil`.
         public convenience init(
-            baseURL: BaseURL, store: any TokenStore, oauth server: OAuthServer, policy: SessionPolicy = SessionPolicy(),
+            baseURL: BaseURL, store: any TokenStore, oauth server: OAuthServer,
+            sessionEnd: SessionEnd = .code("invalid_grant"), policy: SessionPolicy = SessionPolicy(),
             transport: any Transport = .platformDefault, time: (any TimeSource)? = nil
         ) {
             self.init(
-                baseURL: baseURL, store: store, refresher: server.refresher, revoker: server.revoker, policy: policy,
-                transport: transport, time: time)
+                baseURL: baseURL, store: store, refresher: server.refresher(sessionEnd: sessionEnd),
+                revoker: server.revoker, policy: policy, transport: transport, time: time)
         }
     }
 
@@ -28,7 +32,10 @@
         /// If the endpoint has not been discovered yet and cannot be now, the refresh fails without using up the refresh token,
         /// and the session stays. An ID token in the response must be that of the same user (OpenID Connect Core 1.0, section
         /// 12.2); otherwise the new tokens are not used.
-        public var refresher: some TokenRefresher { OAuthRefresher(server: self) }
+        /// - Parameter sessionEnd: The responses of the token endpoint that end the session.
+        public func refresher(sessionEnd: SessionEnd = .code("invalid_grant")) -> some TokenRefresher {
+            OAuthRefresher(server: self, sessionEnd: sessionEnd)
+        }
 
         /// Revokes tokens at the server's revocation endpoint, if it has one (RFC 7009).
         public var revoker: TokenRevoker {

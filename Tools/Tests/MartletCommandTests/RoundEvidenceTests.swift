@@ -258,7 +258,7 @@ import Testing
         #expect(other.violations().map(\.count) == [\.unexpectedSignOuts])
     }
 
-    @Test("Only a worker that cannot watch the record may have missed the session, and report the end of the one before")
+    @Test("Only a worker that cannot watch the record may have missed the session, and report the end of another")
     func missedSession() {
         let blind = WorkerName(slot: 2, generation: 1)
         func round(_ worker: WorkerName, hasSeenSession: Bool) -> RoundEvidence {
