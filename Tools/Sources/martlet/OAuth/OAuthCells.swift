@@ -188,7 +188,7 @@ struct OAuthCells: Sendable {
         try OAuthCellError.require(new?.accessToken != old?.accessToken, "the access token is the same")
         try OAuthCellError.require(new?.refreshToken != old?.refreshToken, "the refresh token is the same")
         let subject = new?.idToken?.jwtSubject
-        try OAuthCellError.require(subject == user.subject, "the ID token is that of \(subject ?? "nobody")")
+        try OAuthCellError.require(subject == user.subject, "the ID token is that of \(subject ?? "no user")")
     }
 
     private func spentToken() async throws {
