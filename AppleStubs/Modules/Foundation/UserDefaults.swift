@@ -4,7 +4,6 @@ open class UserDefaults: NSObject {
     open class var standard: UserDefaults { fatalError() }
     public init?(suiteName suitename: String?) { fatalError() }
     open func string(forKey defaultName: String) -> String? { fatalError() }
-    open func stringArray(forKey defaultName: String) -> [String]? { fatalError() }
     open func object(forKey defaultName: String) -> Any? { fatalError() }
     open func set(_ value: Any?, forKey defaultName: String) { fatalError() }
     open func removeObject(forKey defaultName: String) { fatalError() }

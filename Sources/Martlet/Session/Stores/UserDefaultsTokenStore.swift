@@ -64,13 +64,13 @@
 
         func hasAdopted(_ place: String) async throws(StorageError) -> Bool {
             try await queue.run { () throws(StorageError) in
-                try defaults().stringArray(forKey: adoptedKey)?.contains(place) == true
+                (try defaults().object(forKey: adoptedKey) as? [String])?.contains(place) == true
             }
         }
 
         func recordAdoption(of place: String) async throws(StorageError) {
             try await change { [adoptedKey] defaults in
-                let places = defaults.stringArray(forKey: adoptedKey) ?? []
+                let places = defaults.object(forKey: adoptedKey) as? [String] ?? []
                 if !places.contains(place) { defaults.set(places + [place], forKey: adoptedKey) }
             }
         }
