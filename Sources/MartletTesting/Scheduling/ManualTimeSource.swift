@@ -20,6 +20,13 @@ public final class ManualTimeSource: TimeSource {
         let continuation: CheckedContinuation<Bool, Never>
     }
 
+    /// A test that waits until a number of tasks sleeps until `earliest` or longer.
+    private struct Watcher {
+        let count: Int
+        let earliest: Duration
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     /// Both clocks, the sleeping tasks, and the tests that wait for them.
     private struct State {
         var uptime = Duration.zero
@@ -27,7 +34,12 @@ public final class ManualTimeSource: TimeSource {
         var sleepers: [Int: Sleeper] = [:]
         var lastID = 0
         var cancelledEarly: Set<Int> = []
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [Watcher] = []
+
+        /// Whether as many tasks sleep as the watcher waits for.
+        func satisfies(_ watcher: Watcher) -> Bool {
+            sleepers.values.count { $0.deadline >= watcher.earliest } >= watcher.count
+        }
     }
 
     private let state: Locked<State>
@@ -85,17 +97,16 @@ public final class ManualTimeSource: TimeSource {
         }
         let slept = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-                let (response, watchers) = state.withLock { state -> (Bool?, [CheckedContinuation<Void, Never>]) in
+                let (response, watchers) = state.withLock { state -> (Bool?, [Watcher]) in
                     if state.cancelledEarly.contains(id) { return (false, []) }
                     if deadline <= state.uptime { return (true, []) }
                     state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
-                    let count = state.sleepers.count
-                    let satisfied = state.watchers.filter { $0.count <= count }.map(\.continuation)
-                    state.watchers.removeAll { $0.count <= count }
+                    let satisfied = state.watchers.filter(state.satisfies)
+                    state.watchers.removeAll(where: state.satisfies)
                     return (nil, satisfied)
                 }
                 if let response { continuation.resume(returning: response) }
-                for watcher in watchers { watcher.resume() }
+                for watcher in watchers { watcher.continuation.resume() }
             }
         } onCancel: {
             let sleeper = state.withLock { state -> Sleeper? in
@@ -109,11 +120,15 @@ public final class ManualTimeSource: TimeSource {
     }
 
     /// Waits until at least this number of tasks sleeps, so that a test does not advance the clock too early.
-    public func waitForSleepers(_ count: Int = 1) async {
+    /// - Parameters:
+    ///   - count: The number of tasks.
+    ///   - remaining: The time that each of them still has to sleep, or more.
+    public func waitForSleepers(_ count: Int = 1, for remaining: Duration = .zero) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isSatisfied = state.withLock { state in
-                if state.sleepers.count >= count { return true }
-                state.watchers.append((count, continuation))
+                let watcher = Watcher(count: count, earliest: state.uptime + remaining, continuation: continuation)
+                if state.satisfies(watcher) { return true }
+                state.watchers.append(watcher)
                 return false
             }
             if isSatisfied { continuation.resume() }

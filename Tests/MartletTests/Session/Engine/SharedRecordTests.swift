@@ -274,6 +274,8 @@ import Testing
         time.advance(by: .milliseconds(470))
         let bob = Task { try await one.tokens.signIn(with: one.backend.issue()) }
         await #expect(throws: SessionError.sessionChanged) { try await ada.value }
+        // Bob's limit, and the write of Ada's record.
+        await time.waitForSleepers(2, for: .seconds(10))
         time.advance(by: .seconds(10))
         let session = try await bob.value
         #expect(!session.isSaved)
