@@ -4,9 +4,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help demo serve test check ci smoke consumers weight adapters api apple-check apple-test conformance torture kills \
-	tsan tsan-short bench bench-once interop bench-micro bench-json search fuzz fuzz-multipart fuzz-faults fuzz-json \
-	fuzz-oauth oauth oauth-verdicts mutants format lint docs docs-preview clean
+.PHONY: help demo serve test check ci smoke consumers weight adapters api apple-check apple-test former-test \
+	conformance torture kills tsan tsan-short bench bench-once interop bench-micro bench-json search fuzz \
+	fuzz-multipart fuzz-faults fuzz-json fuzz-oauth oauth oauth-verdicts mutants format lint docs docs-preview clean
 
 # Warnings are errors (see Package.swift). `make demo MARTLET_STRICT=` tolerates those of a newer compiler.
 export MARTLET_STRICT ?= 1
@@ -142,6 +142,9 @@ apple-check: ## Typechecks on Linux the code that only Apple's platforms compile
 apple-test: ## Runs on a Mac with Xcode the tests that need the Keychain, Image I/O and URLSession (AppleTests).
 	@if [[ $$(uname) == Darwin ]]; then scripts/install-dependencies.sh tools && $(BUILD_COMMAND); fi
 	@AppleTests/run.sh "$(COMMAND)"
+
+former-test: ## Adopts on a Mac sessions that AppAuth, GTMAppAuth, Auth0.swift and supabase-swift have stored.
+	@AppleTests/run.sh --former-libraries
 
 conformance: ## Runs the conformance cases and prints a table of them (MARKDOWN=file writes it there too).
 	@scripts/install-dependencies.sh

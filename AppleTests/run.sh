@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # Runs the tests of this folder on a Mac: on a simulator of iOS, and on macOS signed ad hoc and not signed by Xcode.
+# With --former-libraries, runs those of the package FormerLibraries instead, which need no app.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ $(uname) != Darwin ]] || ! command -v xcodebuild >/dev/null; then
     echo "make apple-test needs a Mac with Xcode 26.4, where it runs the Keychain, Image I/O and URLSession tests of" \
-        "AppleTests on a simulator of iOS and on macOS; here, make apple-check typechecks them." >&2
+        "AppleTests on a simulator of iOS and on macOS, and so does make former-test for the tests with other" \
+        "libraries; here, make apple-check typechecks them." >&2
     exit 1
+fi
+
+if [[ ${1:-} == --former-libraries ]]; then
+    exec swift test --package-path AppleTests/FormerLibraries --scratch-path .build/former-test
 fi
 
 command=${1:-Tools/.build/debug/martlet}

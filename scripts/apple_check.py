@@ -16,8 +16,8 @@ import subprocess
 import sys
 
 from apple_platforms import (
-    APPLE, EXAMPLES, FOLDERS, OLDEST, OLDEST_OF_EXAMPLES, PROVEN, SOURCES, STUB_MODULES, STUBS, TARGETS, TOOLCHAIN,
-    UPCOMING_FEATURES, check_imports, count_apple_files, in_order, on, resolve,
+    APPLE, EXAMPLES, FOLDERS, FOREIGN, FOREIGN_MODULES, FORMER_LIBRARIES, OLDEST, OLDEST_OF_EXAMPLES, PROVEN, SOURCES,
+    STUB_MODULES, STUBS, TARGETS, TOOLCHAIN, UPCOMING_FEATURES, check_imports, count_apple_files, in_order, on, resolve,
 )
 from check_readme import all_blocks, chains, source
 from swift_source import ROOT, shown, swift_files
@@ -32,6 +32,7 @@ CORE = ROOT / ".build" / "core"
 READERS = "Readers"
 # Code of another package sees only what is public, and expects later cases of an enumeration.
 PACKAGES = dict.fromkeys(STUB_MODULES, "apple") | dict.fromkeys(EXAMPLES, "guest-app") | {READERS: "readers"}
+PACKAGES |= dict.fromkeys(FOREIGN_MODULES, "foreign")
 
 PLANTED = re.findall(r"^(\w+): (\S+): (.*) => (.*)$", (MISTAKES / "planted.txt").read_text(), re.MULTILINE)
 
@@ -65,7 +66,8 @@ def compile(folder, system, module, sources, *arguments):
     command = ["swiftc", "-wmo", "-parse-as-library", "-swift-version", "6", "-diagnostic-style", "llvm"]
     # As in check_readme.py, blocks of the documentation have the compiler's defaults and may leave something unused. The
     # stubs import the toolchain's FoundationEssentials, which has no library evolution: that is a warning.
-    command += ["-suppress-warnings" if module in (READERS, *STUB_MODULES) else "-warnings-as-errors"]
+    is_quiet = module in (READERS, *STUB_MODULES, *FOREIGN_MODULES)
+    command += ["-suppress-warnings" if is_quiet else "-warnings-as-errors"]
     command += ["-Xfrontend", "-enable-cross-import-overlays", *(UPCOMING_FEATURES if module != READERS else ())]
     command += ["-no-color-diagnostics", "-package-name", PACKAGES.get(module, "martlet"), "-module-name", module]
     command += ["-I", OUTPUT / system, "-I", OUTPUT / "packages", *arguments, *sources]
@@ -115,6 +117,15 @@ def build_stubs(system):
         if is_dated(name):
             dated.append(name)
     return dated
+
+
+def build_foreign(system):
+    """Builds the declarations of other libraries for the platforms whose tests use them."""
+    folder = OUTPUT / system
+    for name in FOREIGN_MODULES if on(system, [FORMER_LIBRARIES]) else ():
+        sources = copy(swift_files(FOREIGN / name), folder, system)
+        if output := compile(folder, system, name, sources, "-emit-module", "-emit-module-path", f"{name}.swiftmodule"):
+            sys.exit(f"error: the declarations of {name} do not compile for {system}:\n{output}")
 
 
 def check(system, newer):
@@ -226,6 +237,7 @@ def check_citations():
 def check_platform(system, blocks, newer_everywhere):
     """Does all checks for a platform. Returns the number of deliberate mistakes that it has found."""
     newer = newer_everywhere | newer_symbols(build_stubs(system), OUTPUT / system, system)
+    build_foreign(system)
     check(system, newer)
     print(f"{system}: {', '.join(on(system, TARGETS))} compile.", flush=True)
     if system not in PROVEN:

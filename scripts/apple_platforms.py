@@ -9,12 +9,15 @@ import sys
 from swift_source import ROOT, code_of, shown, swift_files
 
 STUBS = ROOT / "AppleStubs" / "Modules"
+FOREIGN = ROOT / "AppleStubs" / "Foreign"
 SOURCES = ROOT / "Sources"
 EXAMPLE = ROOT / "Examples" / "GuestApp"
 # The modules of the example app and of the tests for a Mac are not part of the package.
 EXAMPLES = {"GuestKit": EXAMPLE / "GuestKit" / "Sources" / "GuestKit"}
 EXAMPLES |= {name: EXAMPLE / name for name in ("GuestApp", "GuestWidget")}
 EXAMPLES |= {"AppleTestsHost": ROOT / "AppleTests" / "Host", "AppleTests": ROOT / "AppleTests" / "Tests"}
+FORMER_LIBRARIES = "FormerLibrariesTests"
+EXAMPLES |= {FORMER_LIBRARIES: ROOT / "AppleTests" / "FormerLibraries" / "Tests" / FORMER_LIBRARIES}
 APPLE = ("iOS", "macOS", "tvOS", "watchOS", "visionOS")
 # The platforms for which the check must find mistakes and compiles the documentation.
 PROVEN = ("iOS", "macOS")
@@ -25,6 +28,7 @@ ONLY_ON = {
     **dict.fromkeys(("AppleTests", "AppleTestsHost"), {"iOS", "macOS"}),
     "AppKit": {"macOS"},
     "AuthenticationServices": {"iOS", "macOS", "visionOS"},
+    FORMER_LIBRARIES: {"macOS"},
     "GuestApp": {"iOS"},
     "GuestWidget": {"iOS"},
     "LocalAuthentication": {"iOS", "macOS", "watchOS", "visionOS"},
@@ -71,10 +75,23 @@ STUB_MODULES = sorted(folder.name for folder in STUBS.iterdir() if any(folder.gl
 KNOWN = {*STUB_MODULES, *EVERYWHERE, *ELSEWHERE, *ONLY_ON, *TRAITS, "DEBUG"}
 
 
+def imports_of(text):
+    """The modules that Swift code imports on any platform."""
+    return set(re.findall(r"\bimport (?:(?:class|enum|func|let|protocol|struct|typealias|var) )?(\w+)", code_of(text)))
+
+
 def imported(folder):
     """The modules that a folder's files import on any platform."""
-    code = "\n".join(code_of(path.read_text()) for path in swift_files(folder))
-    return set(re.findall(r"\bimport (?:(?:class|enum|func|let|protocol|struct|typealias|var) )?(\w+)", code))
+    return set().union(*(imports_of(path.read_text()) for path in swift_files(folder)))
+
+
+def reachable(names, folders):
+    """Those of some names that are modules in folders, and the modules in folders that these import."""
+    found, waiting = set(), names & folders.keys()
+    while waiting:
+        found |= waiting
+        waiting = set().union(*(imported(folders[name]) for name in waiting)) & folders.keys() - found
+    return found
 
 
 def in_order(folders):
@@ -93,6 +110,10 @@ def in_order(folders):
 # Our modules, each after those that it imports. Modules in C are the same on all platforms.
 FOLDERS = {folder.name: folder for folder in sorted(SOURCES.iterdir()) if any(folder.rglob("*.swift"))} | EXAMPLES
 TARGETS = in_order(FOLDERS)
+# The modules of other libraries that the tests with these libraries use, likewise.
+_FOREIGN = {folder.name: folder for folder in FOREIGN.iterdir()}
+_USED = sorted(reachable(imported(EXAMPLES[FORMER_LIBRARIES]), _FOREIGN))
+FOREIGN_MODULES = in_order({name: _FOREIGN[name] for name in _USED})
 
 
 def on(system, modules):

@@ -28,10 +28,10 @@ import subprocess
 import sys
 import tempfile
 
+from apple_platforms import FOREIGN, imports_of, reachable
 from swift_source import ROOT, comments, shown
 
 OPTIONS = ["--scratch-path", f"{ROOT}/.build", *os.environ.get("BUILD_OPTIONS", "").split()]
-FOREIGN = ROOT / "AppleStubs" / "Foreign"
 README = ROOT / "README.md"
 MODES = {"apple", "body", "continues", "dependency", "file", "manifest", "skip"}
 IS_APPLE = sys.platform == "darwin"
@@ -154,7 +154,9 @@ def write_package(folder, blocks):
     if not IS_APPLE:
         dependencies += [f'.product(name: "OpenCombine{name}", package: "OpenCombine")' for name in ("", "Dispatch")]
         packages += ['.package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0")']
-    foreign = sorted(path.name for path in FOREIGN.iterdir())
+    # apple_check.py compiles the others, which need Apple's modules.
+    imports = set().union(*(imports_of(block.hidden + "\n" + block.code) for block in blocks))
+    foreign = sorted(reachable(imports, {path.name: path for path in FOREIGN.iterdir()}))
     for module in foreign:
         shutil.copytree(FOREIGN / module, folder / "Sources" / module)
         imports = {name for path in FOREIGN.glob(f"{module}/*.swift")

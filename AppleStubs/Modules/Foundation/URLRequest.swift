@@ -39,6 +39,10 @@ open class URLResponse: NSObject, @unchecked Sendable {
 // https://developer.apple.com/documentation/foundation/httpurlresponse
 @available(iOS 2, macOS 10.2, tvOS 9, watchOS 2, visionOS 1, *)
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    // https://developer.apple.com/documentation/foundation/httpurlresponse/init(url:statuscode:httpversion:headerfields:)
+    @available(iOS 5, macOS 10.7, tvOS 9, watchOS 2, visionOS 1, *)
+    public init?(url: URL, statusCode: Int, httpVersion HTTPVersion: String?, headerFields: [String: String]?) { fatalError() }
+
     open var statusCode: Int { fatalError() }
     open var allHeaderFields: [AnyHashable: Any] { fatalError() }
 }

@@ -22,6 +22,7 @@ open class URLSession: NSObject, @unchecked Sendable {
         delegateQueue queue: OperationQueue?
     ) { fatalError() }
 
+    open class var shared: URLSession { fatalError() }
     open var delegateQueue: OperationQueue { fatalError() }
     open var configuration: URLSessionConfiguration { fatalError() }
     open func finishTasksAndInvalidate() { fatalError() }
