@@ -3,9 +3,10 @@
 
 usage: try_adapters.py [MODULE=FOLDER…]
 
-A block that imports a module of LIBRARIES is compiled with that library from GitHub, or from FOLDER. Its hidden tests
-run, and those in Examples/Adapters/MODULE.swift, which are compiled together with the block. Libraries that do not build
-on Linux are left out there, unless a folder is given. The condition REAL_LIBRARIES is set.
+An adapter is a block that is a file of its own (`compile: file`) and imports a module of LIBRARIES. It is compiled with
+that library from GitHub, or from FOLDER. Its hidden tests run, and those in Examples/Adapters/MODULE.swift, which are
+compiled together with the block. Libraries that do not build on Linux are left out there, unless a folder is given. The
+condition REAL_LIBRARIES is set.
 """
 
 import pathlib
@@ -21,7 +22,7 @@ LIBRARIES = {
     "Apollo": ("Apollo", "https://github.com/apollographql/apollo-ios", "2.4.0", False),
     "Connect": ("Connect", "https://github.com/connectrpc/connect-swift", "1.2.3", False),
     "OpenAPIRuntime": ("OpenAPIRuntime", "https://github.com/apple/swift-openapi-runtime", "1.11.0", True),
-    # A client that OpenAPI Generator has written. It has no repository.
+    # A client that OpenAPI Generator has written. It has no repository; KeepingTheClientYouHave.md has the commands.
     "PetstoreClient": ("PetstoreClient", None, None, False),
     "RxSwift": ("RxSwift", "https://github.com/ReactiveX/RxSwift", "6.10.2", True),
 }
@@ -42,7 +43,7 @@ def write_package(folder, folders):
     """Writes a package with a test target for each adapter. Returns the modules whose adapters it has."""
     packages = {f'.package(name: "martlet", path: "{ROOT}", traits: ["URLSession"])'}
     targets, modules = [], []
-    for chain in chains(all_blocks()):
+    for chain in chains([block for block in all_blocks() if block.mode == "file"]):
         module = next((name for _, _, line in chain[0].lines() for name in re.findall(r"^import (\w+)$", line)
                        if name in LIBRARIES), None)
         found = module and dependency(module, folders)
