@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 // Declarations of a client of OpenAPI Generator (swift6, library urlsession) that the documentation uses, so that its
-// Swift blocks compile without such a client. Source: samples/client/petstore/swift6/urlsessionLibrary, APIs.swift and
-// URLSessionImplementations.swift in Sources/PetstoreClient/Infrastructure, at 50d146a.
+// Swift blocks compile without such a client. Source: APIs.swift and URLSessionImplementations.swift in
+// Sources/PetstoreClient/Infrastructure of a client that version 7.26.0 has written.
 
 public import Foundation
 
