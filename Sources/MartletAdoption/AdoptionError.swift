@@ -3,7 +3,7 @@
 /// The description never contains anything of the record.
 public struct AdoptionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
-    public enum Kind: Sendable, Hashable {
+    @nonexhaustive public enum Kind: Sendable, Hashable {
         /// The record is damaged: it was cut off, changed or never complete.
         case damaged
         /// The data is a record of something else.

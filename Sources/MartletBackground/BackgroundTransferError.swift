@@ -7,7 +7,7 @@ internal import Martlet
 #endif
 
 /// The reason why a transfer in the background failed, or why there can be none.
-public enum BackgroundTransferError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
+@nonexhaustive public enum BackgroundTransferError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
     /// The process already has ``BackgroundTransfers`` with this identifier.
     case identifierInUse(String)
     /// The server responded with a status that the endpoint does not accept.

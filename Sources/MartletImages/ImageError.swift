@@ -1,7 +1,7 @@
 internal import Martlet
 
 /// An error that explains why a picture could not be prepared and what to do about it.
-public enum ImageError: Error, Sendable, Hashable {
+@nonexhaustive public enum ImageError: Error, Sendable, Hashable {
     /// The content is not a picture of a known kind.
     case notAnImage
     /// This platform or build cannot read or write pictures of this kind. The advice says what to do.

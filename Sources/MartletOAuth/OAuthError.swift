@@ -23,7 +23,7 @@
     /// ```
     public struct OAuthError: Error, Sendable, Hashable {
         /// The step of a sign-in that failed.
-        public enum Kind: Sendable, Hashable {
+        @nonexhaustive public enum Kind: Sendable, Hashable {
             /// The server's metadata or keys could not be read, or are not acceptable: another `issuer`, an endpoint without
             /// TLS, no JSON, more than 1 MB.
             case discovery
@@ -55,7 +55,7 @@
         }
 
         /// A check of an ID token (OpenID Connect Core 1.0, section 3.1.3.7; RFC 8725).
-        public enum IDTokenCheck: Sendable, Hashable, CaseIterable {
+        @nonexhaustive public enum IDTokenCheck: Sendable, Hashable, CaseIterable {
             /// The response has an ID token.
             case presence
             /// It is a signed token in compact form, not longer than 64 KB.

@@ -106,8 +106,8 @@
             // them.
             return try await Task { () -> Result<OAuthUser, OAuthError> in
                 do throws(OAuthError) {
-                    let (bundle, user) = try await exchange.run()
-                    try await start(bundle, of: user, in: tokens, since: owner)
+                    let (issued, user) = try await exchange.run()
+                    try await start(issued, of: user, in: tokens, since: owner)
                     return .success(user)
                 } catch {
                     return .failure(error)
@@ -116,12 +116,12 @@
         }
 
         private func start(
-            _ bundle: Tokens, of user: OAuthUser, in tokens: TokenManager, since owner: CallOwner
+            _ issued: Tokens, of user: OAuthUser, in tokens: TokenManager, since owner: CallOwner
         ) async throws(OAuthError) {
             let account = SessionAccount(userID: user.subject)
             do throws(SessionError) {
                 // If another sign-in or a sign-out came first, the manager revokes the tokens.
-                try await tokens.signIn(with: bundle, account: account, since: owner.epoch)
+                try await tokens.signIn(with: issued, account: account, since: owner.epoch)
             } catch {
                 throw OAuthError(.session(error), "The user has signed in at \(issuer), but no session began: \(error)")
             }

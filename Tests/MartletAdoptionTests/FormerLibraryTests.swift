@@ -18,8 +18,8 @@ import Testing
             Issue.record("nothing was adopted")
             return
         }
-        #expect(session.bundle.accessToken == record.tokens.accessToken)
-        #expect(session.bundle.refreshToken == record.tokens.refreshToken)
+        #expect(session.tokens.accessToken == record.tokens.accessToken)
+        #expect(session.tokens.refreshToken == record.tokens.refreshToken)
         #expect(session.account == SessionAccount(userID: record.userID))
     }
 

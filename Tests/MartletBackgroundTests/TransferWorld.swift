@@ -115,11 +115,11 @@ final class CountingRefresher: TokenRefresher {
     let rejects = Locked(false)
     let count = Locked(0)
 
-    func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
+    func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
         if let failure = failure.withLock({ $0 }) { throw failure }
         if rejects.withLock({ $0 }) { throw RefreshRejectedError() }
         count.withLock { $0 += 1 }
-        let number = Int(bundle.accessToken.reveal().drop { !$0.isNumber }) ?? 0
+        let number = Int(tokens.accessToken.reveal().drop { !$0.isNumber }) ?? 0
         return .fresh(number + 1)
     }
 }

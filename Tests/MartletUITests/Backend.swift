@@ -52,7 +52,7 @@ extension StoredSession {
     /// A record with a token that is valid for an hour.
     static func fresh(at now: Date) -> StoredSession {
         StoredSession(
-            id: SessionID(), bundle: .fresh(), estimatedExpiry: now.addingTimeInterval(3600), lifetime: .seconds(3600),
+            id: SessionID(), tokens: .fresh(), estimatedExpiry: now.addingTimeInterval(3600), lifetime: .seconds(3600),
             account: SessionAccount(userID: "7", isGuest: true))
     }
 }

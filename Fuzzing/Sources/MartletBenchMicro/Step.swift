@@ -25,7 +25,7 @@ struct Step: Sendable {
         let fastClient = NetworkClient(tokens: tokens, config: config)
         return [
             asking(tokens), stepping(tokens), signing(with: tokens), building(with: client),
-            decoding("decode with JSONDecoder", FoundationJSONDecoder(), body),
+            decoding("decode with JSONDecoder", JSONDecoder.martlet, body),
             decoding("decode with MartletJSONDecoder", MartletJSONDecoder(), body),
             calling("a call without a network, undecoded") { _ = try await client.data(for: GetPage()) },
             calling("a call without a network, JSONDecoder") { _ = try await client.send(GetPage()) },

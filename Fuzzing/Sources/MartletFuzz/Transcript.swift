@@ -73,7 +73,7 @@ struct Transcript {
     }
 
     private func text(_ stored: StoredSession?) -> String {
-        stored.flatMap { TokenName(of: $0.bundle) }?.text ?? "nothing"
+        stored.flatMap { TokenName(of: $0.tokens) }?.text ?? "nothing"
     }
 
     private func text(_ life: Life, cookie: Int?, emptied generation: Int) -> String {
@@ -125,7 +125,7 @@ struct Transcript {
     }
 
     private func text(_ session: StoredSession) -> String {
-        let token = TokenName(of: session.bundle)?.text ?? "a record"
+        let token = TokenName(of: session.tokens)?.text ?? "a record"
         return session.hasRefreshJournal ? "\(token) with a journal entry" : token
     }
 

@@ -76,14 +76,14 @@ extension NetworkClient {
             start: pipeline.begin(start.requirement, as: start.owner), monitor: monitor)
         outgoing.signIn = cookies
         let call = try await pipeline.perform(outgoing)
-        let (value, bundle) = try call.deliver { call throws(NetworkError) in
-            (try decode(call), try tokens.bundle(inSignIn: call))
+        let (value, issued) = try call.deliver { call throws(NetworkError) in
+            (try decode(call), try tokens.issuedTokens(inSignIn: call))
         }
         let session = SessionID()
         cookies?.prepare(session)
         do {
             try await tokens.signIn(
-                with: bundle, account: account(value), as: session, since: start.owner.epoch,
+                with: issued, account: account(value), as: session, since: start.owner.epoch,
                 receivedAt: call.receivedAt)
             pipeline.giveCookies(of: cookies, to: tokens)
         } catch {
@@ -133,12 +133,12 @@ package struct SignInStart: Sendable {
 
 extension TokenManager {
     /// The tokens in the response of a sign-in.
-    fileprivate func bundle(inSignIn call: CompletedCall) throws(NetworkError) -> Tokens {
+    fileprivate func issuedTokens(inSignIn call: CompletedCall) throws(NetworkError) -> Tokens {
         let response = call.response
         do {
-            var bundle = try refresher.tokens(inSignInResponse: response)
-            bundle.serverDate = bundle.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
-            return bundle
+            var tokens = try refresher.tokens(inSignInResponse: response)
+            tokens.serverDate = tokens.serverDate ?? response.headers[.date].flatMap(HTTPDate.parse)
+            return tokens
         } catch {
             let why = ContentCodings(response.headers).complaint ?? Redaction.redact(String(describing: error))
             throw .decoding(

@@ -1,5 +1,5 @@
 /// The reason why a download was not saved as a file.
-public enum DownloadError: Error, Sendable, Hashable, CustomStringConvertible {
+@nonexhaustive public enum DownloadError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file could not be written.
     case file(path: String, reason: String)
     /// The file's digest differs from the expected one. Both are in hexadecimal.

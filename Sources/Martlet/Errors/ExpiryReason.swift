@@ -1,6 +1,6 @@
 /// The reason why a session has expired: the way in which the server showed that it no longer accepts the session's
 /// tokens.
-public enum ExpiryReason: Sendable, Hashable, CustomStringConvertible {
+@nonexhaustive public enum ExpiryReason: Sendable, Hashable, CustomStringConvertible {
     /// The server rejected the refresh token; contains its error code, if it sent one.
     case refreshTokenRejected(code: String?)
     /// The server rejected the access token, and there is no refresh token.

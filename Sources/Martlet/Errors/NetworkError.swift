@@ -1,6 +1,7 @@
 /// The error of every call that fails.
 ///
-/// Its description names the endpoint and says what failed and what to do next. It never shows a secret.
+/// Its description names the endpoint and says what failed and what to do next. It never shows a secret. Later versions
+/// may add cases, so a `switch` over the error has a `default` or an `@unknown default`.
 ///
 /// ```swift
 /// do {
@@ -13,7 +14,7 @@
 ///     banner = error.description
 /// }
 /// ```
-public enum NetworkError: Error, Sendable {
+@nonexhaustive public enum NetworkError: Error, Sendable {
     /// This device has no network.
     case offline(CallDescription)
     /// The server could not be reached: unknown host, connection refused, host unreachable.

@@ -1,7 +1,7 @@
 /// A transient error of a refresh: the session is kept, and another refresh may start after a backoff.
 public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
-    public enum Kind: Sendable, Hashable {
+    @nonexhaustive public enum Kind: Sendable, Hashable {
         /// There is no network.
         case offline
         /// The server could not be reached, or the connection was lost: DNS, connection refused or reset, TLS.

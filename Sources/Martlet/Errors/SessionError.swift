@@ -1,5 +1,5 @@
 /// The reason why there is no access token for a request.
-public enum SessionError: Error, Sendable, Hashable {
+@nonexhaustive public enum SessionError: Error, Sendable, Hashable {
     /// No user is signed in.
     case signedOut
     /// The server ended the session; the user must sign in again.

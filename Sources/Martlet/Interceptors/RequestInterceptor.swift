@@ -6,7 +6,7 @@ public import HTTPTypes
 /// of ``NetworkConfig/interceptors``, after those of ``NetworkClient/intercepted(by:)``:
 ///
 /// 1. ``prepare(_:for:)``, once.
-/// 2. ``NetworkObserver/callWillStart(_:)``, once.
+/// 2. ``CallEvent/started(_:)``, once.
 /// 3. Before each attempt, the client waits for an access token and a request slot, and attaches the token.
 /// 4. ``adapt(_:for:)``, before each attempt.
 /// 5. ``respond(to:for:)``, before each attempt. Without an answer the request is sent.
@@ -14,7 +14,7 @@ public import HTTPTypes
 /// 7. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
 ///    request again without calling this hook, at most three times for each call, and each time with a newer token.
 /// 8. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
-/// 9. ``NetworkObserver/callDidFinish(_:result:)``, once, with the outcome that the caller gets.
+/// 9. ``CallEvent/finished(_:_:)``, once, with the outcome that the caller gets.
 ///
 /// ```swift
 /// struct APIKey: RequestInterceptor {
@@ -58,7 +58,7 @@ public protocol RequestInterceptor: Sendable {
     ///
     /// An answer is validated, retried and processed like a response of the server, but says nothing about the token: a
     /// 401 does not refresh it. Redirects are not followed. An observer sees
-    /// ``NetworkObserver/attemptDidReceive(_:response:)`` without ``NetworkObserver/attemptWillStart(_:)``, and the
+    /// ``CallEvent/received(_:_:)`` without ``CallEvent/attemptStarted(_:)``, and the
     /// attempt does not count as sent.
     /// - Parameters:
     ///   - request: The request as it would be sent.

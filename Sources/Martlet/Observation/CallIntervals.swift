@@ -34,26 +34,23 @@ final class CallIntervals: NetworkObserver {
         self.begin = begin
     }
 
-    func callWillStart(_ call: ObservedCall) {
-        let end = begin(.call, call.request.method.rawValue, call.request.path ?? "")
-        state.withLock { $0.calls[call.id, default: OpenCall()].end = end }
+    func observe(_ event: CallEvent) {
+        switch event {
+        case .started(let call):
+            let end = begin(.call, call.request.method.rawValue, call.request.path ?? "")
+            state.withLock { $0.calls[call.id, default: OpenCall()].end = end }
+        case .attemptStarted(let call):
+            endAttempt(of: call, "replaced")
+            let end = begin(.attempt, "\(call.request.method.rawValue) \(call.attempt)", call.request.path ?? "")
+            state.withLock { $0.calls[call.id, default: OpenCall()].endOfAttempt = end }
+        case .received(let call, let response): endAttempt(of: call, "\(response.status)")
+        case .attemptFailed(let call, let error): endAttempt(of: call, error.isCancelled ? "cancelled" : "failed")
+        case .finished(let call, let result): end(call, with: result)
+        case .redirected, .waitingForConnectivity, .retrying: break
+        }
     }
 
-    func attemptWillStart(_ call: ObservedCall) {
-        endAttempt(of: call, "replaced")
-        let end = begin(.attempt, "\(call.request.method.rawValue) \(call.attempt)", call.request.path ?? "")
-        state.withLock { $0.calls[call.id, default: OpenCall()].endOfAttempt = end }
-    }
-
-    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-        endAttempt(of: call, "\(response.status)")
-    }
-
-    func attemptDidFail(_ call: ObservedCall, error: NetworkError) {
-        endAttempt(of: call, error.isCancelled ? "cancelled" : "failed")
-    }
-
-    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
+    private func end(_ call: ObservedCall, with result: Result<Int, NetworkError>) {
         let open = state.withLock { $0.calls.removeValue(forKey: call.id) }
         let outcome =
             switch result {

@@ -67,8 +67,25 @@ public final class LogObserver: NetworkObserver {
         if line.level.rawValue >= level.rawValue { write(line) }
     }
 
+    /// Logs the event if it is the end of an attempt or of a call, or a wait for a network.
+    public func observe(_ event: CallEvent) {
+        switch event {
+        case .attemptStarted(let call): attemptStarted(call)
+        case .redirected(let call, let url): calls.withLock { $0[call.id]?.redirects.append(url) }
+        case .received(let call, let response): received(response, call)
+        case .attemptFailed(let call, let error): attemptFailed(call, error)
+        case .waitingForConnectivity(let call):
+            log(LogLine(.notice, call.request.method.rawValue, call.request.path ?? "", "waits for a network"))
+        case .retrying(let call, let delay, let error):
+            let wait = delay > .zero ? " and \(LogLine.text(of: delay))" : ""
+            calls.withLock { $0[call.id]?.cause = error.cause + wait }
+        case .finished(let call, let result): finished(call, result)
+        case .started: break
+        }
+    }
+
     /// Records the start of the attempt and its token.
-    public func attemptWillStart(_ call: ObservedCall) {
+    private func attemptStarted(_ call: ObservedCall) {
         writeCurl?(call)
         calls.withLock { calls in
             var callRecord = calls[call.id] ?? CallRecord()
@@ -80,13 +97,7 @@ public final class LogObserver: NetworkObserver {
         }
     }
 
-    /// Records the redirect.
-    public func attemptWillRedirect(_ call: ObservedCall, to url: String) {
-        calls.withLock { $0[call.id]?.redirects.append(url) }
-    }
-
-    /// Logs the response.
-    public func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
+    private func received(_ response: ObservedResponse, _ call: ObservedCall) {
         let (status, bytes) = (response.status, response.bytes)
         let callRecord = record(.status(status), of: call)
         let level: Level = status < 400 ? .info : status < 500 ? .notice : .error
@@ -98,8 +109,7 @@ public final class LogObserver: NetworkObserver {
                 note: callRecord.redirects.isEmpty ? "" : "via \(callRecord.redirects.joined(separator: ", "))"))
     }
 
-    /// Logs the failure.
-    public func attemptDidFail(_ call: ObservedCall, error: NetworkError) {
+    private func attemptFailed(_ call: ObservedCall, _ error: NetworkError) {
         let callRecord = record(.failure(error.explanation), of: call)
         let outcome = error.isCancelled ? "cancelled" : "failed"
         let time = LogLine.text(of: call.elapsed - callRecord.startedAt)
@@ -110,19 +120,8 @@ public final class LogObserver: NetworkObserver {
                 note: error.isCancelled ? "" : error.explanation))
     }
 
-    /// Logs that the call waits for a network.
-    public func callIsWaitingForConnectivity(_ call: ObservedCall) {
-        log(LogLine(.notice, call.request.method.rawValue, call.request.path ?? "", "waits for a network"))
-    }
-
-    /// Records why there is another attempt.
-    public func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
-        let wait = delay > .zero ? " and \(LogLine.text(of: delay))" : ""
-        calls.withLock { $0[call.id]?.cause = error.cause + wait }
-    }
-
     /// Logs why the call failed, unless the line of its last attempt says the same.
-    public func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
+    private func finished(_ call: ObservedCall, _ result: Result<Int, NetworkError>) {
         let logged = calls.withLock { $0.removeValue(forKey: call.id)?.logged }
         guard case .failure(let error) = result, !error.isCovered(by: logged) else { return }
         let outcome =

@@ -8,64 +8,60 @@ public import HTTPTypes
 
 /// Watches calls without changing them, for logs and metrics. All secrets are masked before an observer sees them.
 ///
-/// The client calls the methods in the order of the call's life, on the thread that runs the call, and waits for them:
-/// keep them short. Each method has a default that does nothing. ``RequestInterceptor`` lists how they interleave with
-/// the hooks of interceptors.
+/// ```swift
+/// struct FailureCounter: NetworkObserver {
+///     func observe(_ event: CallEvent) {
+///         if case .finished(let call, .failure(let error)) = event { count(error, of: call.request.path) }
+///     }
+/// }
+/// ```
 public protocol NetworkObserver: Sendable {
-    /// A call starts. Its request is built and prepared, and has no token yet. If the call is refused before that, for
-    /// example because of its URL, the request has only the method and the path of the endpoint, and the next method is
-    /// ``callDidFinish(_:result:)``.
-    func callWillStart(_ call: ObservedCall)
-    /// The client hands an attempt to the transport, with its token.
-    func attemptWillStart(_ call: ObservedCall)
-    /// The client follows a redirect to `url`.
-    func attemptWillRedirect(_ call: ObservedCall, to url: String)
-    /// An attempt received a response, whatever its status.
-    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse)
-    /// An attempt failed without a response.
-    func attemptDidFail(_ call: ObservedCall, error: NetworkError)
-    /// The device has no network, and the call waits for one; see ``NetworkConfig/connectivityTimeout``.
-    func callIsWaitingForConnectivity(_ call: ObservedCall)
-    /// The client will make another attempt.
-    /// - Parameters:
-    ///   - call: The call, with the attempt that failed.
-    ///   - delay: The wait before the next attempt; zero for none.
-    ///   - error: The error of the attempt.
-    func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError)
-    /// A call ends, with the outcome that its caller gets: interceptors have processed the response, and it has been
-    /// decoded. A stream ends here when its head has arrived. If several callers have joined the call, the first one of
-    /// them counts.
-    /// - Parameters:
-    ///   - call: The call. ``ObservedCall/attempt`` is the number of attempts that were sent.
-    ///   - result: The status of the response, or the error.
-    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>)
+    /// Called with each event of a call, in the order of the call's life, on the thread that runs the call, which waits:
+    /// keep it short. ``RequestInterceptor`` lists how the events interleave with the hooks of interceptors.
+    func observe(_ event: CallEvent)
 }
 
-extension NetworkObserver {
-    /// Does nothing.
-    public func callWillStart(_ call: ObservedCall) {}
-    /// Does nothing.
-    public func attemptWillStart(_ call: ObservedCall) {}
-    /// Does nothing.
-    public func attemptWillRedirect(_ call: ObservedCall, to url: String) {}
-    /// Does nothing.
-    public func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {}
-    /// Does nothing.
-    public func attemptDidFail(_ call: ObservedCall, error: NetworkError) {}
-    /// Does nothing.
-    public func callIsWaitingForConnectivity(_ call: ObservedCall) {}
-    /// Does nothing.
-    public func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {}
-    /// Does nothing.
-    public func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {}
+/// An event of a call, as a ``NetworkObserver`` sees it. Later versions may add cases.
+@nonexhaustive public enum CallEvent: Sendable {
+    /// A call starts. Its request is built and prepared, and has no token yet. If the call is refused before that, for
+    /// example because of its URL, the request has only the method and the path of the endpoint, and the next event is
+    /// ``finished(_:_:)``.
+    case started(ObservedCall)
+    /// The client hands an attempt to the transport, with its token.
+    case attemptStarted(ObservedCall)
+    /// The client follows a redirect to a URL.
+    case redirected(ObservedCall, to: String)
+    /// An attempt received a response, whatever its status.
+    case received(ObservedCall, ObservedResponse)
+    /// An attempt failed without a response.
+    case attemptFailed(ObservedCall, NetworkError)
+    /// The device has no network, and the call waits for one; see ``NetworkConfig/connectivityTimeout``.
+    case waitingForConnectivity(ObservedCall)
+    /// The client will make another attempt: after this delay, which may be zero, and because of this error of the
+    /// attempt before.
+    case retrying(ObservedCall, after: Duration, dueTo: NetworkError)
+    /// A call ends with the outcome that its caller gets, the status of the response or an error: interceptors have
+    /// processed the response, and it has been decoded. A stream ends here when its head has arrived. If several callers
+    /// have joined the call, the first one of them counts. ``ObservedCall/attempt`` is the number of attempts that were
+    /// sent.
+    case finished(ObservedCall, Result<Int, NetworkError>)
+
+    /// The call at the moment of the event.
+    public var call: ObservedCall {
+        switch self {
+        case .started(let call), .attemptStarted(let call), .redirected(let call, _), .received(let call, _),
+            .attemptFailed(let call, _), .waitingForConnectivity(let call), .retrying(let call, _, _),
+            .finished(let call, _):
+            call
+        }
+    }
 }
 
 /// A call at one moment of its life, as a ``NetworkObserver`` sees it.
 public struct ObservedCall: Sendable, Hashable {
     /// Identifies the call within the process.
     public let id: UUID
-    /// The request with its secrets masked: as prepared, or as sent in hooks of an attempt that starts or is
-    /// redirected.
+    /// The request with its secrets masked: as prepared, or as sent if an attempt starts or is redirected.
     public let request: HTTPRequest
     /// The number of the attempt, from 1; 0 before the first.
     public let attempt: Int
@@ -73,9 +69,9 @@ public struct ObservedCall: Sendable, Hashable {
     public let stamp: SessionStamp?
     /// The time since the start of the call.
     public let elapsed: Duration
-    /// The metrics of the attempt's last request, in ``NetworkObserver/attemptDidReceive(_:response:)``,
-    /// ``NetworkObserver/attemptDidFail(_:error:)`` and ``NetworkObserver/attemptWillRedirect(_:to:)``; `nil` in other
-    /// hooks, and if nothing was sent.
+    /// The metrics of the attempt's last request, in ``CallEvent/received(_:_:)``,
+    /// ``CallEvent/attemptFailed(_:_:)`` and ``CallEvent/redirected(_:to:)``; `nil` in other
+    /// events, and if nothing was sent.
     public let metrics: TransferMetrics?
     let body: ObservedBody?
 

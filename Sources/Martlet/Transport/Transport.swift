@@ -64,7 +64,7 @@ extension Transport {
 }
 
 /// The reason why a request got no response.
-public enum TransportError: Error, Sendable {
+@nonexhaustive public enum TransportError: Error, Sendable {
     /// The device has no network, and nothing was sent.
     case offline
     /// The server could not be reached, and nothing was sent: unknown host, connection refused, host unreachable.

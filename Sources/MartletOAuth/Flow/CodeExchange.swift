@@ -44,7 +44,7 @@
                 throw OAuthError(refusal: response, by: endpoint, hiding: attempt.secrets + [code])
             }
             guard let members = response.members, members["access_token"]?.string?.isEmpty == false,
-                var tokens = try? Self.fields.bundle(from: response)
+                var tokens = try? Self.fields.tokens(from: response)
             else {
                 throw OAuthError(
                     .unreachable, "\(endpoint) responded without an access token. Ask the server's operator.")

@@ -11,21 +11,21 @@
     /// Refreshes tokens at the token endpoint that the server's metadata names.
     struct OAuthRefresher: TokenRefresher {
         let server: OAuthServer
-        let sessionEnd: SessionEnd
+        let sessionEnd: SessionEndRule
 
-        func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
-            guard bundle.refreshToken != nil else { throw RefreshRejectedError() }
+        func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
+            guard tokens.refreshToken != nil else { throw RefreshRejectedError() }
             let metadata = try await metadata()
             let refresher = HTTPTokenRefresher(
                 path: metadata.tokenEndpoint, placement: .oauth2(server.client), fields: CodeExchange.fields,
                 sessionEnd: sessionEnd)
-            var new = try await refresher.refresh(bundle, over: client)
-            try await check(&new, after: bundle, metadata)
+            var new = try await refresher.refresh(tokens, over: client)
+            try await check(&new, after: tokens, metadata)
             return new
         }
 
         func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
-            try CodeExchange.fields.bundle(from: response)
+            try CodeExchange.fields.tokens(from: response)
         }
 
         /// The time for the discovery and for the keys, which is shorter than that for the whole refresh: an attempt that

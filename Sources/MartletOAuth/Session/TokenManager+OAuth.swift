@@ -17,7 +17,7 @@
         ///   - time: The clocks; the system's if `nil`.
         public convenience init(
             baseURL: BaseURL, store: any TokenStore, oauth server: OAuthServer,
-            sessionEnd: SessionEnd = .code("invalid_grant"), policy: SessionPolicy = SessionPolicy(),
+            sessionEnd: SessionEndRule = .code("invalid_grant"), policy: SessionPolicy = SessionPolicy(),
             transport: any Transport = .platformDefault, time: (any TimeSource)? = nil
         ) {
             self.init(
@@ -33,28 +33,28 @@
         /// and the session stays. An ID token in the response must be that of the same user (OpenID Connect Core 1.0, section
         /// 12.2); otherwise the new tokens are not used.
         /// - Parameter sessionEnd: The responses of the token endpoint that end the session.
-        public func refresher(sessionEnd: SessionEnd = .code("invalid_grant")) -> some TokenRefresher {
+        public func refresher(sessionEnd: SessionEndRule = .code("invalid_grant")) -> some TokenRefresher {
             OAuthRefresher(server: self, sessionEnd: sessionEnd)
         }
 
         /// Revokes tokens at the server's revocation endpoint, if it has one (RFC 7009).
         public var revoker: TokenRevoker {
-            .custom { [self] bundle, client in
+            .custom { [self] tokens, client in
                 guard let endpoint = try await discovery.revocationEndpoint() else { return }
                 try await TokenRevoker.oauth2(path: endpoint, client: self.client)
-                    .revoke(bundle, sendingAccessToken: false, over: client)
+                    .revoke(tokens, sendingAccessToken: false, over: client)
             }
         }
 
         /// Revokes tokens that no session has begun with. It waits a short time for the server, because a command may exit
         /// afterwards.
-        func revoke(_ bundle: Tokens) async {
+        func revoke(_ tokens: Tokens) async {
             _ = await link.run(within: .seconds(5)) { [self] in
                 guard let endpoint = try await discovery.revocationEndpoint() else { return }
                 let endpointClient = TokenEndpointClient(
                     baseURL: BaseURL(issuer), transport: link.transport, time: link.time)
                 try await TokenRevoker.oauth2(path: endpoint, client: client)
-                    .revoke(bundle, sendingAccessToken: false, over: endpointClient)
+                    .revoke(tokens, sendingAccessToken: false, over: endpointClient)
             }
         }
     }

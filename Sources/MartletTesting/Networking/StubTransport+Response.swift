@@ -75,10 +75,10 @@ extension StubTransport {
         }
 
         /// A token response with the field names that `TokenRefresher.json` expects by default:
-        /// `{"accessToken":"…","refreshToken":"…","expiresIn":3600}`, with the bundle's type, scope and additional fields
-        /// if it has any.
-        public static func tokens(_ bundle: Tokens) -> Response {
-            json(TokenObject(bundle: bundle))
+        /// `{"accessToken":"…","refreshToken":"…","expiresIn":3600}`, with their type, scope and additional fields
+        /// if there are any.
+        public static func tokens(_ tokens: Tokens) -> Response {
+            json(TokenObject(tokens: tokens))
         }
 
         /// A failure without a response, such as a lost connection.
@@ -118,7 +118,7 @@ extension CallDescription {
 
 /// A token response as JSON.
 private struct TokenObject: Encodable {
-    let bundle: Tokens
+    let tokens: Tokens
 
     struct Name: CodingKey, ExpressibleByStringLiteral {
         let stringValue: String
@@ -130,11 +130,11 @@ private struct TokenObject: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Name.self)
-        for (name, value) in bundle.additionalFields { try object.encode(value, forKey: Name(stringValue: name)) }
-        try object.encode(bundle.accessToken, forKey: "accessToken")
-        try object.encodeIfPresent(bundle.refreshToken, forKey: "refreshToken")
-        try object.encodeIfPresent(bundle.lifetime?.components.seconds, forKey: "expiresIn")
-        try object.encodeIfPresent(bundle.tokenType, forKey: "tokenType")
-        try object.encodeIfPresent(bundle.scope, forKey: "scope")
+        for (name, value) in tokens.additionalFields { try object.encode(value, forKey: Name(stringValue: name)) }
+        try object.encode(tokens.accessToken, forKey: "accessToken")
+        try object.encodeIfPresent(tokens.refreshToken, forKey: "refreshToken")
+        try object.encodeIfPresent(tokens.lifetime?.components.seconds, forKey: "expiresIn")
+        try object.encodeIfPresent(tokens.tokenType, forKey: "tokenType")
+        try object.encodeIfPresent(tokens.scope, forKey: "scope")
     }
 }

@@ -33,26 +33,26 @@ extension Tokens {
 extension StoredSession {
     /// Creates the record of a session that is stored at `now`.
     /// - Parameters:
-    ///   - bundle: The session's tokens, such as `.fresh()`, `.expired()`, `.expiring(in: .seconds(30))`.
+    ///   - tokens: The session's tokens, such as `.fresh()`, `.expired()`, `.expiring(in: .seconds(30))`.
     ///   - id: Identifies the session. If `nil`, it gets a new ID.
     ///   - rotation: The number of refreshes since the sign-in.
     ///   - account: The signed-in account.
     ///   - now: The time on the manager's wall clock.
     public init(
-        storing bundle: Tokens, id: SessionID? = nil, rotation: Int = 0,
+        storing tokens: Tokens, id: SessionID? = nil, rotation: Int = 0,
         account: SessionAccount = SessionAccount(), at now: Date
     ) {
-        let lifetime = bundle.lifetime ?? bundle.expiresAt.map { _ in .seconds(3600) }
-        let estimatedExpiry = bundle.lifetime.map { now.addingTimeInterval($0.seconds) } ?? bundle.expiresAt
+        let lifetime = tokens.lifetime ?? tokens.expiresAt.map { _ in .seconds(3600) }
+        let estimatedExpiry = tokens.lifetime.map { now.addingTimeInterval($0.seconds) } ?? tokens.expiresAt
         self.init(
-            id: id ?? SessionID(), rotation: rotation, bundle: bundle, estimatedExpiry: estimatedExpiry,
+            id: id ?? SessionID(), rotation: rotation, tokens: tokens, estimatedExpiry: estimatedExpiry,
             lifetime: lifetime,
             account: account)
     }
 
     /// A record whose access token expired one hour before `now`.
-    public static func expired(_ bundle: Tokens = .fresh(), at now: Date) -> StoredSession {
-        StoredSession(storing: bundle, at: now).expired(at: now)
+    public static func expired(_ tokens: Tokens = .fresh(), at now: Date) -> StoredSession {
+        StoredSession(storing: tokens, at: now).expired(at: now)
     }
 
     /// The same record with an access token that expired one hour before `now`.
@@ -77,13 +77,13 @@ extension StoredSession {
 extension TokenStore where Self == AnyTokenStore {
     /// An in-memory store that contains a session: `store: .inMemory(.expired())`.
     /// - Parameters:
-    ///   - bundle: The session's tokens.
+    ///   - tokens: The session's tokens.
     ///   - account: The signed-in account.
     ///   - now: The time on the manager's wall clock.
     public static func inMemory(
-        _ bundle: Tokens, account: SessionAccount = SessionAccount(), at now: Date = Date()
+        _ tokens: Tokens, account: SessionAccount = SessionAccount(), at now: Date = Date()
     ) -> AnyTokenStore {
-        .inMemory(holding: StoredSession(storing: bundle, account: account, at: now))
+        .inMemory(holding: StoredSession(storing: tokens, account: account, at: now))
     }
 }
 
@@ -94,7 +94,7 @@ extension TokenManager {
     /// let client = NetworkClient(tokens: await .signedIn(with: .expired(), transport: transport))
     /// ```
     /// - Parameters:
-    ///   - bundle: The session's tokens, such as `.fresh()`, `.expired()`, `.expiring(in: .seconds(30))`.
+    ///   - tokens: The session's tokens, such as `.fresh()`, `.expired()`, `.expiring(in: .seconds(30))`.
     ///   - account: The signed-in account.
     ///   - baseURL: The base URL of the API.
     ///   - refresher: Refreshes the tokens.
@@ -102,12 +102,12 @@ extension TokenManager {
     ///   - time: The clock; the system's if `nil`. With a ``ManualTimeSource``, token lifetimes, retries and timeouts
     ///     wait until the test advances it.
     public static func signedIn(
-        with bundle: Tokens = .fresh(), account: SessionAccount = SessionAccount(),
+        with tokens: Tokens = .fresh(), account: SessionAccount = SessionAccount(),
         baseURL: BaseURL = "https://api.example.com", refresher: any TokenRefresher = .json(path: "/auth/refresh"),
         transport: any Transport = StubTransport(), time: (any TimeSource)? = nil
     ) async -> TokenManager {
         let tokens = TokenManager(
-            baseURL: baseURL, store: .inMemory(bundle, account: account, at: time?.wallClock ?? Date()),
+            baseURL: baseURL, store: .inMemory(tokens, account: account, at: time?.wallClock ?? Date()),
             refresher: refresher,
             transport: transport, time: time)
         _ = await tokens.loadedState

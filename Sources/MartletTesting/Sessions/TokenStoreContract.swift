@@ -61,7 +61,7 @@ public struct TokenStoreContract: Sendable {
         try await expect(.empty, from: open(), "before the first write")
         try await open().delete()
         var record = StoredSession(
-            id: SessionID(), bundle: .fresh(1), estimatedExpiry: Date(timeIntervalSince1970: 1_790_000_000.25),
+            id: SessionID(), tokens: .fresh(1), estimatedExpiry: Date(timeIntervalSince1970: 1_790_000_000.25),
             lifetime: .seconds(3600), account: SessionAccount(userID: "7", isGuest: true),
             journal: RefreshJournal(
                 startedAt: Date(timeIntervalSince1970: 1_790_000_000), fingerprint: "f"))
@@ -70,7 +70,7 @@ public struct TokenStoreContract: Sendable {
         try await expect(.found(record), from: store, "after a write")
         try await expect(.found(record), from: open(), "after a write through another handle")
         record.rotation = 1
-        record.bundle = Tokens(accessToken: "a", refreshToken: nil, scope: "read")
+        record.tokens = Tokens(accessToken: "a", refreshToken: nil, scope: "read")
         record.journal = nil
         try await open().write(record)
         try await expect(.found(record), from: store, "after a second write through another handle")
@@ -80,7 +80,7 @@ public struct TokenStoreContract: Sendable {
     }
 
     private func updatesDecideOnReading() async throws {
-        let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        let record = StoredSession(id: SessionID(), tokens: .fresh(1))
         try await expect(.empty, fromUpdateOf: open(), "that writes the first record") {
             $0 == .empty ? .write(record) : .keep
         }
@@ -110,7 +110,7 @@ public struct TokenStoreContract: Sendable {
                 throw Violation(description: "The error of a record that cannot be decoded quotes the record.")
             }
         }
-        let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        let record = StoredSession(id: SessionID(), tokens: .fresh(1))
         try await open().write(record)
         try await expect(.found(record), from: open(), "after a write over bytes that cannot be decoded")
         try await replaceBytes(Data("{".utf8))
@@ -120,7 +120,7 @@ public struct TokenStoreContract: Sendable {
 
     private func serializesUpdates() async throws {
         guard open().lock != nil else { return }
-        var record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        var record = StoredSession(id: SessionID(), tokens: .fresh(1))
         try await open().write(record)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<5 {
@@ -145,7 +145,7 @@ public struct TokenStoreContract: Sendable {
     /// A session that has ended in one process has ended for all.
     private func keepsMark() async throws {
         guard open().lock != nil else { return }
-        let record = StoredSession(id: SessionID(), generation: 7, bundle: .fresh(1))
+        let record = StoredSession(id: SessionID(), generation: 7, tokens: .fresh(1))
         let mark = EndMark(record.order, expiry: .rotationLost)
         try await open().write(record)
         try await expect(.found(record), fromUpdateOf: open(), "that ends the session") { _ in .end(mark) }
@@ -175,7 +175,7 @@ public struct TokenStoreContract: Sendable {
         defer { forwarding.cancel() }
         var iterator = signals.makeAsyncIterator()
         for (cause, change) in [
-            ("a write", { try await open().write(StoredSession(id: SessionID(), bundle: .fresh(1))) }),
+            ("a write", { try await open().write(StoredSession(id: SessionID(), tokens: .fresh(1))) }),
             ("a deletion", { try await open().delete() }),
         ] as [(String, () async throws -> Void)] {
             try await change()

@@ -172,7 +172,7 @@ import Testing
 
     private func answering(
         _ body: String, status: Int = 200, envelope: ResponseEnvelope? = nil,
-        decoder: any ResponseDecoder = FoundationJSONDecoder()
+        decoder: any ResponseDecoder = JSONDecoder.martlet
     ) -> NetworkClient {
         client(StubTransport { _ in .json(body, status: status) }) {
             $0.envelope = envelope

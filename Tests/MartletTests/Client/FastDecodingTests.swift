@@ -21,7 +21,7 @@ import Testing
         let user = #"{"name":"Ada","since":"\#(since)"}"#
         let body = inEnvelope ? #"{"success":true,"code":"OK","data":\#(user)}"# : user
         var users: [User] = []
-        for decoder: any ResponseDecoder in [FoundationJSONDecoder(), MartletJSONDecoder()] {
+        for decoder: any ResponseDecoder in [JSONDecoder.martlet, MartletJSONDecoder()] {
             users.append(try await answering(body, inEnvelope, decoder).send(Get("/a", .none)))
         }
         #expect(users[0] == users[1])
@@ -44,7 +44,7 @@ import Testing
         arguments: [#"{"name":7}"#, #"{"name":"Ada"}"#, #"{"name":"Ada","since":"tomorrow"}"#, "[]"])
     func errors(user: String) async throws {
         var reasons: [String] = []
-        for decoder: any ResponseDecoder in [FoundationJSONDecoder(), MartletJSONDecoder()] {
+        for decoder: any ResponseDecoder in [JSONDecoder.martlet, MartletJSONDecoder()] {
             let client = answering(#"{"success":true,"data":[\#(user)]}"#, true, decoder)
             let failure = await error { _ = try await client.send(Get("/a", .none), as: [User].self) }
             guard case .decoding(_, let reason) = failure else {

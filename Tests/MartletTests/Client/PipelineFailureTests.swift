@@ -113,9 +113,11 @@ import Testing
         "a refusal in an envelope is recognized under any key decoding strategy") func snakeCaseEnvelope() async throws
     {
         let transport = StubTransport { _ in .json(#"{"is_ok":false,"code":"E","message":"no","data":null}"#) }
+        let snakeCase = JSONDecoder.martlet
+        snakeCase.keyDecodingStrategy = .convertFromSnakeCase
         let client = client(transport) {
             $0.envelope = ResponseEnvelope(success: "is_ok")
-            $0.decoder = FoundationJSONDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
+            $0.decoder = snakeCase
         }
         guard case .api = await error({ try await client.send(Get("/a", .none)) }) else {
             Issue.record("a refusal was taken for a success")
@@ -127,9 +129,15 @@ import Testing
 /// Logs the start and the end of each call and attempt.
 private struct Watch: NetworkObserver {
     let log: Log
-    func callWillStart(_ call: ObservedCall) { log.add("start") }
-    func attemptWillStart(_ call: ObservedCall) { log.add("attempt") }
-    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) { log.add("received") }
-    func attemptDidFail(_ call: ObservedCall, error: NetworkError) { log.add("failed") }
-    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) { log.add("finish") }
+
+    func observe(_ event: CallEvent) {
+        switch event {
+        case .started: log.add("start")
+        case .attemptStarted: log.add("attempt")
+        case .received: log.add("received")
+        case .attemptFailed: log.add("failed")
+        case .finished: log.add("finish")
+        default: break
+        }
+    }
 }

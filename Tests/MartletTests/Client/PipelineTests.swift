@@ -189,13 +189,15 @@ private struct LoggingInterceptor: RequestInterceptor {
 /// Logs each event that it observes.
 private struct LoggingObserver: NetworkObserver {
     let log: Log
-    func callWillStart(_ call: ObservedCall) { log.add("observer start") }
-    func attemptWillStart(_ call: ObservedCall) { log.add("observer attempt \(call.attempt)") }
-    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-        log.add("observer received \(response.status)")
+
+    func observe(_ event: CallEvent) {
+        switch event {
+        case .started: log.add("observer start")
+        case .attemptStarted(let call): log.add("observer attempt \(call.attempt)")
+        case .received(_, let response): log.add("observer received \(response.status)")
+        case .retrying: log.add("observer retry")
+        case .finished: log.add("observer finish")
+        default: break
+        }
     }
-    func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
-        log.add("observer retry")
-    }
-    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) { log.add("observer finish") }
 }

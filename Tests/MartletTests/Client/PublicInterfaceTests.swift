@@ -47,8 +47,8 @@ import Testing
         let backend = app.backend
         backend.beforeCall { request in
             guard request.path == "/login" else { return nil }
-            let bundle = backend.issue()
-            return .json(#"{"accessToken":"\#(bundle.accessToken.reveal())","path":"login","token":"t"}"#)
+            let tokens = backend.issue()
+            return .json(#"{"accessToken":"\#(tokens.accessToken.reveal())","path":"login","token":"t"}"#)
         }
         let who = try await app.client.signIn(Call<Echo>.post("/login", .json(["name": "Ada"])))
         #expect(who.path == "login")

@@ -34,11 +34,12 @@ import Testing
     private struct Watch: NetworkObserver {
         let log: Log
 
-        func attemptWillStart(_ call: ObservedCall) { note(call) }
-        func attemptWillRedirect(_ call: ObservedCall, to url: String) { note(call) }
-
-        private func note(_ call: ObservedCall) {
-            for field in call.request.headerFields { log.add("\(field.name): \(field.value)") }
+        func observe(_ event: CallEvent) {
+            switch event {
+            case .attemptStarted(let call), .redirected(let call, _):
+                for field in call.request.headerFields { log.add("\(field.name): \(field.value)") }
+            default: break
+            }
         }
     }
 

@@ -194,7 +194,9 @@ import Testing
     private struct JarWriter: NetworkObserver {
         let write: @Sendable () -> Void
 
-        func attemptWillStart(_ call: ObservedCall) { write() }
+        func observe(_ event: CallEvent) {
+            if case .attemptStarted = event { write() }
+        }
     }
 
     @Test("C94: a response is stored under the cookies that its request had, also if they change before it is sent")

@@ -62,8 +62,8 @@ import Testing
             Issue.record("nothing was stored")
             return
         }
-        #expect(record.bundle.accessToken == "only")
-        #expect(record.bundle.refreshToken == "refresh-1")
+        #expect(record.tokens.accessToken == "only")
+        #expect(record.tokens.refreshToken == "refresh-1")
         #expect(record.rotation == 1)
     }
 

@@ -208,7 +208,7 @@ import Testing
             let (low, high) = (EndMark(.end(ofGeneration: 3)), EndMark(.end(ofGeneration: 7)))
             _ = try await store.update { _ in .mark(high) }
             #expect(await store.read() == .ended(high))
-            let record = StoredSession(id: SessionID(), generation: 9, bundle: .fresh())
+            let record = StoredSession(id: SessionID(), generation: 9, tokens: .fresh())
             try await store.write(record)
             coding.isLost.withLock { $0 = true }
             _ = try await store.update { _ in .mark(low) }
@@ -283,7 +283,7 @@ import Testing
     }
 
     @Test("the cause of an earlier session's expiry is not that of a later one's sign-out") func causeOfAnEarlierEnd() {
-        let record = StoredSession(id: SessionID(), generation: 5, bundle: .fresh())
+        let record = StoredSession(id: SessionID(), generation: 5, tokens: .fresh())
         var machine = SessionStateMachine.restored(record, sharesStore: true)
         let mark = EndMark(.end(ofGeneration: 3), expiry: .noRefreshToken)
         machine.answer(.read, .ended(mark))

@@ -34,7 +34,7 @@ import Testing
             #expect(failure.kind == .locked)
             #expect(tokens.state != .signedOut)
             app.unlock()
-            #expect(try await tokens.validTokens().accessToken == record.bundle.accessToken)
+            #expect(try await tokens.validTokens().accessToken == record.tokens.accessToken)
             #expect(backend.refreshCalls == 0)
         }
     }
@@ -66,7 +66,7 @@ import Testing
             #expect(tokens.state != .signedOut)
             #expect(app.keychain.state.items.map(\.account) == ["session"])
             app.unlock()
-            #expect(try await tokens.validTokens().accessToken == record.bundle.accessToken)
+            #expect(try await tokens.validTokens().accessToken == record.tokens.accessToken)
         }
     }
 
@@ -86,10 +86,10 @@ import Testing
             await #expect(throws: SessionError.self) { try await early.validTokens().accessToken }
             app.unlock()
             #expect(
-                try await manager(app).validTokens().accessToken == record.bundle.accessToken,
+                try await manager(app).validTokens().accessToken == record.tokens.accessToken,
                 "an unreadable marker file proves no reinstallation")
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: marker)
-            #expect(try await manager(app).validTokens().accessToken == record.bundle.accessToken)
+            #expect(try await manager(app).validTokens().accessToken == record.tokens.accessToken)
 
             // Lock the device before reinstalling; otherwise an earlier manager that still watches could read in
             // between.
@@ -103,7 +103,7 @@ import Testing
             await #expect(throws: SessionError.signedOut) { try await unlocked.validTokens().accessToken }
             #expect(app.keychain.state.items.isEmpty)
             let new = try await signedIn(app)
-            #expect(try await manager(app).validTokens().accessToken == new.bundle.accessToken)
+            #expect(try await manager(app).validTokens().accessToken == new.tokens.accessToken)
         }
     }
 
@@ -114,7 +114,7 @@ import Testing
                 var app = app
                 app.settings.accessibility = .whenUnlocked
                 // Write through the store only: an older manager would keep watching and migrate the item back.
-                let record = StoredSession(id: SessionID(), bundle: backend.issue())
+                let record = StoredSession(id: SessionID(), tokens: backend.issue())
                 try await app.store().write(record)
                 app.settings.accessibility = .afterFirstUnlockThisDeviceOnly
                 if isWritten {
@@ -124,7 +124,7 @@ import Testing
                 }
                 #expect(app.keychain.state.items.map(\.accessible) == [.afterFirstUnlockThisDeviceOnly])
                 app.keychain.change { $0.device = .locked }
-                #expect(try await manager(app).validTokens().accessToken == record.bundle.accessToken)
+                #expect(try await manager(app).validTokens().accessToken == record.tokens.accessToken)
             }
         }
     }

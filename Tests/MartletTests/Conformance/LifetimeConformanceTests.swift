@@ -103,9 +103,9 @@ import Testing
         let issued = Date(timeIntervalSince1970: 1_790_000_000)
         let token = UnsignedJWT.make(issuedAt: issued, expiresAt: issued.addingTimeInterval(3600))
         let now = issued.addingTimeInterval(3000)
-        var bundle = Tokens(accessToken: token)
-        if isServerTimeKnown { bundle.serverDate = now }
-        let lifetime = try #require(TokenLifetime(of: bundle, wallClock: now))
+        var tokens = Tokens(accessToken: token)
+        if isServerTimeKnown { tokens.serverDate = now }
+        let lifetime = try #require(TokenLifetime(of: tokens, wallClock: now))
         #expect(lifetime.total == .seconds(3600))
         #expect(lifetime.remaining == .seconds(isServerTimeKnown ? 600 : 3600))
     }

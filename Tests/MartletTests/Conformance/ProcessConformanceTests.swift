@@ -120,7 +120,7 @@ import Testing
                 Issue.record("the record was deleted")
                 return
             }
-            #expect(record.bundle.accessToken == current && record.rotation == 1)
+            #expect(record.tokens.accessToken == current && record.rotation == 1)
         }
     }
 

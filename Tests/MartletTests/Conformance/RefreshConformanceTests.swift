@@ -135,7 +135,7 @@ import Testing
             Issue.record("the record was deleted")
             return
         }
-        #expect(record.bundle.refreshToken == "refresh-1")
+        #expect(record.tokens.refreshToken == "refresh-1")
         #expect(app.tokens.state.isSignedIn)
     }
 
@@ -238,7 +238,7 @@ import Testing
             Issue.record("nothing was stored")
             return
         }
-        #expect(record.bundle.refreshToken == "refresh-2")
+        #expect(record.tokens.refreshToken == "refresh-2")
         #expect(record.rotation == 1)
     }
 
@@ -256,7 +256,7 @@ import Testing
             return
         }
         #expect(record.lifetime == .seconds(20))
-        #expect(record.bundle.accessToken == "access-2")
+        #expect(record.tokens.accessToken == "access-2")
     }
 
     @Test("C50: a refresh response without a refresh token keeps the old one") func omittedRefreshToken() async throws {
@@ -270,7 +270,7 @@ import Testing
             Issue.record("nothing was stored")
             return
         }
-        #expect(record.bundle.refreshToken == "refresh-1")
-        #expect(record.bundle.accessToken == "only-access")
+        #expect(record.tokens.refreshToken == "refresh-1")
+        #expect(record.tokens.accessToken == "only-access")
     }
 }

@@ -128,10 +128,10 @@ import Testing
     /// Another process refreshes the tokens. The server accepts only the new access token.
     private static func rotateElsewhere(_ store: QuietStore, _ backend: SimulatedBackend) async throws {
         backend.invalidateAccessTokens()
-        let bundle = backend.issue()
+        let tokens = backend.issue()
         try await store.update { reading in
             guard case .found(let record) = reading else { return .keep }
-            return .write(record.renewed(rotation: record.rotation + 1, bundle))
+            return .write(record.renewed(rotation: record.rotation + 1, tokens))
         }
     }
 }

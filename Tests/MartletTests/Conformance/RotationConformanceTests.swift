@@ -113,8 +113,8 @@ struct RotationConformanceTests {
         let app = App(time: time) { $0.interceptors = [Slow(time: time)] }
         app.backend.beforeCall { _ in .json(#"{"accessToken":"a","refreshToken":"r","expiresIn":10}"#) }
         try await app.client.signIn(Get("/login", .none), as: NoContent.self)
-        let bundle = try #require(app.tokens.currentTokens)
-        #expect(bundle.expiresAt == time.wallClock.addingTimeInterval(8))
+        let tokens = try #require(app.tokens.currentTokens)
+        #expect(tokens.expiresAt == time.wallClock.addingTimeInterval(8))
         time.advance(by: .seconds(8))
         await #expect(throws: SessionError.self) { try await app.tokens.validTokens() }
         #expect(app.backend.refreshCalls == 1)
@@ -276,7 +276,7 @@ struct RotationConformanceTests {
         // Another process took over the lock and was faster, so its pair of tokens is the current one.
         backend.beforeRefresh(nil)
         guard var record = await shared.record else { return #expect(Bool(false), "nothing is stored") }
-        record.bundle = backend.issue()
+        record.tokens = backend.issue()
         record.rotation += 1
         record.journal = nil
         await shared.write(record)
@@ -285,7 +285,7 @@ struct RotationConformanceTests {
         #expect(await call.isSuccess)
         #expect(app.tokens.state.isSignedIn)
         #expect(await shared.record == record)
-        #expect(try await app.tokens.validTokens().accessToken == record.bundle.accessToken)
+        #expect(try await app.tokens.validTokens().accessToken == record.tokens.accessToken)
     }
 
     /// A session whose process died between sending its refresh token and storing the successor.

@@ -133,7 +133,7 @@ import Testing
         while let event = await events.next() {
             if case .storeRecovered = event { break }
         }
-        #expect(await store.record?.bundle.refreshToken == "refresh-2")
+        #expect(await store.record?.tokens.refreshToken == "refresh-2")
         guard case .signedIn(let saved) = app.tokens.state else { return }
         #expect(saved.isSaved)
     }

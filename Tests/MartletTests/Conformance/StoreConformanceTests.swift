@@ -46,7 +46,7 @@ import Testing
                 switch self {
                 case .damaged: Data("{\"version\":1,\"ses".utf8)
                 case .newer: Data(#"{"version":99,"session":{}}"#.utf8)
-                case .unsafe: try StoredSession(id: SessionID(), bundle: .fresh()).encoded()
+                case .unsafe: try StoredSession(id: SessionID(), tokens: .fresh()).encoded()
                 case .film: Data(repeating: 0x47, count: 5 << 20)
                 case .otherObject: Data(#"{"theme":"dark"}"#.utf8)
                 }
@@ -91,7 +91,7 @@ import Testing
         arguments: [true, false])
     func laterSignIn(hasEarlierRecord: Bool) async throws {
         let shared = SharedStubStore()
-        if hasEarlierRecord { try await shared.write(StoredSession(id: SessionID(), bundle: .fresh(9))) }
+        if hasEarlierRecord { try await shared.write(StoredSession(id: SessionID(), tokens: .fresh(9))) }
         let full = FailingTokenStore(shared)
         // Longer than the clock below can advance while the store works.
         var policy = SessionPolicy()

@@ -53,7 +53,10 @@ import Testing
 
     private final class Observer: NetworkObserver {
         let waits = Locked(0)
-        func callIsWaitingForConnectivity(_ call: ObservedCall) { waits.withLock { $0 += 1 } }
+
+        func observe(_ event: CallEvent) {
+            if case .waitingForConnectivity = event { waits.withLock { $0 += 1 } }
+        }
     }
 
     @Test("a call without a network is sent when the network returns") func returned() async throws {

@@ -136,10 +136,10 @@ final class SimulatedBackend: Sendable {
             }
             state.spentRefresh.insert(token)
             state.replaced = token
-            let bundle = issue(&state)
+            let tokens = issue(&state)
             let expiry = state.lifetime.map { #","expiresIn":\#($0)"# } ?? ""
             return .json(
-                #"{"accessToken":"\#(bundle.accessToken.reveal())","refreshToken":"\#(bundle.refreshToken?.reveal() ?? "")"\#(expiry)}"#
+                #"{"accessToken":"\#(tokens.accessToken.reveal())","refreshToken":"\#(tokens.refreshToken?.reveal() ?? "")"\#(expiry)}"#
             )
         }
         return try await afterRefresh.withLock { $0 }?(request) ?? response

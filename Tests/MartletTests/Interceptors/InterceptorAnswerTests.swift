@@ -49,13 +49,15 @@ import Testing
     @Test("observers see an answer that was received and not sent") func observers() async throws {
         struct Observer: NetworkObserver {
             let log: Log
-            func callWillStart(_ call: ObservedCall) { log.add("start") }
-            func attemptWillStart(_ call: ObservedCall) { log.add("attempt") }
-            func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-                log.add("received \(response.status), \(response.bytes) bytes")
-            }
-            func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
-                log.add("finish after \(call.attempt) attempts")
+
+            func observe(_ event: CallEvent) {
+                switch event {
+                case .started: log.add("start")
+                case .attemptStarted: log.add("attempt")
+                case .received(_, let response): log.add("received \(response.status), \(response.bytes) bytes")
+                case .finished(let call, _): log.add("finish after \(call.attempt) attempts")
+                default: break
+                }
             }
         }
         let log = Log()

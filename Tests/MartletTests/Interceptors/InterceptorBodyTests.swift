@@ -165,10 +165,13 @@ import Testing
     @Test("observers see the body of the attempt") func observers() async throws {
         struct Observer: NetworkObserver {
             let log: Log
-            func callWillStart(_ call: ObservedCall) { log.add(call.bodyText() ?? "none") }
-            func attemptWillStart(_ call: ObservedCall) { log.add(call.bodyText() ?? "none") }
-            func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
-                log.add(call.bodyText() ?? "none")
+
+            func observe(_ event: CallEvent) {
+                switch event {
+                case .started(let call), .attemptStarted(let call), .finished(let call, _):
+                    log.add(call.bodyText() ?? "none")
+                default: break
+                }
             }
         }
         let log = Log()

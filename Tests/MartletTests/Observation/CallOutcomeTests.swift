@@ -19,11 +19,16 @@ import Testing
             LogObserver { line in self.state.withLock { $0.lines.append(line.description) } }
         }
 
-        func callWillStart(_ call: ObservedCall) {
-            state.withLock { $0.starts.append("\(call.request.method) \(call.request.path ?? "")") }
+        func observe(_ event: CallEvent) {
+            switch event {
+            case .started(let call):
+                state.withLock { $0.starts.append("\(call.request.method) \(call.request.path ?? "")") }
+            case .finished(let call, let result): note(result, of: call)
+            default: break
+            }
         }
 
-        func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
+        private func note(_ result: Result<Int, NetworkError>, of call: ObservedCall) {
             let text =
                 switch result {
                 case .success(let status): "\(status)"

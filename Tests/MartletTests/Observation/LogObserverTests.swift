@@ -66,13 +66,16 @@ import Testing
                 id: id, request: request, attempt: number, stamp: nil, elapsed: elapsed, metrics: nil, body: nil)
         }
         let failed = CallDescription(method: "GET", url: "https://example.com/a", attempts: 1)
-        observer.attemptWillStart(attempt(1, at: .milliseconds(100)))
-        observer.attemptDidFail(attempt(1, at: .milliseconds(400)), error: .timedOut(failed, after: .milliseconds(300)))
-        observer.callWillRetry(
-            attempt(1, at: .milliseconds(400)), after: .seconds(2), dueTo: .timedOut(failed, after: .milliseconds(300)))
-        observer.attemptWillStart(attempt(2, at: .seconds(3)))
-        observer.attemptDidFail(attempt(2, at: .seconds(4)), error: .cancelled(failed))
-        observer.callDidFinish(attempt(2, at: .seconds(4)), result: .failure(.cancelled(failed)))
+        observer.observe(.attemptStarted(attempt(1, at: .milliseconds(100))))
+        observer.observe(
+            .attemptFailed(attempt(1, at: .milliseconds(400)), .timedOut(failed, after: .milliseconds(300))))
+        observer.observe(
+            .retrying(
+                attempt(1, at: .milliseconds(400)), after: .seconds(2),
+                dueTo: .timedOut(failed, after: .milliseconds(300))))
+        observer.observe(.attemptStarted(attempt(2, at: .seconds(3))))
+        observer.observe(.attemptFailed(attempt(2, at: .seconds(4)), .cancelled(failed)))
+        observer.observe(.finished(attempt(2, at: .seconds(4)), .failure(.cancelled(failed))))
         #expect(
             lines.text == [
                 "GET /a failed after 300 ms: no complete response within 0.3 s. Try again, or raise the timeout.",

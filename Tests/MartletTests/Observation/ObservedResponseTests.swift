@@ -10,8 +10,9 @@ import Testing
 
     private final class Watch: NetworkObserver {
         let seen = Locked<[ObservedResponse]>([])
-        func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-            seen.withLock { $0.append(response) }
+
+        func observe(_ event: CallEvent) {
+            if case .received(_, let response) = event { seen.withLock { $0.append(response) } }
         }
     }
 

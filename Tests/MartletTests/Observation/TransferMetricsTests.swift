@@ -10,16 +10,13 @@ import Testing
         let seen = Locked<[TransferMetrics?]>([])
         let others = Locked<[TransferMetrics?]>([])
 
-        func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-            seen.withLock { $0.append(call.metrics) }
-        }
-
-        func attemptDidFail(_ call: ObservedCall, error: NetworkError) { seen.withLock { $0.append(call.metrics) } }
-        func callWillStart(_ call: ObservedCall) { others.withLock { $0.append(call.metrics) } }
-        func attemptWillStart(_ call: ObservedCall) { others.withLock { $0.append(call.metrics) } }
-
-        func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
-            others.withLock { $0.append(call.metrics) }
+        func observe(_ event: CallEvent) {
+            switch event {
+            case .received(let call, _), .attemptFailed(let call, _): seen.withLock { $0.append(call.metrics) }
+            case .started(let call), .attemptStarted(let call), .finished(let call, _):
+                others.withLock { $0.append(call.metrics) }
+            default: break
+            }
         }
     }
 

@@ -81,7 +81,7 @@ import Testing
                 Issue.record("nothing was adopted")
                 return
             }
-            #expect(session.bundle == Self.old && session.account == SessionAccount(userID: "7"))
+            #expect(session.tokens == Self.old && session.account == SessionAccount(userID: "7"))
             #expect(try await store.adopt(place.former) == false)
             try await store.delete()
             #expect(try await store.adopt(place.former) == false)
@@ -95,7 +95,7 @@ import Testing
     @Test("after a session of the store has ended, older tokens do not bring one back") func ended() async throws {
         try await TemporaryFolder.with { folder in
             let store: AnyTokenStore = .file(path: folder.path + "/session.json")
-            let session = StoredSession(id: SessionID(), bundle: .fresh())
+            let session = StoredSession(id: SessionID(), tokens: .fresh())
             try await store.write(session)
             try await store.update { _ in .end(EndMark(session.order)) }
             let place = Place()
@@ -107,7 +107,7 @@ import Testing
 
     @Test("a session of the store stays, and the older tokens never replace it") func occupied() async throws {
         try await Self.withStores { store in
-            let own = StoredSession(id: SessionID(), bundle: .fresh())
+            let own = StoredSession(id: SessionID(), tokens: .fresh())
             try await store.write(own)
             let place = Place()
             #expect(try await store.adopt(place.former) == false)
@@ -149,7 +149,7 @@ import Testing
                 Issue.record("call \(call): the session is lost")
                 return
             }
-            #expect(session.bundle == Self.old && place.tokens == nil)
+            #expect(session.tokens == Self.old && place.tokens == nil)
             #expect(isFirst == nil || isSecond == false)
             try await store.delete()
             #expect(try await store.adopt(Place().former) == false, "call \(call)")
@@ -174,7 +174,7 @@ import Testing
                 Issue.record("the session is lost")
                 return
             }
-            #expect(session.bundle == Self.old)
+            #expect(session.tokens == Self.old)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import MartletStorage
 
 @Suite("The mark of an ending", .timeLimit(.minutes(10))) struct EndMarkTests {
-    private let record = StoredSession(id: SessionID(), generation: 7, rotation: 3, bundle: .fresh(1))
+    private let record = StoredSession(id: SessionID(), generation: 7, rotation: 3, tokens: .fresh(1))
 
     @Test(
         "keeps its place and its reason in bytes",

@@ -22,7 +22,7 @@ import Testing
     @Test("only the owner can access the file and the folders created for it") func permissions() async throws {
         try await TemporaryFolder.with { folder in
             let store = FileTokenStore(path: folder.path + "/deep/er/session.json")
-            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
             #expect(mode(of: folder.path + "/deep/er/session.json") == 0o600)
             #expect(mode(of: folder.path + "/deep/er") == 0o700)
             #expect(mode(of: folder.path + "/deep") == 0o700)
@@ -34,7 +34,7 @@ import Testing
     func unsafePermissions(mode: mode_t) async throws {
         try await TemporaryFolder.with { folder in
             let store = FileTokenStore(path: folder.path + "/session.json")
-            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
             chmod(store.path, mode)
             guard case .unavailable(let failure) = await store.read() else {
                 Issue.record("the unsafe file was read")
@@ -68,7 +68,7 @@ import Testing
     @Test("links and folders are rejected") func notAFile() async throws {
         try await TemporaryFolder.with { folder in
             let real = FileTokenStore(path: folder.path + "/real.json")
-            try await real.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await real.write(StoredSession(id: SessionID(), tokens: .fresh()))
             symlink(folder.path + "/real.json", folder.path + "/link.json")
             mkdir(folder.path + "/folder.json", 0o700)
             for name in ["link.json", "folder.json"] {
@@ -83,7 +83,7 @@ import Testing
     @Test("a file that cannot be written is an error that names its path") func unwritable() async throws {
         let store = FileTokenStore(path: "/proc/martlet/session.json")
         let failure = await #expect(throws: StorageError.self) {
-            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
         }
         #expect(failure?.kind == .unreachable)
         #expect(failure?.description.contains("/proc/martlet/session.json") == true)
@@ -96,7 +96,7 @@ import Testing
                 for number in 0..<50 {
                     group.addTask {
                         let store = FileTokenStore(path: path)
-                        try? await store.write(StoredSession(id: SessionID(), bundle: .fresh(number)))
+                        try? await store.write(StoredSession(id: SessionID(), tokens: .fresh(number)))
                         if case .unavailable(let failure) = await store.read() { Issue.record("\(failure)") }
                     }
                 }
@@ -108,7 +108,7 @@ import Testing
     @Test("concurrent updates in separate stores are all applied") func updates() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/session.json"
-            try await FileTokenStore(path: path).write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await FileTokenStore(path: path).write(StoredSession(id: SessionID(), tokens: .fresh()))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<10 {
                     group.addTask {
@@ -146,7 +146,7 @@ import Testing
     @Test("deleting the file removes temporary files of killed writers") func leftovers() async throws {
         try await TemporaryFolder.with { folder in
             let store = FileTokenStore(path: folder.path + "/session.json")
-            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
             try Data("secret".utf8).write(to: URL(filePath: folder.path + "/.session.json.123.456.tmp"))
             try await store.delete()
             #expect(names(in: folder.path) == ["session.json.lock"])
@@ -172,11 +172,11 @@ import Testing
             var changes = try #require(store.changes()).makeAsyncIterator()
             #expect(await store.read().isEmpty)
             let other = FileTokenStore(path: path)
-            try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await other.write(StoredSession(id: SessionID(), tokens: .fresh()))
             #expect(await changes.next() != nil)
             try await other.delete()
             #expect(await changes.next() != nil)
-            try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await other.write(StoredSession(id: SessionID(), tokens: .fresh()))
             #expect(await changes.next() != nil)
             try FileManager.default.moveItem(atPath: path, toPath: folder.path + "/elsewhere.json")
             #expect(await changes.next() != nil)
@@ -215,7 +215,7 @@ import Testing
             var changes = try #require(store.changes()).makeAsyncIterator()
             #expect(await store.read().isEmpty)
             let other = FileTokenStore(path: path)
-            try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await other.write(StoredSession(id: SessionID(), tokens: .fresh()))
             try await other.delete()
             await store.queue.run { store.watchedFile?.poll() }
             #expect(await changes.next() != nil)
@@ -267,7 +267,7 @@ import Testing
                 // Each operation tries again to begin a watch that the system did not allow before.
                 while !hasReported.withLock({ $0 }) {
                     _ = await store.read()
-                    try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+                    try await other.write(StoredSession(id: SessionID(), tokens: .fresh()))
                 }
                 await listener.value
             }

@@ -53,7 +53,7 @@ import Testing
     func decisions() async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path
-            let record = StoredSession(id: SessionID(), bundle: .fresh())
+            let record = StoredSession(id: SessionID(), tokens: .fresh())
             let locked = SecureTokenStore(storage: InMemoryStorage(), key: "session", folder: path)
             for store in [FileTokenStore(path: path + "/session.json"), locked, StoreWithDefaults(base: locked)]
                 as [any TokenStore]

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Test tokens", .timeLimit(.minutes(10))) struct TestTokensTests {
     @Test("tokens are fresh, expire or are expired, as declared") func lifetimes() async throws {
-        for (bundle, refreshes) in [
+        for (initial, refreshes) in [
             (Tokens.fresh(), 0), (.expired(), 1), (.expiring(in: .seconds(60)), 0),
             (.expiring(in: .seconds(9)), 1),
         ] {
@@ -14,7 +14,7 @@ import Testing
             let transport = StubTransport(time: time)
             let refresh = transport.when(.post, "/auth/refresh").respond(.tokens(.fresh(5)))
             let tokens = await TokenManager.signedIn(
-                with: bundle, account: SessionAccount(userID: "ada"), transport: transport, time: time)
+                with: initial, account: SessionAccount(userID: "ada"), transport: transport, time: time)
             guard case .signedIn(let session) = tokens.state else {
                 Issue.record("\(tokens.state)")
                 return
@@ -23,7 +23,7 @@ import Testing
             #expect(transport.requests.isEmpty)
             time.advance(by: .seconds(10))
             _ = try await tokens.validTokens()
-            #expect(refresh.requests.count == refreshes, "\(String(describing: bundle.lifetime))")
+            #expect(refresh.requests.count == refreshes, "\(String(describing: initial.lifetime))")
         }
     }
 

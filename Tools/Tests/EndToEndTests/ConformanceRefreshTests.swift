@@ -189,7 +189,7 @@ extension EndToEnd {
         func refreshThroughTheClient(wire: Wire) async throws {
             let refresher = ClientRefresher()
             var setup = Setup.reissue
-            setup.refresher = .custom { bundle, _ in try await refresher.refresh(bundle) }
+            setup.refresher = .custom { tokens, _ in try await refresher.refresh(tokens) }
             // A deadlock must fail the test instead of hanging it.
             setup.policy.refreshTimeout = .seconds(5)
             try await App.run(setup, over: wire) { app in

@@ -110,9 +110,9 @@ extension EndToEnd {
                     "grant_type": "password", "username": "wren@example.org", "password": "correct horse",
                 ]
                 try await app.client.signIn(AnyCall.post("/oauth/token", .form(grant)), as: NoContent.self)
-                let bundle = try #require(await app.stored?.bundle)
+                let tokens = try #require(await app.stored?.tokens)
                 #expect(
-                    bundle.lifetime == .seconds(900) && bundle.tokenType == "Bearer" && bundle.scope == "read write")
+                    tokens.lifetime == .seconds(900) && tokens.tokenType == "Bearer" && tokens.scope == "read write")
                 _ = try await app.client.send(Me())
             }
         }

@@ -39,7 +39,7 @@ extension EndToEnd {
         func headerOnRefreshOnly(wire: Wire) async throws {
             try await App.run(.header, over: wire) { app in
                 try await app.signUp()
-                let bundle = try #require(await app.stored?.bundle)
+                let tokens = try #require(await app.stored?.tokens)
                 try await app.controls.expireAccessTokens()
                 _ = try await app.client.send(Me())
 
@@ -48,8 +48,8 @@ extension EndToEnd {
                 #expect(withToken.count == 1)
                 #expect(refresh.request.method == .get && refresh.path == "/auth/refresh")
                 #expect(refresh.usedIsolatedTransport)
-                #expect(refresh.request.headerFields[.init("refresh-token")!] == bundle.refreshToken?.reveal())
-                #expect(refresh.request.headerFields[.authorization] == "Bearer \(bundle.accessToken.reveal())")
+                #expect(refresh.request.headerFields[.init("refresh-token")!] == tokens.refreshToken?.reveal())
+                #expect(refresh.request.headerFields[.authorization] == "Bearer \(tokens.accessToken.reveal())")
             }
         }
 

@@ -51,12 +51,12 @@ extension EndToEnd {
         func refreshTokenStays(wire: Wire) async throws {
             try await App.run(.legacy419, over: wire) { app in
                 try await app.signUp()
-                let before = try #require(await app.stored?.bundle)
+                let before = try #require(await app.stored?.tokens)
                 for rotation in 1...3 {
                     try await app.controls.expireAccessTokens()
                     _ = try await app.client.send(Me())
                     let stored = try #require(await app.stored)
-                    #expect(stored.stamp.rotation == rotation && stored.bundle.refreshToken == before.refreshToken)
+                    #expect(stored.stamp.rotation == rotation && stored.tokens.refreshToken == before.refreshToken)
                 }
                 #expect(app.counters.refreshesSucceeded == 3)
             }

@@ -43,10 +43,10 @@ extension EndToEnd {
             try await App.run(.cookie, over: wire) { app in
                 let events = app.tokens.events
                 try await app.signUp()
-                var tokens = [try #require(await app.stored?.bundle.refreshToken?.reveal())]
+                var tokens = [try #require(await app.stored?.tokens.refreshToken?.reveal())]
                 try await app.controls.expireAccessTokens()
                 _ = try await app.client.send(Me())
-                tokens.append(try #require(await app.stored?.bundle.refreshToken?.reveal()))
+                tokens.append(try #require(await app.stored?.tokens.refreshToken?.reveal()))
                 await app.tokens.signOut()
                 _ = await events.upTo { $0 == .revoked || $0.isFailedRevocation }
 

@@ -26,22 +26,17 @@ extension EndToEnd {
                 }
             }
 
-            func callWillStart(_ call: ObservedCall) { take("callWillStart", call) }
-            func attemptWillStart(_ call: ObservedCall) { take(call) }
-            func attemptWillRedirect(_ call: ObservedCall, to url: String) {
-                take("attemptWillRedirect", call, url)
-            }
-            func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-                take(call, response, response.bodyText() ?? "")
-            }
-            func attemptDidFail(_ call: ObservedCall, error: NetworkError) {
-                take("attemptDidFail", call, error)
-            }
-            func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
-                take(call, error)
-            }
-            func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
-                take("callDidFinish", call, result)
+            func observe(_ event: CallEvent) {
+                switch event {
+                case .started(let call): take("call started", call)
+                case .redirected(let call, let url): take("redirected", call, url)
+                case .received(let call, let response): take(call, response, response.bodyText() ?? "")
+                case .attemptFailed(let call, let error): take("attempt failed", call, error)
+                case .retrying(let call, _, let error): take(call, error)
+                case .finished(let call, let result): take("call finished", call, result)
+                case .attemptStarted(let call), .waitingForConnectivity(let call): take(call)
+                @unknown default: take(event)
+                }
             }
         }
 
@@ -57,7 +52,7 @@ extension EndToEnd {
                 #expect(flow.tokens.count >= 4, "too few tokens to search for")
                 let text = sinks.all
                 for seen in [
-                    "callWillStart", "attemptWillRedirect", "attemptDidFail", "callDidFinish", "refreshSucceeded",
+                    "call started", "redirected", "attempt failed", "call finished", "refreshSucceeded",
                 ] {
                     #expect(text.contains { $0.contains(seen) }, "\(seen) was not recorded")
                 }
@@ -76,7 +71,7 @@ extension EndToEnd {
                 try await app.tokens.refresh()
                 let issued = app.controls.issuedTokens
                 #expect(issued.count == 4)
-                #expect(await issued.contains(try #require(app.stored).bundle.accessToken.reveal()))
+                #expect(await issued.contains(try #require(app.stored).tokens.accessToken.reveal()))
                 for token in issued {
                     for name in LogSinks.Name.allCases {
                         let sinks = LogSinks()
@@ -129,9 +124,9 @@ private struct SecretFlow {
             sinks.take(app.tokens.state, await app.stored as Any)
             try await app.controls.expireAccessTokens()
             _ = await app.burst(3)
-            let bundle = try await app.tokens.validTokens()
-            let token = bundle.accessToken
-            sinks.take(token, bundle, app.tokens.currentTokens as Any)
+            let current = try await app.tokens.validTokens()
+            let token = current.accessToken
+            sinks.take(token, current, app.tokens.currentTokens as Any)
             await provoke(app, token.reveal(), sinks)
             await refreshBadly(app, token.reveal(), sinks)
             try await app.controls.expireAccessTokens()

@@ -10,11 +10,13 @@ extension TransportContract {
         private final class Watch: NetworkObserver {
             let seen = Locker<[(call: ObservedCall, response: ObservedResponse?)]>([])
 
-            func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-                seen.with { $0.append((call, response)) }
+            func observe(_ event: CallEvent) {
+                switch event {
+                case .received(let call, let response): seen.with { $0.append((call, response)) }
+                case .attemptFailed(let call, _): seen.with { $0.append((call, nil)) }
+                default: break
+                }
             }
-
-            func attemptDidFail(_ call: ObservedCall, error: NetworkError) { seen.with { $0.append((call, nil)) } }
         }
 
         private static let body = #"{"accessToken":"q8Zk3Vt1Lx9Rb7Yw2Np5Hd6Mf4Jc0Gs8EaTi","page":1}"#

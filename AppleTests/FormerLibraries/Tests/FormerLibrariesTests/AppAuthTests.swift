@@ -15,11 +15,11 @@ struct AppAuthTests {
         try store(state)
         defer { clear() }
         let session = try await place.adopt(former)
-        #expect(session.bundle.accessToken == "fixture-access-token")
-        #expect(session.bundle.refreshToken == "fixture-refresh-token")
-        #expect(isSameMoment(session.bundle.expiresAt, state.lastTokenResponse?.accessTokenExpirationDate))
-        #expect(session.bundle.tokenType == "Bearer")
-        #expect(session.bundle.scope == "openid offline_access")
+        #expect(session.tokens.accessToken == "fixture-access-token")
+        #expect(session.tokens.refreshToken == "fixture-refresh-token")
+        #expect(isSameMoment(session.tokens.expiresAt, state.lastTokenResponse?.accessTokenExpirationDate))
+        #expect(session.tokens.tokenType == "Bearer")
+        #expect(session.tokens.scope == "openid offline_access")
         #expect(session.account.userID == "user-1")
         #expect(UserDefaults.standard.data(forKey: place.name) == nil)
     }
@@ -35,9 +35,9 @@ struct AppAuthTests {
         try store(state)
         defer { clear() }
         let session = try await place.adopt(former)
-        #expect(session.bundle.accessToken == "fixture-later-token")
-        #expect(session.bundle.refreshToken == "fixture-refresh-token")
-        #expect(isSameMoment(session.bundle.expiresAt, response.accessTokenExpirationDate))
+        #expect(session.tokens.accessToken == "fixture-later-token")
+        #expect(session.tokens.refreshToken == "fixture-refresh-token")
+        #expect(isSameMoment(session.tokens.expiresAt, response.accessTokenExpirationDate))
     }
 
     @Test("begins an expired session if AppAuth would refresh first")
@@ -47,8 +47,8 @@ struct AppAuthTests {
         try store(state)
         defer { clear() }
         let session = try await place.adopt(former)
-        #expect(session.bundle.isExpired())
-        #expect(session.bundle.refreshToken == "fixture-refresh-token")
+        #expect(session.tokens.isExpired())
+        #expect(session.tokens.refreshToken == "fixture-refresh-token")
     }
 
     @Test("begins a session with the access token of the implicit flow")
@@ -57,10 +57,10 @@ struct AppAuthTests {
         try store(state)
         defer { clear() }
         let session = try await place.adopt(former)
-        #expect(session.bundle.accessToken == "fixture-access-token")
-        #expect(session.bundle.refreshToken == nil)
+        #expect(session.tokens.accessToken == "fixture-access-token")
+        #expect(session.tokens.refreshToken == nil)
         let expiry = state.lastAuthorizationResponse.accessTokenExpirationDate
-        #expect(isSameMoment(session.bundle.expiresAt, expiry))
+        #expect(isSameMoment(session.tokens.expiresAt, expiry))
         #expect(session.account.userID == "user-1")
     }
 

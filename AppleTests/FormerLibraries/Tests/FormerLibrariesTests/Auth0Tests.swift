@@ -17,11 +17,11 @@ struct Auth0Tests {
         let manager = manager
         try manager.store(credentials: credentials)
         let session = try await place.adopt(former)
-        #expect(session.bundle.accessToken == "fixture-access-token")
-        #expect(session.bundle.refreshToken == "fixture-refresh-token")
-        #expect(isSameMoment(session.bundle.expiresAt, credentials.expiresAt))
-        #expect(session.bundle.tokenType == "Bearer")
-        #expect(session.bundle.scope == "openid offline_access")
+        #expect(session.tokens.accessToken == "fixture-access-token")
+        #expect(session.tokens.refreshToken == "fixture-refresh-token")
+        #expect(isSameMoment(session.tokens.expiresAt, credentials.expiresAt))
+        #expect(session.tokens.tokenType == "Bearer")
+        #expect(session.tokens.scope == "openid offline_access")
         #expect(session.account.userID == "auth0|1")
         #expect(!manager.canRenew())
     }

@@ -17,9 +17,9 @@ struct GTMAppAuthTests {
         let keychain = keychain
         try keychain.save(authSession: AuthSession(authState: state, serviceProvider: "Google"))
         let session = try await place.adopt(former)
-        #expect(session.bundle.accessToken == "fixture-access-token")
-        #expect(session.bundle.refreshToken == "fixture-refresh-token")
-        #expect(isSameMoment(session.bundle.expiresAt, state.lastTokenResponse?.accessTokenExpirationDate))
+        #expect(session.tokens.accessToken == "fixture-access-token")
+        #expect(session.tokens.refreshToken == "fixture-refresh-token")
+        #expect(isSameMoment(session.tokens.expiresAt, state.lastTokenResponse?.accessTokenExpirationDate))
         #expect(session.account.userID == "user-1")
         #expect(throws: KeychainStore.Error.self) { _ = try keychain.retrieveAuthSession() }
     }

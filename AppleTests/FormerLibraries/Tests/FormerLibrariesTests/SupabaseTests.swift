@@ -54,10 +54,10 @@ struct SupabaseTests {
     private func adopt(service: String, account: String) async throws {
         let former = FormerTokens.keychain(service: service, account: account, writtenBy: .supabase)
         let session = try await place.adopt(former)
-        #expect(session.bundle.accessToken == "fixture-access-token")
-        #expect(session.bundle.refreshToken == "fixture-refresh-token")
-        #expect(isSameMoment(session.bundle.expiresAt, expiry))
-        #expect(session.bundle.tokenType == "bearer")
+        #expect(session.tokens.accessToken == "fixture-access-token")
+        #expect(session.tokens.refreshToken == "fixture-refresh-token")
+        #expect(isSameMoment(session.tokens.expiresAt, expiry))
+        #expect(session.tokens.tokenType == "bearer")
         #expect(session.account.userID == userID)
     }
 }

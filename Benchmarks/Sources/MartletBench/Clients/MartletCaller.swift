@@ -30,7 +30,7 @@ struct MartletCaller: Caller {
         }
         let tokens = TokenManager(
             baseURL: BaseURL(baseURL), store: .inMemory, refresher: .json(path: "/auth/refresh"), transport: transport)
-        try await tokens.signIn(with: pair.bundle)
+        try await tokens.signIn(with: pair.tokens)
         var config = NetworkConfig()
         if lane.client == .martletJSON { config.decoder = MartletJSONDecoder() }
         config.interceptors = Array(repeating: Bystander(), count: lane.interceptors)

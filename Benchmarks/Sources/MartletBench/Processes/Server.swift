@@ -67,7 +67,7 @@ struct TokenPair: Decodable, Sendable {
     var refreshToken: String
     var expiresIn: Int
 
-    var bundle: Tokens {
+    var tokens: Tokens {
         Tokens(
             accessToken: Secret(accessToken), refreshToken: Secret(refreshToken), lifetime: .seconds(expiresIn))
     }

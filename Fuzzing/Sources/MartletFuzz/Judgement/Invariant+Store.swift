@@ -112,7 +112,7 @@ extension Invariant {
     ) { facts in
         for entry in facts.history.entries {
             guard case .settles(let life, let state, let reply, let stored) = entry.what else { continue }
-            let token = stored.flatMap { TokenName(of: $0.bundle) }
+            let token = stored.flatMap { TokenName(of: $0.tokens) }
             switch (state, stored) {
             case (.signedIn(let session), let stored?):
                 guard session.id == stored.id, session.isSaved else { break }

@@ -80,7 +80,7 @@ struct StoreHistory {
             operations.append(Operation(life: life, isUpdate: operation == .update, requested: position))
         case .read(let reading):
             change(life) { operation in
-                if case .found(let session) = reading { operation.found = TokenName(of: session.bundle) }
+                if case .found(let session) = reading { operation.found = TokenName(of: session.tokens) }
                 if case .unavailable = reading { operation.hasFailed = true }
             }
         case .wrote(let session): wrote(session, life, position)
@@ -94,7 +94,7 @@ struct StoreHistory {
             change(life) { operation in
                 operation.hasFailed = true
                 if case .write(let session) = update {
-                    operation.written = TokenName(of: session.bundle)
+                    operation.written = TokenName(of: session.tokens)
                     operation.writesJournal = session.hasRefreshJournal
                 }
             }
@@ -109,7 +109,7 @@ struct StoreHistory {
     }
 
     private mutating func wrote(_ session: StoredSession, _ life: Life, _ position: Int) {
-        let token = TokenName(of: session.bundle)
+        let token = TokenName(of: session.tokens)
         change(life) { operation in
             (operation.found, operation.written) = (token, token)
             operation.writesJournal = session.hasRefreshJournal

@@ -32,8 +32,8 @@ struct TokenName: Hashable, Sendable {
         self.init(family: family, number: number)
     }
 
-    init?(of bundle: Tokens) {
-        self.init(bundle.accessToken.reveal())
+    init?(of tokens: Tokens) {
+        self.init(tokens.accessToken.reveal())
     }
 }
 
@@ -244,7 +244,7 @@ final class History: @unchecked Sendable {
     }
 
     func learn(_ session: StoredSession) {
-        if let token = TokenName(of: session.bundle) { families[session.id] = token.family }
+        if let token = TokenName(of: session.tokens) { families[session.id] = token.family }
     }
 
     func learn(_ state: SessionState) {

@@ -53,8 +53,8 @@ struct SeveralAccounts: Sendable {
         accounts = Accounts(store: world.accountStore(of: life.process)) { account, store in
             TokenManager(
                 baseURL: SimulatedProcess.baseURL, store: store,
-                refresher: .custom { bundle, _ in
-                    try await server.refresh(bundle, of: Int(account.rawValue) ?? 0)
+                refresher: .custom { tokens, _ in
+                    try await server.refresh(tokens, of: Int(account.rawValue) ?? 0)
                 }, transport: server, connectivity: nil, time: clock, random: { $0.lowerBound })
         }
     }
@@ -104,19 +104,19 @@ final class AccountServer: Transport, @unchecked Sendable {
     func issue(to account: Int) -> Tokens {
         let number = (world.accountTokens[key(account)]?.newest ?? 0) + 1
         world.accountTokens[key(account)] = (number, number)
-        return world.server.bundle(TokenName(family: account, number: number))
+        return world.server.tokens(TokenName(family: account, number: number))
     }
 
-    func refresh(_ bundle: Tokens, of account: Int) async throws -> Tokens {
+    func refresh(_ tokens: Tokens, of account: Int) async throws -> Tokens {
         await world.server.wait(for: world.server.delay())
-        guard power.isOn, let token = TokenName(of: bundle) else { throw PowerCut() }
+        guard power.isOn, let token = TokenName(of: tokens) else { throw PowerCut() }
         if world.server.failsNow() { throw TransportError.connectionLost("reset by peer") }
         world.history.add(.accountRequest(life, call: 0, account: account, token))
         guard let tokens = world.accountTokens[key(token.family)], token.number >= tokens.first else {
             throw RefreshRejectedError(code: "invalid_grant")
         }
         world.accountTokens[key(token.family)] = (tokens.first, tokens.newest + 1)
-        return world.server.bundle(TokenName(family: token.family, number: tokens.newest + 1))
+        return world.server.tokens(TokenName(family: token.family, number: tokens.newest + 1))
     }
 
     func send(

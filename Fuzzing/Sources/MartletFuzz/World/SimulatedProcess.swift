@@ -179,7 +179,7 @@ struct SimulatedProcess: Sendable {
         let issued = world.server.issue()
         begin(call, caller, .signIn(family: issued.family))
         do throws(SessionError) {
-            try await tokens.signIn(with: issued.bundle, account: SessionAccount(userID: "\(issued.family)"))
+            try await tokens.signIn(with: issued.tokens, account: SessionAccount(userID: "\(issued.family)"))
             return .signedIn(family: issued.family)
         } catch {
             return .refused(error)

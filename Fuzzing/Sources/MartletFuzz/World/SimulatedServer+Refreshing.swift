@@ -3,10 +3,10 @@ import MartletTesting
 
 extension SimulatedServer {
     func refresh(
-        _ bundle: Tokens, decidedAt: Int, by life: Life, _ power: ProcessLife
+        _ tokens: Tokens, decidedAt: Int, by life: Life, _ power: ProcessLife
     ) async throws -> Tokens {
         power.touch()
-        guard power.isOn, let token = bundle.refreshToken.flatMap({ TokenName($0.reveal()) }) else { throw PowerCut() }
+        guard power.isOn, let token = tokens.refreshToken.flatMap({ TokenName($0.reveal()) }) else { throw PowerCut() }
         let send = history.nextSend()
         history.add(.sends(life, send: send, token, decidedAt: decidedAt))
         let exchange = OneShotResult<Tokens>()
@@ -89,14 +89,14 @@ extension SimulatedServer {
             family.issuedAt.append(time.uptime)
             families[token.family] = family
             history.add(.commits(send: send, token.next))
-            return .success(bundle(token.next))
+            return .success(tokens(token.next))
         }
         // The client counts the grace period from its first request, the server from the later replacement.
         if family.endReason == nil, token.number == family.current - 1, let replacedAt = family.replacedAt,
             time.uptime - replacedAt <= script.grace, script.grace > .zero
         {
             history.add(.repeats(send: send, token.next))
-            return .success(bundle(token.next))
+            return .success(tokens(token.next))
         }
         let reason = family.endReason ?? .spent
         history.add(.refuses(send: send, reason))

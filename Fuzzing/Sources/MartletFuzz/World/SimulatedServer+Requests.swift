@@ -32,19 +32,19 @@ extension SimulatedServer {
         let world: World
         let app: App
 
-        func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
+        func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
             let decidedAt = server.history.entries.count
             if world.script.habits.refresherCalls {
                 // A user may sign in or out between the engine's decision and the call.
                 await server.wait(for: server.dice.pick([.zero, .milliseconds(20), .seconds(1)]))
-                await callTheApp(bundle)
+                await callTheApp(tokens)
             }
-            return try await server.refresh(bundle, decidedAt: decidedAt, by: life, power)
+            return try await server.refresh(tokens, decidedAt: decidedAt, by: life, power)
         }
 
         /// Makes a call with the app's own client, which may belong to another user by now.
-        private func callTheApp(_ bundle: Tokens) async {
-            guard power.isOn, let token = TokenName(of: bundle), let client = app.client else { return }
+        private func callTheApp(_ tokens: Tokens) async {
+            guard power.isOn, let token = TokenName(of: tokens), let client = app.client else { return }
             let call = server.history.nextCall()
             let plan = RequestPlan(
                 kind: .refresher, authentication: server.dice.pick([.ifSignedIn, .none]),
@@ -61,18 +61,18 @@ extension SimulatedServer {
         func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
             let digits = response.body.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             let family = Int(String(decoding: digits, as: UTF8.self)) ?? 0
-            return server.bundle(TokenName(family: family, number: 0))
+            return server.tokens(TokenName(family: family, number: 0))
         }
     }
 
     func revoker(_ life: Life, _ power: ProcessLife) -> TokenRevoker {
-        .custom { bundle, _ in try await self.revoke(bundle, life, power) }
+        .custom { tokens, _ in try await self.revoke(tokens, life, power) }
     }
 
-    private func revoke(_ bundle: Tokens, _ life: Life, _ power: ProcessLife) async throws {
+    private func revoke(_ tokens: Tokens, _ life: Life, _ power: ProcessLife) async throws {
         power.touch()
         await wait(for: delay())
-        guard power.isOn, let token = TokenName(of: bundle) else { throw PowerCut() }
+        guard power.isOn, let token = TokenName(of: tokens) else { throw PowerCut() }
         guard !failsNow() else {
             history.add(.missesRevocation(life, family: token.family))
             throw TransportError.connectionLost("reset by peer")

@@ -47,13 +47,13 @@ final class SimulatedServer: @unchecked Sendable {
     func plan(of call: Int) -> RequestPlan { plans[call] ?? RequestPlan() }
 
     /// Creates a session and its first tokens.
-    func issue() -> (family: Int, bundle: Tokens) {
+    func issue() -> (family: Int, tokens: Tokens) {
         lastFamily += 1
         families[lastFamily] = Family(issuedAt: [time.uptime])
-        return (lastFamily, bundle(TokenName(family: lastFamily, number: 0)))
+        return (lastFamily, tokens(TokenName(family: lastFamily, number: 0)))
     }
 
-    func bundle(_ token: TokenName) -> Tokens {
+    func tokens(_ token: TokenName) -> Tokens {
         Tokens(
             accessToken: token.access, refreshToken: token.refresh, lifetime: script.lifetime.map { .seconds($0) })
     }

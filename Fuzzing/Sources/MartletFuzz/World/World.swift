@@ -48,9 +48,9 @@ final class World: @unchecked Sendable {
 
     private func firstRecord() -> StoredSession? {
         if script.start == .nothing { return nil }
-        let (family, bundle) = server.issue()
+        let (family, tokens) = server.issue()
         let now = time.wallClock
-        let record = StoredSession(storing: bundle, account: SessionAccount(userID: "\(family)"), at: now)
+        let record = StoredSession(storing: tokens, account: SessionAccount(userID: "\(family)"), at: now)
         // Without a lifetime a token never counts as expired. `expired(at:)` makes it expire an hour before its
         // argument.
         let isExpired = script.start == .expired && script.lifetime != nil

@@ -79,8 +79,8 @@ struct Digest {
 
     mutating func add(_ record: StoredSession) {
         add(record.stamp)
-        add(TokenName(record.bundle.accessToken))
-        add(TokenName(record.bundle.refreshToken))
+        add(TokenName(record.tokens.accessToken))
+        add(TokenName(record.tokens.refreshToken))
         add(record.lifetime.map { Int($0.components.seconds) } ?? 0)
         add(record.estimatedExpiry.map { Int(max(-1, min($0.timeIntervalSince(wallClock), 1000)) * 10) } ?? 0)
         if let journal = record.unresolvedJournal {

@@ -57,7 +57,7 @@ final class Life: @unchecked Sendable {
         tokens = TokenManager(
             baseURL: Self.baseURL, store: SearchStore(disk: ports.disk, power: power),
             refresher: SearchRefresher(ports: ports, power: power),
-            revoker: .custom { [power] bundle, _ in if power.isOn { ports.world?.revoked(bundle) } },
+            revoker: .custom { [power] tokens, _ in if power.isOn { ports.world?.revoked(tokens) } },
             policy: ports.server.setting.policy, transport: NoNetwork(), connectivity: nil, time: ports.clock,
             random: { $0.upperBound })
         tokens.numberIDs(from: Digest.firstID)
@@ -135,8 +135,8 @@ struct SearchRefresher: TokenRefresher {
     let ports: Ports
     let power: Power
 
-    func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
-        guard power.isOn, let token = TokenName(bundle.refreshToken) else { throw CancellationError() }
+    func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
+        guard power.isOn, let token = TokenName(tokens.refreshToken) else { throw CancellationError() }
         ports.world?.willSend(token)
         let server = ports.server
         let id = server.nextID
@@ -179,10 +179,10 @@ extension Life {
         if let token = held(.newest) { _ = tokens.reportRejection(of: token.stamp) }
     }
 
-    func signIn(with bundle: Tokens, family: Int) {
+    func signIn(with issued: Tokens, family: Int) {
         call(.signIn, of: family) { tokens in
             do throws(SessionError) {
-                return .signedIn(try await tokens.signIn(with: bundle, account: SessionAccount(userID: "\(family)")))
+                return .signedIn(try await tokens.signIn(with: issued, account: SessionAccount(userID: "\(family)")))
             } catch {
                 return .failure(error)
             }

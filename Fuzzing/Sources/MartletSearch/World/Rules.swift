@@ -109,7 +109,7 @@ struct Rules {
 
     /// Learns the name of a session, and that its tokens are stored.
     mutating func learn(_ record: StoredSession) {
-        guard let token = TokenName(record.bundle.accessToken) else { return }
+        guard let token = TokenName(record.tokens.accessToken) else { return }
         names[record.id] = token.family
         self[token.family].stored.insert(token.number)
     }

@@ -94,7 +94,7 @@ final class SearchServer: @unchecked Sendable {
     }
 
     /// A token that is issued again, within the grace period, has the rest of its lifetime.
-    func bundle(_ token: TokenName) -> Tokens {
+    func tokens(_ token: TokenName) -> Tokens {
         Tokens(
             accessToken: token.access, refreshToken: setting.hasRefreshToken ? token.refresh : nil,
             lifetime: expiry(of: token).map { $0 - clock.uptime })
@@ -156,7 +156,7 @@ final class SearchServer: @unchecked Sendable {
         case .answers:
             answer.received = spend(exchange.token)
             answer.isRefused = answer.received == nil
-            result = answer.received.map { .success(bundle($0)) } ?? .failure(RefreshRejectedError())
+            result = answer.received.map { .success(tokens($0)) } ?? .failure(RefreshRejectedError())
         case .refuses:
             self[exchange.token.family].end = .withdrawn
             answer.isRefused = true

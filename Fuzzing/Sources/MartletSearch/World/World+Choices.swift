@@ -155,7 +155,7 @@ extension World {
         let token = server.signIn()
         rules.addFamily()
         rules.startingFamily = token.family
-        life.signIn(with: server.bundle(token), family: token.family)
+        life.signIn(with: server.tokens(token), family: token.family)
     }
 
     private func signOut() {
@@ -203,7 +203,7 @@ extension World {
         switch choice {
         case .anotherProcessRefreshes: refreshElsewhere()
         case .anotherProcessSignsOut:
-            guard let record = disk.record, let token = TokenName(record.bundle.accessToken) else { return }
+            guard let record = disk.record, let token = TokenName(record.tokens.accessToken) else { return }
             rules.endElsewhere()
             if server[token.family].end == nil { server[token.family].end = .signedOutElsewhere }
             endElsewhere(record, nil)
@@ -231,9 +231,9 @@ extension World {
 
     /// Another process spends the stored refresh token and stores the new tokens.
     private func refreshElsewhere() {
-        guard var record = disk.record, let old = TokenName(record.bundle.refreshToken) else { return }
+        guard var record = disk.record, let old = TokenName(record.tokens.refreshToken) else { return }
         if let token = server.spend(old) {
-            record.bundle = server.bundle(token)
+            record.tokens = server.tokens(token)
             record.rotation += 1
             record.estimatedExpiry = estimatedExpiry(of: token)
             record.journal = nil

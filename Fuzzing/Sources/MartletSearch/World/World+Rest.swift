@@ -64,7 +64,7 @@ extension World {
 
     private func checkEnd() {
         guard rules.violation == nil else { return }
-        let stored = disk.record.flatMap { TokenName($0.bundle.accessToken) }
+        let stored = disk.record.flatMap { TokenName($0.tokens.accessToken) }
         tell("    at rest: \(life.tokens.state.words), stored: \(stored?.text ?? "nothing")")
         guard life.waiting.isEmpty else { return violate(.everyCallReturns, "a call never returns") }
         switch life.tokens.state {

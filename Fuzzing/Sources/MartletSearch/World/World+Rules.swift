@@ -15,7 +15,7 @@ extension World {
             violate(.spentTokensAreNotSent, "\(token.text) is sent although its successor is known")
         }
         if !rules.hasStoreTrouble, let record = disk.record,
-            TokenName(record.bundle.refreshToken) == token, record.unresolvedJournal == nil
+            TokenName(record.tokens.refreshToken) == token, record.unresolvedJournal == nil
         {
             violate(.journalsComeFirst, "\(token.text) is sent without a journal")
         }
@@ -24,8 +24,8 @@ extension World {
         }
     }
 
-    func revoked(_ bundle: Tokens) {
-        guard let token = TokenName(bundle.accessToken) else { return }
+    func revoked(_ tokens: Tokens) {
+        guard let token = TokenName(tokens.accessToken) else { return }
         tell("    revokes \(token.text)")
         if token.family == visibleFamily, !rules[token.family].isEndedByUser {
             violate(.tokensInUseAreNotRevoked, "session \(token.family) is in use and its tokens are revoked")
@@ -36,11 +36,11 @@ extension World {
     /// The process changes the record.
     func willCommit(_ update: StoreUpdate) {
         learnFromStore()
-        let stored = disk.record.flatMap { TokenName($0.bundle.accessToken) }
+        let stored = disk.record.flatMap { TokenName($0.tokens.accessToken) }
         switch update {
         case .keep: break
         case .write(let record):
-            guard let new = TokenName(record.bundle.accessToken) else { return }
+            guard let new = TokenName(record.tokens.accessToken) else { return }
             tell("    stores \(new.text)\(record.unresolvedJournal == nil ? "" : " with a journal")")
             if let old = disk.record, let stored, !disk.isDamaged {
                 if old.id == record.id, record.rotation < old.rotation {
@@ -84,7 +84,7 @@ extension World {
 
     /// Learns that the tokens before the stored one are spent, because the process reads that record.
     private func learnFromStore() {
-        guard case .found(let record) = disk.reading, let token = TokenName(record.bundle.refreshToken) else { return }
+        guard case .found(let record) = disk.reading, let token = TokenName(record.tokens.refreshToken) else { return }
         for number in 0..<max(token.number, 0) { rules[token.family].knownSpent.insert(number) }
     }
 
@@ -171,6 +171,7 @@ extension World {
         // A spent token is refused only if this process could not know that it was spent.
         case .refreshTokenRejected:
             return isRefused && (server[family].end != .reuse || hasTrouble)
+        @unknown default: return false
         }
     }
 
@@ -188,7 +189,7 @@ extension World {
             guard caller.kind == .signOut, let family = caller.family, !rules.hasReportedFailure,
                 !rules.hasStoreTrouble, caller.task?.isCancelled != true
             else { return }
-            if let record = disk.record, TokenName(record.bundle.accessToken)?.family == family {
+            if let record = disk.record, TokenName(record.tokens.accessToken)?.family == family {
                 violate(.signOutsAreDone, "session \(family) is stored after the sign-out")
             }
         case .failure: break

@@ -73,7 +73,7 @@ final class World {
         return StoredSession(
             id: SessionID(),
             generation: max(highest + 1, Int((clock.wallClock.timeIntervalSince1970 * 1000).rounded())),
-            bundle: server.bundle(token),
+            tokens: server.tokens(token),
             estimatedExpiry: estimatedExpiry(of: token), lifetime: setting.lifetime,
             account: SessionAccount(userID: "\(token.family)"))
     }

@@ -22,7 +22,7 @@ struct CacheStore {
 
     /// Makes the current owner of a manager's responses known, and removes those of its earlier owners.
     /// - Returns: Whether it is new.
-    mutating func follow(_ owner: ResponseOwner) -> Bool {
+    mutating func begin(_ owner: ResponseOwner) -> Bool {
         if let known = owners[owner.manager], known == owner.state || known.epoch > owner.state.epoch { return false }
         owners[owner.manager] = owner.state
         removeAll { $0.manager == owner.manager && $0.state.epoch < owner.state.epoch }

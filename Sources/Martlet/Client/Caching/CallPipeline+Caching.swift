@@ -21,7 +21,7 @@ extension CallPipeline {
             guard isTyped, isReading, !request.isConditional else { return (nil, nil) }
         }
         guard let owner = call.responseOwner.map({ resolved($0, for: call) }) else { return (nil, nil) }
-        cache.follow(owner, of: tokens)
+        cache.begin(owner, of: tokens)
         let isSigned = authorizer?.carriesToken(request, for: call) == true
         let fields = fieldsWithoutToken(of: request, call)
         let control = CacheControl(request.headerFields)

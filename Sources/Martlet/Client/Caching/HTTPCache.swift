@@ -44,8 +44,8 @@ public final class HTTPCache: Sendable {
     }
 
     /// Removes the responses of earlier owners, and those of this one when its sign-in state ends.
-    func follow(_ owner: ResponseOwner, of tokens: TokenManager?) {
-        guard let tokens, withStore({ $0.follow(owner) }) else { return }
+    func begin(_ owner: ResponseOwner, of tokens: TokenManager?) {
+        guard let tokens, withStore({ $0.begin(owner) }) else { return }
         tokens.onEnd(ofLeftoversOf: owner.state) { [weak self] in self?.withStore { $0.end(owner) } }
     }
 }

@@ -104,7 +104,7 @@ extension NetworkClient {
 
     private func mayJoin(_ call: OutgoingCall) -> Bool {
         // Only interceptors know what they will send.
-        !pipeline.hasHooks && call.monitor == nil && call.receiver == nil && call.body == nil
+        !pipeline.hasInterceptors && call.monitor == nil && call.receiver == nil && call.body == nil
             && !JoinedCalls.isInside && !SignInGate.isSigningIn && tokens?.isRefreshingHere != true
             && !pipeline.slots.isHeldByHook
     }

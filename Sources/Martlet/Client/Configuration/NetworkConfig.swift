@@ -12,7 +12,7 @@ public import HTTPTypes
 /// var config = NetworkConfig()
 /// config.timeout = .seconds(10)
 /// config.envelope = ResponseEnvelope()
-/// config.decoder = FoundationJSONDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
+/// config.maximumConcurrentRequests = 4
 /// let client = NetworkClient(baseURL: "https://api.example.com", config: config)
 /// ```
 public struct NetworkConfig: Sendable {
@@ -37,10 +37,17 @@ public struct NetworkConfig: Sendable {
     /// They do not go to a third party: to an endpoint whose path is an absolute URL of another origin, or to another
     /// origin that an interceptor chooses. If a third party needs a field, add it to ``Endpoint/headers``.
     public var headers: HTTPFields = [:]
-    /// Decodes responses. The default reads JSON, and dates in ISO 8601, with and without fractions of a second.
+    /// Decodes responses. The default reads JSON, and dates in ISO 8601, with and without fractions of a second. To change
+    /// its settings, begin with it:
+    ///
+    /// ```swift
+    /// let decoder = JSONDecoder.martlet
+    /// decoder.keyDecodingStrategy = .convertFromSnakeCase
+    /// config.decoder = decoder
+    /// ```
     ///
     /// `MartletJSONDecoder()` of the product MartletJSON is faster, and reads the same dates.
-    public var decoder: any ResponseDecoder = FoundationJSONDecoder()
+    public var decoder: any ResponseDecoder = JSONDecoder.martlet
     /// Encodes JSON bodies. The default writes dates in ISO 8601. Configure it before you create the client.
     public var encoder: JSONEncoder = .martlet
     /// The envelope that the server puts around its responses; `nil` if there is none.

@@ -53,6 +53,6 @@ extension CallPipeline {
 extension TokenManager {
     /// Whether nothing has ended or started since an owner was taken.
     func isCurrent(_ owner: ResponseOwner) -> Bool {
-        epoch == owner.state.epoch && end(of: owner.state) == nil
+        epoch == owner.state.epoch && endError(for: owner.state) == nil
     }
 }

@@ -2,7 +2,7 @@ public import MartletJSON
 
 /// The faster decoder of the product MartletJSON, as ``NetworkConfig/decoder``.
 ///
-/// If the app has set no strategy for dates, a client reads them as ``FoundationJSONDecoder`` does.
+/// If the app has set no strategy for dates, a client reads them as `JSONDecoder.martlet` does.
 extension MartletJSONDecoder: ResponseDecoder {
     /// The decoder with the default of a client for dates, unless the app has set a strategy.
     var readingDates: MartletJSONDecoder {

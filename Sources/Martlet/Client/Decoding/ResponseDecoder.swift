@@ -6,7 +6,7 @@
 
 /// Decodes the bodies of responses, for ``NetworkConfig/decoder``.
 ///
-/// ``FoundationJSONDecoder`` is the default. Implement the protocol for another format or another decoder:
+/// Foundation's `JSONDecoder` is one. Implement the protocol for another format or another decoder:
 ///
 /// ```swift
 /// struct PropertyLists: ResponseDecoder {
@@ -21,25 +21,5 @@ public protocol ResponseDecoder: Sendable {
     func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value
 }
 
-/// Decodes JSON with Foundation's `JSONDecoder`.
-///
-/// Dates are read in ISO 8601, with and without fractions of a second, unless you choose another strategy:
-///
-/// ```swift
-/// config.decoder = FoundationJSONDecoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
-/// ```
-public struct FoundationJSONDecoder: ResponseDecoder {
-    // A reference, but no code outside can reach it, so its settings never change.
-    private let decoder = JSONDecoder.martlet
-
-    /// A decoder with the settings that a closure makes.
-    /// - Parameter configure: Changes the settings of a new `JSONDecoder`. Do not keep it.
-    public init(_ configure: (JSONDecoder) -> Void = { _ in }) {
-        configure(decoder)
-    }
-
-    /// Decodes a value from JSON.
-    public func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value {
-        try decoder.decode(type, from: body)
-    }
-}
+/// Foundation's decoder, as ``NetworkConfig/decoder``. Do not change its settings after the client is created.
+extension JSONDecoder: ResponseDecoder {}

@@ -7,6 +7,8 @@ extension AttemptRunner {
         case is CancellationError: .cancelled(call)
         case let error as TimeLimitError: .timedOut(call, after: error.limit)
         case let error as ByteStream.TooLargeError: .responseTooLarge(call, limit: error.limit)
+        case is ByteStream.AlreadyReadError:
+            .invalidResponse(call, reason: "its body can be read only once, and has been read before")
         case is BodySpentError: .bodyNotReplayable(call, lastResponse)
         case let problem as InvalidRequestError:
             .invalidRequest(call, reason: Redaction.redactReason(problem.description))

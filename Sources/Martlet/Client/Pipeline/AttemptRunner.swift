@@ -60,6 +60,151 @@ final class AttemptRunner: Sendable {
     }
 }
 
+/// The requests and responses of one attempt: the request of the attempt, and those that redirects lead to.
+struct Exchange {
+    /// The way in which the time limit of an exchange is kept.
+    enum TimeLimit: Sendable {
+        /// The transport keeps the limit by itself, until an uptime.
+        case kept(by: any PunctualTransport, until: Duration)
+        /// The exchange runs in a task that can be abandoned. Its progress restarts the limit.
+        case restarted(by: ProgressSignal)
+    }
+
+    /// The facts that are known of an exchange besides its response.
+    struct Report: Sendable {
+        /// The body of the response, if a receiver consumes it.
+        var unreadBody: ByteStream?
+        /// Whether a redirect led to another origin, which did not get the token.
+        var leftOrigin = false
+        /// The URL of the last redirect; `nil` if there was none.
+        var redirectTarget: String?
+        /// The credential of the last request, if it was replaced before a redirect.
+        var renewed: Credential?
+        /// Whether the response is a stored one in place of a failure. It says nothing about the token.
+        var isStale = false
+    }
+
+    private let runner: AttemptRunner
+    private var request: HTTPRequest
+    private var origin: Origin
+    private var carriesBody: Bool
+    /// The number of the last body that has reported its progress to the monitor.
+    private var generation: Int
+    private var redirects = 0
+    private var report = Report()
+
+    init(_ request: HTTPRequest, at origin: Origin, for call: CallState, by runner: AttemptRunner) {
+        self.runner = runner
+        self.request = request
+        self.origin = origin
+        self.carriesBody = call.body != nil
+        self.generation = call.monitor?.generation ?? 0
+    }
+
+    /// Sends the request, follows redirects, and reads the response unless a receiver does.
+    mutating func run(
+        for call: CallState, within limit: TimeLimit
+    ) async throws -> (response: ServerResponse, report: Report) {
+        while true {
+            let response = try await send(for: call, within: limit)
+            call.cookies?.receive(response.head, to: request, from: origin)
+            guard let redirect = try redirect(by: response.head) else { return try await read(response, for: call) }
+            try await follow(redirect, after: response, for: call)
+        }
+    }
+
+    private mutating func send(for call: CallState, within limit: TimeLimit) async throws -> TransportResponse {
+        let body = carriesBody ? try await openBody(of: call, within: limit) : nil
+        let request = call.withCookies(request, at: origin, isFirst: redirects == 0)
+        guard let recorder = call.observation?.startTransfer() else {
+            return try await transmit(request, body, for: call, within: limit)
+        }
+        let response = try await TransferRecorder.$current.withValue(recorder) {
+            try await transmit(request, body, for: call, within: limit)
+        }
+        return response.recorded(by: recorder)
+    }
+
+    /// The body, which reports its progress to the time limit and to the monitor.
+    private mutating func openBody(of call: CallState, within limit: TimeLimit) async throws -> OutgoingBody? {
+        guard let body = try await call.body?.open() else { return nil }
+        let progress: ProgressSignal? = if case .restarted(let progress) = limit { progress } else { nil }
+        return body.reporting(to: call.monitor, call.context.attempt, after: &generation, progress)
+    }
+
+    private func transmit(
+        _ request: HTTPRequest, _ body: OutgoingBody?, for call: CallState, within limit: TimeLimit
+    ) async throws -> TransportResponse {
+        do {
+            switch limit {
+            case .restarted:
+                let (head, stream) = try await runner.transport.send(request, body: body)
+                return TransportResponse(head: head, body: .stream(stream))
+            case .kept(let transport, let deadline):
+                var bytes: Data?
+                if case .bytes(let content) = body?.content { bytes = content }
+                return try await transport.exchange(
+                    request, body: bytes, upTo: runner.config.maximumResponseBytes,
+                    within: deadline - runner.time.uptime)
+            }
+        } catch let error as DeadlineError {
+            throw error
+        } catch {
+            guard case .interceptorFailed(let call, let error) = AttemptRunner.wrap(error, call: call.context.call)
+            else { throw error }
+            throw NetworkError.transport(call, error)
+        }
+    }
+
+    private func redirect(by head: HTTPResponse) throws(Redirect.Refusal) -> Redirect? {
+        guard runner.config.maximumRedirects > 0 else { return nil }
+        return try Redirect(of: request, by: head, from: origin)
+    }
+
+    /// Makes the request that follows a redirect the next one, or throws if the call must not go on.
+    private mutating func follow(
+        _ redirect: Redirect, after response: TransportResponse, for call: CallState
+    ) async throws {
+        redirects += 1
+        guard redirects <= runner.config.maximumRedirects else {
+            throw NetworkError.tooManyRedirects(call.context.call, limit: runner.config.maximumRedirects)
+        }
+        guard runner.allowsInsecureHTTP || !redirect.origin.isInsecure else {
+            throw Redirect.Refusal.insecure(url: "\(redirect.origin)")
+        }
+        carriesBody = carriesBody && redirect.keepsBody
+        if carriesBody, let body = call.body, !body.isReplayable {
+            let head = ServerResponse(head: response.head, body: Data())
+            throw NetworkError.bodyNotReplayable(call.context.call, head)
+        }
+        // Reading the rest of a short body lets the transport reuse the connection.
+        _ = try? await response.collect(upTo: 16 << 10)
+        // After a cancellation or a timeout the next attempt may already be under way.
+        try Task.checkCancellation()
+        request = redirect.request
+        try await runner.authorizer?.prepareRedirect(&request, for: call.authorization, &report.renewed)
+        report.leftOrigin = report.leftOrigin || redirect.leavesOrigin
+        call.observation?.attemptWillRedirect(
+            call.context, request, to: "\(redirect.origin)\(redirect.request.path ?? "")")
+        origin = redirect.origin
+    }
+
+    private func read(
+        _ response: TransportResponse, for call: CallState
+    ) async throws -> (response: ServerResponse, report: Report) {
+        var report = report
+        if redirects > 0 { report.redirectTarget = "\(origin)\(request.path ?? "/")" }
+        if case .stream(let body) = response.body, let receiver = call.receiver,
+            receiver.accepts(response.head, for: call.context.endpoint)
+        {
+            report.unreadBody = body
+            return (ServerResponse(head: response.head, body: Data()), report)
+        }
+        let bytes = try await response.collect(upTo: runner.config.maximumResponseBytes)
+        return (ServerResponse(head: response.head, body: bytes), report)
+    }
+}
+
 extension CallState {
     /// Whether the time limit never restarts: the call sends and receives bytes in memory, and reports no progress.
     fileprivate var isShort: Bool {
@@ -67,10 +212,32 @@ extension CallState {
         guard let body else { return true }
         return body.bytes.map { $0.count <= OutgoingBody.maximumSingleChunk } ?? false
     }
+
+    /// A request of the current attempt with its cookies.
+    fileprivate func withCookies(_ request: HTTPRequest, at origin: Origin, isFirst: Bool) -> HTTPRequest {
+        guard let cookies else { return request }
+        return isFirst ? cookies.adding(cookieField, to: request) : cookies.adding(to: request, at: origin)
+    }
 }
 
 extension OutgoingBody {
     /// A body in memory that is larger than this is sent in chunks, so that its time limit can restart with each of
     /// them.
     static let maximumSingleChunk = 1 << 20
+
+    /// The same body, which reports its progress to the time limit and to the monitor.
+    fileprivate func reporting(
+        to monitor: TransferMonitor?, _ attempt: Int, after generation: inout Int, _ progress: ProgressSignal?
+    ) -> OutgoingBody {
+        if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSingleChunk { return self }
+        let body = monitor?.startGeneration(after: generation) ?? 0
+        generation = body
+        return counted(onProgress: { progress?.report() }) {
+            let pass = monitor?.startBody(body, attempt: attempt) ?? 0
+            return { count in
+                progress?.report()
+                monitor?.send(count, in: pass)
+            }
+        }
+    }
 }

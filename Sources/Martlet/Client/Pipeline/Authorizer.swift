@@ -26,7 +26,7 @@ struct Authorization: Sendable {
     fileprivate var expiryReason: ExpiryReason?
     /// The reason why the manager needs to know that the server accepted the token of this attempt; `nil` if it does
     /// not.
-    fileprivate var reports: SessionStateMachine.Acceptance?
+    fileprivate var awaitedAcceptance: SessionStateMachine.Acceptance?
     /// Whether the server rejected the token of the attempt that has just failed.
     fileprivate var isTokenRejected = false
     /// The token that was rejected, if that was before the refresh that replaces it was sent.
@@ -132,7 +132,7 @@ struct Authorizer: Sendable {
 
     /// Fails if the session that the call belongs to has ended.
     func checkSession(of authorization: Authorization) throws(SessionError) {
-        if let error = tokens.end(of: authorization.owner) { throw error }
+        if let error = tokens.endError(for: authorization.owner) { throw error }
     }
 
     /// Takes a token for a call that a refresher makes during a refresh: the token of the session that it refreshes.
@@ -151,20 +151,20 @@ struct Authorizer: Sendable {
     func attachToken(to request: inout HTTPRequest, for call: inout CallState) {
         guard let credential = call.authorization.credential else { return }
         call.authorization.credential = nil
-        adopt(credential, for: &call)
+        use(credential, for: &call)
         request.headerFields[tokens.scheme.header] = nil
         request.headerFields.append(field(with: credential.accessToken))
     }
 
     /// Makes a credential the current one of the call.
-    func adopt(_ credential: Credential, for call: inout CallState) {
+    func use(_ credential: Credential, for call: inout CallState) {
         call.authorization.attached = credential
         call.context.stamp = credential.stamp
-        call.authorization.reports = report(on: credential, for: call)
+        call.authorization.awaitedAcceptance = awaitedAcceptance(of: credential, for: call)
     }
 
     /// The reason why the manager needs to know that the server accepts a token.
-    private func report(on credential: Credential, for call: CallState) -> SessionStateMachine.Acceptance? {
+    private func awaitedAcceptance(of credential: Credential, for call: CallState) -> SessionStateMachine.Acceptance? {
         if let prober = credential.probe { return .probe(prober) }
         if let stamp = call.authorization.refreshedStamp { return .replay(after: stamp) }
         return credential.isUnproven ? .first : nil
@@ -257,7 +257,7 @@ struct Authorizer: Sendable {
     /// of the server that has not looked at it.
     func validate(_ response: ServerResponse, for call: inout CallState) async throws(NetworkError) {
         guard tokens.accessTokenRejection.isRejected(response, to: call.request) else {
-            if let acceptance = call.authorization.reports, StatusCodes.successful.contains(response.status),
+            if let acceptance = call.authorization.awaitedAcceptance, StatusCodes.successful.contains(response.status),
                 let stamp = call.context.stamp
             {
                 tokens.reportAcceptance(of: stamp, acceptance)

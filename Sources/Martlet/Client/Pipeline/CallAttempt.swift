@@ -135,7 +135,7 @@ struct CallAttempt {
         call.receiver?.adapt(&request)
         let unsigned = request
         pipeline.authorizer?.attachToken(to: &request, for: &call)
-        if pipeline.hasHooks {
+        if pipeline.hasInterceptors {
             (origin, answer) = try await pipeline.intercept(&request, from: unsigned, &call)
         }
         call.readCookies(for: request, at: origin)
@@ -163,7 +163,7 @@ struct CallAttempt {
             } else {
                 try await pipeline.attemptRunner.run(request, at: origin, for: call)
             }
-        if let renewed = report.renewed { pipeline.authorizer?.adopt(renewed, for: &call) }
+        if let renewed = report.renewed { pipeline.authorizer?.use(renewed, for: &call) }
         // A request redirected to another origin carries no token, so its response cannot reject the token.
         if report.leftOrigin { call.context.stamp = nil }
         if report.isStale { source = .cacheAfterFailure }
@@ -174,7 +174,7 @@ struct CallAttempt {
     /// Fails the attempt if the response rejects its token, or if an interceptor does not accept the response.
     private func validate(_ response: ServerResponse, _ call: inout CallState) async throws {
         if case .server = source { try await pipeline.authorizer?.validate(response, for: &call) }
-        if pipeline.hasHooks { try await pipeline.validate(response, &call) }
+        if pipeline.hasInterceptors { try await pipeline.validate(response, &call) }
     }
 
     /// Lets a receiver consume the body of a response. The time limit restarts with each chunk.

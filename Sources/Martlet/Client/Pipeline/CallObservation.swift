@@ -26,7 +26,7 @@ final class CallObservation: OutcomeReport {
     private let description: CallDescription
     private let state = Locked(State())
 
-    /// Starts the observation and reports ``NetworkObserver/callWillStart(_:)``.
+    /// Starts the observation and reports ``CallEvent/started(_:)``.
     init?(observers: [any NetworkObserver], request: HTTPRequest, body: PreparedBody?, context: RequestContext) {
         guard !observers.isEmpty else { return nil }
         // Created after the check: on Linux, `UUID()` opens a file.
@@ -38,7 +38,7 @@ final class CallObservation: OutcomeReport {
         self.body = body.map { ObservedBody($0, of: request, context) }
         self.description = context.call
         let call = observed(attempt: 0, body: self.body)
-        for observer in observers { observer.callWillStart(call) }
+        report(.started(call))
     }
 
     /// Reports a call that failed before its request could be built.
@@ -52,7 +52,7 @@ final class CallObservation: OutcomeReport {
         self.body = nil
         self.description = description
         let call = observed(attempt: 0, body: nil)
-        for observer in observers { observer.callWillStart(call) }
+        report(.started(call))
     }
 
     /// A response that arrives when its last caller has been cancelled is delivered to none.
@@ -66,7 +66,7 @@ final class CallObservation: OutcomeReport {
             state.attempts = context.sent
         }
         let call = observed(context, request)
-        for observer in observers { observer.attemptWillStart(call) }
+        report(.attemptStarted(call))
     }
 
     /// Starts to measure a request of the attempt.
@@ -79,49 +79,53 @@ final class CallObservation: OutcomeReport {
     func attemptWillRedirect(_ context: RequestContext, _ request: HTTPRequest, to url: String) {
         let url = Redaction.redactURL(url)
         let call = observed(context, request, metrics)
-        for observer in observers { observer.attemptWillRedirect(call, to: url) }
+        report(.redirected(call, to: url))
     }
 
     func attemptDidReceive(_ context: RequestContext, _ response: ServerResponse, bytes: Int) {
         let call = observed(context, nil, metrics)
         let response = ObservedResponse(response, bytes: bytes)
-        for observer in observers { observer.attemptDidReceive(call, response: response) }
+        report(.received(call, response))
     }
 
     func attemptDidFail(_ context: RequestContext, _ error: NetworkError) {
         let call = observed(context, nil, metrics)
-        for observer in observers { observer.attemptDidFail(call, error: error) }
+        report(.attemptFailed(call, error))
     }
 
     func callIsWaitingForConnectivity(_ context: RequestContext) {
         let call = observed(context)
-        for observer in observers { observer.callIsWaitingForConnectivity(call) }
+        report(.waitingForConnectivity(call))
     }
 
     func callWillRetry(_ context: RequestContext, after delay: Duration, dueTo error: NetworkError) {
         // The next attempt may be answered by an interceptor.
         state.withLock { $0.transfer = nil }
         let call = observed(context)
-        for observer in observers { observer.callWillRetry(call, after: delay, dueTo: error) }
+        report(.retrying(call, after: delay, dueTo: error))
     }
 
     func finish(with status: Int) {
-        callDidFinish(.success(status))
+        finish(.success(status))
     }
 
     func finish(with error: NetworkError) {
-        callDidFinish(.failure(error))
+        finish(.failure(error))
     }
 
     /// Only the first outcome is reported. Callers that have joined a call may decode its response in different ways.
-    private func callDidFinish(_ result: Result<Int, NetworkError>) {
+    private func finish(_ result: Result<Int, NetworkError>) {
         let (isFirst, attempts) = state.withLock { state in
             defer { state.isFinished = true }
             return (!state.isFinished, state.attempts)
         }
         guard isFirst else { return }
         let call = observed(attempt: attempts, body: body)
-        for observer in observers { observer.callDidFinish(call, result: result) }
+        report(.finished(call, result))
+    }
+
+    private func report(_ event: CallEvent) {
+        for observer in observers { observer.observe(event) }
     }
 
     private var metrics: TransferMetrics? { state.withLock { $0.transfer }?.metrics }

@@ -6,6 +6,14 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
+/// The recipient of a request.
+enum Recipient: Sendable {
+    /// The base URL's origin, or one that the token manager trusts.
+    case trusted
+    /// Any other origin: the endpoint names it, or the interceptor with this index has sent the request there.
+    case thirdParty(sender: Int?)
+}
+
 extension CallPipeline {
     /// Builds the request of a call, without a token.
     ///
@@ -59,6 +67,11 @@ extension CallPipeline {
         state.authorization.allowsRefresh = endpoint.allowsRefresh
         if let body = call.body { try addBody(body, length: length, to: &state) }
         return state
+    }
+
+    func recipient(of origin: Origin) -> Recipient {
+        let isTrusted = origin == baseURL.origin || tokens?.trustedOrigins.contains(origin) == true
+        return isTrusted ? .trusted : .thirdParty(sender: nil)
     }
 
     private func addBody(_ body: RequestBody, length: Int64?, to call: inout CallState) throws(NetworkError) {

@@ -35,7 +35,7 @@ extension CallPipeline {
             group.cancelAll()
         }
         try Task.checkCancellation()
-        if let error = tokens?.end(of: owner) { throw error }
+        if let error = tokens?.endError(for: owner) { throw error }
         return time.uptime < deadline
     }
 }

@@ -12,7 +12,7 @@ final class CallPipeline: Sendable {
     /// The app's interceptors, then the retry policy.
     let interceptors: [any RequestInterceptor]
     /// Whether the app has interceptors. Without them a call skips what only they need.
-    let hasHooks: Bool
+    let hasInterceptors: Bool
     let authorizer: Authorizer?
     let slots: ConcurrencyLimiter
     /// The calls under way that others may join; `nil` if none may.
@@ -24,7 +24,7 @@ final class CallPipeline: Sendable {
         self.config = config
         self.time = config.time ?? tokens?.time ?? .system
         self.interceptors = config.interceptors + [config.retry]
-        self.hasHooks = !config.interceptors.isEmpty
+        self.hasInterceptors = !config.interceptors.isEmpty
         self.authorizer = tokens.map(Authorizer.init)
         self.slots = ConcurrencyLimiter(of: transport, at: config.maximumConcurrentRequests)
         self.joined = config.coalescesIdenticalCalls ? JoinedCalls(time: time) : nil
@@ -42,7 +42,7 @@ final class CallPipeline: Sendable {
         self.config = config
         self.time = original.time
         self.interceptors = additional + original.interceptors
-        self.hasHooks = !config.interceptors.isEmpty
+        self.hasInterceptors = !config.interceptors.isEmpty
         self.authorizer = original.authorizer
         self.slots = original.slots
         self.joined = original.joined
@@ -61,16 +61,16 @@ final class CallPipeline: Sendable {
         let length = await outgoing.body?.measured()
         var call = try observing { () throws(NetworkError) in try build(outgoing, length: length) }
         // Interceptors and files may take time, in which the token may change.
-        if hasHooks || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
+        if hasInterceptors || outgoing.body?.inspectsFiles == true { call.authorization.dropToken() }
         if config.cookies != nil { call.cookies = cookies(of: call, signIn: outgoing.signIn) }
         do {
             let (response, lastAttempt) = try await run(&call)
             let receivedAt = time.uptime
             bodyOutlivesCall = call.receiver?.outlivesCall == true
             return CompletedCall(
-                response: hasHooks ? try await process(response, &call) : response, head: response.head,
+                response: hasInterceptors ? try await process(response, &call) : response, head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
-                duration: (hasHooks ? time.uptime : receivedAt) - call.context.startedAt,
+                duration: (hasInterceptors ? time.uptime : receivedAt) - call.context.startedAt,
                 lastAttemptDuration: lastAttempt, report: call.observation)
         } catch {
             let failure = AttemptRunner.wrap(error, call: call.context.call)
@@ -95,7 +95,7 @@ final class CallPipeline: Sendable {
     }
 
     private func run(_ call: inout CallState) async throws -> (ServerResponse, Duration) {
-        if hasHooks { try await prepare(&call) }
+        if hasInterceptors { try await prepare(&call) }
         call.observation = CallObservation(
             observers: config.observers, request: call.request, body: call.body, context: call.context)
         while true {
@@ -103,7 +103,7 @@ final class CallPipeline: Sendable {
             let started = time.uptime
             var attempt = CallAttempt(of: call, in: self)
             let result = await attempt.run(&call)
-            if let hooks = call.hooks { call.context.outgoing = hooks.preparedBody }
+            if let sources = call.sources { call.context.outgoing = sources.preparedBody }
             let failure: NetworkError
             switch result {
             case .success(let response): return (response, time.uptime - started)
@@ -120,7 +120,8 @@ final class CallPipeline: Sendable {
     private func waitBeforeRetry(of call: inout CallState, after failure: NetworkError) async throws -> Duration {
         call.keepResponse(of: failure)
         let wait =
-            isClientInitiatedRetry(failure, &call) ? .zero : try await delayBeforeRetry(of: &call, after: failure)
+            withdrawsOwnFields(from: &call, after: failure)
+            ? .zero : try await delayBeforeRetry(of: &call, after: failure)
         guard call.body?.isReplayable ?? true else {
             guard failure.response != nil else { throw failure }
             throw NetworkError.bodyNotReplayable(call.context.call, call.lastResponse)
@@ -129,10 +130,66 @@ final class CallPipeline: Sendable {
         return wait
     }
 
-    /// Whether the server rejected only what the client had added to the request by itself (`Expect`, or the `Range` of
-    /// a resumed download), so that the request is sent again without it.
-    private func isClientInitiatedRetry(_ failure: NetworkError, _ call: inout CallState) -> Bool {
+    /// Withdraws a field that the pipeline has added by itself (`Expect`, or the `Range` of a resumed download) if it is
+    /// all that the server rejected.
+    /// - Returns: Whether it did, so that the request is sent again without it.
+    private func withdrawsOwnFields(from call: inout CallState, after failure: NetworkError) -> Bool {
         if call.expectation.remove(from: &call.request.headerFields, after: failure) { return true }
         return call.receiver?.shouldRestart(after: failure) == true
+    }
+}
+
+extension CallPipeline {
+    /// Makes a call, without suspending.
+    func call(
+        _ endpoint: any Endpoint, accept: String? = nil, monitor: TransferMonitor? = nil
+    ) -> OutgoingCall {
+        OutgoingCall(
+            endpoint, body: endpoint.body, accept: accept, start: begin(endpoint.authentication), monitor: monitor)
+    }
+
+    /// The start of a call that is made now.
+    func begin(_ requirement: AuthenticationRequirement) -> CallStart {
+        let uptime = time.uptime
+        guard requirement != .none, let tokens else {
+            return CallStart(
+                requirement: requirement, owner: .unbound, responseOwner: responseOwner(for: .unbound), uptime: uptime)
+        }
+        let (owner, credential) = tokens.beginCall()
+        return CallStart(
+            requirement: requirement, owner: owner, responseOwner: responseOwner(for: owner), credential: credential,
+            uptime: uptime)
+    }
+
+    /// The start of a sign-in whose owner is known.
+    func begin(_ requirement: AuthenticationRequirement, as owner: CallOwner) -> CallStart {
+        begin(requirement, as: owner, leaving: responseOwner(for: owner))
+    }
+
+    /// The start of a call that goes on with something that began earlier, such as the next connection of a stream.
+    /// - Parameter former: The owner of what its responses leave behind, taken when it began.
+    func begin(
+        _ requirement: AuthenticationRequirement, as owner: CallOwner, leaving former: ResponseOwner?
+    ) -> CallStart {
+        CallStart(
+            requirement: requirement, owner: requirement == .none ? .unbound : owner,
+            responseOwner: former?.continued(by: owner), uptime: time.uptime)
+    }
+
+    /// Waits for a token before the state of the call exists, which takes more memory than this. Thousands of calls may
+    /// wait for one refresh.
+    ///
+    /// Only calls without observers and interceptors wait here, and none that cannot be sent anyway.
+    @inline(never)
+    func waitForToken(of call: inout OutgoingCall) async throws(NetworkError) {
+        guard let tokens, !tokens.isRefreshingHere, try waitsEarly(call) else { return }
+        call.finishWait(await tokens.credential(for: call.start.owner, .mayProbe))
+    }
+
+    private func waitsEarly(_ call: OutgoingCall) throws(NetworkError) -> Bool {
+        guard !hasInterceptors, config.observers.isEmpty, !call.endpoint.path.isAbsolute,
+            [.get, .head].contains(call.endpoint.method), call.body == nil, call.endpoint.allowsRefresh
+        else { return false }
+        return authorizer?.mayAuthorize(try build(call, length: nil)) == true
     }
 }

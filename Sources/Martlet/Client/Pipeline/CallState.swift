@@ -8,8 +8,8 @@ struct CallState: Sendable {
     var recipient: Recipient
     var context: RequestContext
     var authorization: Authorization
-    /// The state that only the hooks of interceptors need; `nil` without interceptors.
-    var hooks: HookState?
+    /// The sources of the parts of the prepared request; `nil` without interceptors.
+    var sources: RequestSources?
     /// The response to the last attempt that got one.
     private(set) var lastResponse: ServerResponse?
     let monitor: TransferMonitor?

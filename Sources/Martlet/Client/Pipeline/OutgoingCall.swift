@@ -1,5 +1,3 @@
-internal import HTTPTypes
-
 /// A call before its request is built. It is made once, when the app makes the call.
 struct OutgoingCall: Sendable {
     let endpoint: any Endpoint
@@ -62,59 +60,4 @@ struct CallStart: Sendable {
     fileprivate(set) var failure: SessionError?
 
     var authorization: Authorization { Authorization(requirement, as: owner, credential, failure) }
-}
-
-extension CallPipeline {
-    /// Makes a call, without suspending.
-    func call(
-        _ endpoint: any Endpoint, accept: String? = nil, monitor: TransferMonitor? = nil
-    ) -> OutgoingCall {
-        OutgoingCall(
-            endpoint, body: endpoint.body, accept: accept, start: begin(endpoint.authentication), monitor: monitor)
-    }
-
-    /// The start of a call that is made now.
-    func begin(_ requirement: AuthenticationRequirement) -> CallStart {
-        let uptime = time.uptime
-        guard requirement != .none, let tokens else {
-            return CallStart(
-                requirement: requirement, owner: .unbound, responseOwner: responseOwner(for: .unbound), uptime: uptime)
-        }
-        let (owner, credential) = tokens.beginCall()
-        return CallStart(
-            requirement: requirement, owner: owner, responseOwner: responseOwner(for: owner), credential: credential,
-            uptime: uptime)
-    }
-
-    /// The start of a sign-in whose owner is known.
-    func begin(_ requirement: AuthenticationRequirement, as owner: CallOwner) -> CallStart {
-        begin(requirement, as: owner, leaving: responseOwner(for: owner))
-    }
-
-    /// The start of a call that goes on with something that began earlier, such as the next connection of a stream.
-    /// - Parameter former: The owner of what its responses leave behind, taken when it began.
-    func begin(
-        _ requirement: AuthenticationRequirement, as owner: CallOwner, leaving former: ResponseOwner?
-    ) -> CallStart {
-        CallStart(
-            requirement: requirement, owner: requirement == .none ? .unbound : owner,
-            responseOwner: former?.continued(by: owner), uptime: time.uptime)
-    }
-
-    /// Waits for a token before the state of the call exists, which takes more memory than this. Thousands of calls may
-    /// wait for one refresh.
-    ///
-    /// Only calls without observers and interceptors wait here, and none that cannot be sent anyway.
-    @inline(never)
-    func waitForToken(of call: inout OutgoingCall) async throws(NetworkError) {
-        guard let tokens, !tokens.isRefreshingHere, try waitsEarly(call) else { return }
-        call.finishWait(await tokens.credential(for: call.start.owner, .mayProbe))
-    }
-
-    private func waitsEarly(_ call: OutgoingCall) throws(NetworkError) -> Bool {
-        guard !hasHooks, config.observers.isEmpty, !call.endpoint.path.isAbsolute,
-            [.get, .head].contains(call.endpoint.method), call.body == nil, call.endpoint.allowsRefresh
-        else { return false }
-        return authorizer?.mayAuthorize(try build(call, length: nil)) == true
-    }
 }

@@ -111,14 +111,14 @@ extension SessionStateMachine.ActiveSession {
         if case .behind(let failure) = persistence { failure } else { nil }
     }
 
-    var hasRefreshToken: Bool { record.bundle.refreshToken != nil }
+    var hasRefreshToken: Bool { record.tokens.refreshToken != nil }
 
     var credential: Credential { credential(probedBy: nil) }
 
     /// - Parameter prober: The caller that probes the token, which the server has rejected.
     func credential(probedBy prober: Int?) -> Credential {
         Credential(
-            stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: deadlines == nil && !wasAccepted,
+            stamp: record.stamp, accessToken: record.tokens.accessToken, isUnproven: deadlines == nil && !wasAccepted,
             probe: prober)
     }
 

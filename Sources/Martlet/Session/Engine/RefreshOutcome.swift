@@ -17,10 +17,10 @@ extension SessionStateMachine.RefreshOutcome {
     /// Classifies the result of a refresher: only a ``RefreshRejectedError`` is terminal.
     init(_ result: Result<Tokens, any Error>, wallClock: Date) {
         switch result {
-        case .success(let bundle):
-            let lifetime = TokenLifetime(of: bundle, wallClock: wallClock)
+        case .success(let tokens):
+            let lifetime = TokenLifetime(of: tokens, wallClock: wallClock)
             self = .success(
-                bundle.storable, lifetime,
+                tokens.storable, lifetime,
                 estimatedExpiry: lifetime.map { wallClock.addingTimeInterval($0.remaining.inSeconds) })
         case .failure(let rejection as RefreshRejectedError):
             self = .terminal(.refreshTokenRejected(code: rejection.code.map(Redaction.redact)))

@@ -22,10 +22,10 @@ final class Revocations: Sendable {
     ///     for it; `nil` if its lifetime is unknown.
     ///   - report: Called after each attempt.
     func start(
-        _ bundle: Tokens, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void
+        _ tokens: Tokens, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void
     ) {
         guard let revoker else { return }
-        let task = Task { await revoke(bundle, with: revoker, expiringAt: expiresAt, report) }
+        let task = Task { await revoke(tokens, with: revoker, expiringAt: expiresAt, report) }
         last.withLock { $0 = task }
     }
 
@@ -36,14 +36,14 @@ final class Revocations: Sendable {
     }
 
     private func revoke(
-        _ bundle: Tokens, with revoker: TokenRevoker, expiringAt expiresAt: Duration?,
+        _ tokens: Tokens, with revoker: TokenRevoker, expiringAt expiresAt: Duration?,
         _ report: @Sendable (SessionEvent) -> Void
     ) async {
         var wait = policy.firstBackoff
         for attempt in 1...6 {
             let isExpired = expiresAt.map { $0 <= time.uptime } ?? false
             let result = await limits.run(within: policy.refreshTimeout) { [endpoint] in
-                try await revoker.revoke(bundle, sendingAccessToken: !isExpired, over: endpoint)
+                try await revoker.revoke(tokens, sendingAccessToken: !isExpired, over: endpoint)
             }
             switch result {
             case .success: return report(.revoked)

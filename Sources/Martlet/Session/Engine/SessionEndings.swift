@@ -52,7 +52,7 @@ struct SessionEndings {
         for (id, entry) in entries.sorted(by: { $0.key < $1.key }) {
             let isDue =
                 switch entry.subject {
-                case .call: machine.end(of: entry.owner) != nil
+                case .call: machine.endError(for: entry.owner) != nil
                 case .leftovers: machine.isOver(entry.owner)
                 }
             guard isDue else { continue }
@@ -106,10 +106,10 @@ struct SessionLineage: Sendable {
 }
 
 extension SessionStateMachine {
-    /// Whether the sign-in state of an owner is over. In contrast to ``end(of:)``, it also ends for calls without a session
+    /// Whether the sign-in state of an owner is over. In contrast to ``endError(for:)``, it also ends for calls without a session
     /// when a user signs in.
     func isOver(_ owner: CallOwner) -> Bool {
-        owner.isBound && (owner.epoch != epoch || end(of: owner) != nil)
+        owner.isBound && (owner.epoch != epoch || endError(for: owner) != nil)
     }
 
     /// The session of the current epoch, even while it is still being saved.

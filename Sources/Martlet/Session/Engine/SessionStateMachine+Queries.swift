@@ -25,13 +25,13 @@ extension SessionStateMachine {
     /// The token that ``TokenManager/freshCredential(for:)`` returns without an event, and the time until which it may.
     var cachedCredential: (credential: Credential, until: Duration?)? {
         guard let session, session.isVisible, !session.isRejected, session.withheld == nil else { return nil }
-        return (session.credential, session.record.bundle.refreshToken == nil ? nil : session.deadlines?.refreshAt)
+        return (session.credential, session.record.tokens.refreshToken == nil ? nil : session.deadlines?.refreshAt)
     }
 
     /// The stamp of a token, if it is the current access token.
     func stamp(of token: Secret) -> SessionStamp? {
         guard let session, session.isVisible else { return nil }
-        return session.record.bundle.accessToken == token ? session.record.stamp : nil
+        return session.record.tokens.accessToken == token ? session.record.stamp : nil
     }
 
     /// The tokens in use, with their expiry by this device's clock; `nil` if callers see no session, or none that they may
@@ -39,7 +39,7 @@ extension SessionStateMachine {
     var currentTokens: Tokens? {
         guard let session, session.isVisible, session.withheld == nil else { return nil }
         let isExpiryKnown = session.deadlines != nil
-        return session.record.bundle.expiring(at: isExpiryKnown ? session.record.estimatedExpiry : nil)
+        return session.record.tokens.expiring(at: isExpiryKnown ? session.record.estimatedExpiry : nil)
     }
 
     /// The record of the current session: the newest one, even if it is still being saved.
@@ -65,7 +65,7 @@ extension SessionStateMachine {
 
     /// Whether a request that has waited with this token needs another one before it is sent: the token has expired or
     /// was replaced. The server judges an expired token that cannot be renewed. The end of the session is reported by
-    /// `end(of:)`.
+    /// `endError(for:)`.
     func isOutdated(_ stamp: SessionStamp, at now: Duration) -> Bool {
         guard let session, session.isVisible, session.record.id == stamp.session else { return false }
         guard session.record.stamp == stamp else { return true }
@@ -146,7 +146,7 @@ extension SessionStateMachine {
     }
 
     /// The reason why nothing more may be sent or received for a call; `nil` if its session continues.
-    func end(of owner: CallOwner) -> SessionError? {
+    func endError(for owner: CallOwner) -> SessionError? {
         guard owner.isBound else { return nil }
         if session == nil, case .expired(let reason, _) = absence, owner.session != nil, owner.epoch == epoch {
             return .expired(reason)

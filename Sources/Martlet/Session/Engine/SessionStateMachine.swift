@@ -273,7 +273,7 @@ extension SessionStateMachine {
         _ record: StoredSession, deadlines: TokenDeadlines?, since start: Int? = nil, by waiter: WaiterID
     ) -> WaiterReply {
         if let start, start != epoch {
-            actions.append(.revoke(record.bundle, expiresAt: nil))
+            actions.append(.revoke(record.tokens, expiresAt: nil))
             return .failure(.sessionChanged)
         }
         let shown = session.map { $0.isVisible ? callOwner : $0.shownOwner } ?? nil
@@ -328,7 +328,7 @@ extension SessionStateMachine {
         guard let session else { return }
         let (record, deadlines) = session.newest
         lastEnded = record.id
-        revocations.append(.revoke(record.bundle, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
+        revocations.append(.revoke(record.tokens, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
     }
 
     /// Ends the session and resumes the callers that wait for it, because the signed-in user changes.
@@ -534,13 +534,13 @@ extension SessionStateMachine {
         switch (outcome, session.refresh) {
         case (.success, .storing), (.success, .confirmingExpiry):
             discard(outcome, of: job)
-        case (.success(let bundle, let lifetime, let estimatedExpiry), _):
+        case (.success(let tokens, let lifetime, let estimatedExpiry), _):
             let deadlines = lifetime.map {
                 TokenDeadlines(
                     obtainedAt: moment.uptime, remaining: $0.remaining, lifetime: $0.total, policy: policy,
                     jitter: moment.jitter)
             }
-            let next = session.record.renewed(with: bundle, lifetime: lifetime?.total, estimatedExpiry)
+            let next = session.record.renewed(with: tokens, lifetime: lifetime?.total, estimatedExpiry)
             self.session?.refresh = .storing(next, deadlines)
             actions.append(.store(.write))
         case (.transient(let failure), .sending(var current, let isInDoubt)) where current.id == job.id:
@@ -603,8 +603,8 @@ extension SessionStateMachine {
         emit(.refreshDiscarded(job.stamp))
         // If the same session continues with other tokens, do not revoke these: the server may revoke the whole
         // session.
-        if session?.record.id != job.record.id, case .success(let bundle, _, _) = outcome {
-            actions.append(.revoke(bundle, expiresAt: nil))
+        if session?.record.id != job.record.id, case .success(let tokens, _, _) = outcome {
+            actions.append(.revoke(tokens, expiresAt: nil))
         }
     }
 }
@@ -790,7 +790,7 @@ extension SessionStateMachine {
         // A sign-in or sign-out has started another task since, which brings newer knowledge.
         guard answer.decision.epoch == epoch else { return outdated(task, answer) }
         switch task {
-        case .read: looked(answer.snapshot)
+        case .read: storeWasRead(answer.snapshot)
         case .write: wrote(answer)
         case .confirmExpiry: confirmedExpiry(answer)
         case .end: ended(answer)
@@ -815,7 +815,7 @@ extension SessionStateMachine {
         guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id,
             former.id != session?.record.id, former.id != lastEnded
         else { return }
-        actions.append(.revoke(former.bundle, expiresAt: nil))
+        actions.append(.revoke(former.tokens, expiresAt: nil))
     }
 
     /// The user signed out or in while this write was under way. The write found a higher place than this process knew,
@@ -870,7 +870,7 @@ extension SessionStateMachine {
         }
         // The reading may be older than the last change by another process.
         let hadNews = hasNews
-        looked(snapshot)
+        storeWasRead(snapshot)
         hasNews = hadNews
     }
 
@@ -899,7 +899,7 @@ extension SessionStateMachine {
     }
 
     /// The store was read: at the start, or because another process may have changed the record.
-    private mutating func looked(_ snapshot: StoreSnapshot) {
+    private mutating func storeWasRead(_ snapshot: StoreSnapshot) {
         hasNews = !snapshot.reading.wasReadable
         if isUnread { return loaded(snapshot) }
         if hasNews { return scheduleStoreRetry(hasWork: false) }
@@ -994,7 +994,7 @@ extension SessionStateMachine {
         case .ours(let replaced?)
         where replaced.id != record.id && replaced.id != lastEnded && session?.base != .stored:
             // No other process revokes the tokens.
-            actions.append(.revoke(replaced.bundle, expiresAt: nil))
+            actions.append(.revoke(replaced.tokens, expiresAt: nil))
         default: break
         }
     }
@@ -1093,7 +1093,7 @@ extension SessionStateMachine {
         if mark.covers(record) {
             // No other process revokes the tokens of a session that this one has signed out without knowing it.
             if ending.signOutEpoch != nil, record.id != lastEnded {
-                actions.append(.revoke(record.bundle, expiresAt: nil))
+                actions.append(.revoke(record.tokens, expiresAt: nil))
             }
             if ending.signOutEpoch != nil { lastEnded = record.id }
             return
@@ -1174,7 +1174,7 @@ extension SessionStateMachine {
     private mutating func abandonUnwritten(of session: ActiveSession) {
         guard let unwritten = session.unwritten else { return }
         if session.isStoring { emit(.refreshDiscarded(session.record.stamp)) }
-        actions.append(.revoke(unwritten.bundle, expiresAt: nil))
+        actions.append(.revoke(unwritten.tokens, expiresAt: nil))
     }
 
     /// Uses the tokens that another process has stored for the same session.
@@ -1235,14 +1235,14 @@ extension StoredSession {
     /// The record of the next rotation. Values that the server does not repeat stay as they were.
     fileprivate func renewed(with new: Tokens, lifetime: Duration?, _ estimatedExpiry: Date?) -> StoredSession {
         var record = self
-        record.bundle = new
-        record.bundle.refreshToken = new.refreshToken ?? bundle.refreshToken
-        record.bundle.scope = new.scope ?? bundle.scope
+        record.tokens = new
+        record.tokens.refreshToken = new.refreshToken ?? tokens.refreshToken
+        record.tokens.scope = new.scope ?? tokens.scope
         record.rotation += 1
         record.lifetime = lifetime
         record.estimatedExpiry = estimatedExpiry
         record.journal = nil
-        record.bundle.keepDetails(of: bundle)
+        record.tokens.keepDetails(of: tokens)
         return record
     }
 }

@@ -65,7 +65,7 @@ extension StoredSession {
 
     /// Compares only the tokens, because dates lose precision in a store.
     func hasTokens(of other: StoredSession) -> Bool {
-        id == other.id && rotation == other.rotation && bundle.accessToken == other.bundle.accessToken
-            && bundle.refreshToken == other.bundle.refreshToken
+        id == other.id && rotation == other.rotation && tokens.accessToken == other.tokens.accessToken
+            && tokens.refreshToken == other.tokens.refreshToken
     }
 }

@@ -226,7 +226,7 @@ extension TokenManager {
     /// Pending calls of the previous session fail with ``NetworkError/sessionChanged(_:)``; they are not sent under the
     /// new one.
     /// - Parameters:
-    ///   - bundle: The tokens. Set ``Tokens/serverDate`` if they contain dates and the server's clock is known.
+    ///   - tokens: The tokens that the server issued. Set ``Tokens/serverDate`` if they contain dates and the server's clock is known.
     ///   - account: The user, for the app's own use.
     /// - Returns: The session, after it was stored. If the write failed, ``SignedInSession/isSaved`` is `false`, and
     ///   the write is retried.
@@ -235,9 +235,9 @@ extension TokenManager {
     ///   cancelled still gets the session, because the session is in force.
     @discardableResult
     public func signIn(
-        with bundle: Tokens, account: SessionAccount = SessionAccount()
+        with tokens: Tokens, account: SessionAccount = SessionAccount()
     ) async throws(SessionError) -> SignedInSession {
-        try await signIn(with: bundle, account: account, since: nil)
+        try await signIn(with: tokens, account: account, since: nil)
     }
 
     /// The state after the store was read. No token is refreshed.
@@ -257,15 +257,15 @@ extension TokenManager {
     ///   - receivedAt: The uptime at which the tokens arrived; `nil` for now.
     @discardableResult
     package func signIn(
-        with bundle: Tokens, account: SessionAccount, as id: SessionID = SessionID(), since epoch: Int?,
+        with tokens: Tokens, account: SessionAccount, as id: SessionID = SessionID(), since epoch: Int?,
         receivedAt: Duration? = nil
     ) async throws(SessionError) -> SignedInSession {
         let age = receivedAt.map { time.uptime - $0 } ?? .zero
         let now = time.wallClock
-        let lifetime = TokenLifetime(of: bundle, wallClock: now.addingTimeInterval(-age.inSeconds))
+        let lifetime = TokenLifetime(of: tokens, wallClock: now.addingTimeInterval(-age.inSeconds))
         let generation = core.withLock { $0.machine.makeGeneration(at: now) }
         let record = StoredSession(
-            id: id, generation: generation, bundle: bundle.storable,
+            id: id, generation: generation, tokens: tokens.storable,
             estimatedExpiry: lifetime.map { now.addingTimeInterval(($0.remaining - age).inSeconds) },
             lifetime: lifetime?.total, account: account)
         let deadlines = lifetime.map { lifetime in
@@ -363,12 +363,12 @@ extension TokenManager {
     ) async throws(SessionError) -> Tokens {
         var credential = first
         while true {
-            let bundle = core.withLock { core -> Tokens? in
+            let tokens = core.withLock { core -> Tokens? in
                 guard core.machine.stamp(of: credential.accessToken) == credential.stamp else { return nil }
                 core.signed.remember(credential)
                 return core.machine.currentTokens
             }
-            if let bundle { return bundle }
+            if let tokens { return tokens }
             credential = try await self.credential(for: owner).get()
         }
     }
@@ -424,7 +424,7 @@ extension TokenManager {
         // A call that began without a user continues without one, even if a user has signed in by now.
         if [.signedOut, .expired].contains(owner.situation) { return .noUser }
         let state = await loadedState
-        if let error = end(of: owner) { throw error }
+        if let error = endError(for: owner) { throw error }
         switch state {
         case .signedIn(let session) where owner.session == nil || owner.session == session.id:
             return LastingOwner(session)
@@ -538,8 +538,8 @@ extension TokenManager {
     }
 
     /// The reason why nothing more may be sent or received for a call; `nil` if its session continues.
-    func end(of owner: CallOwner) -> SessionError? {
-        core.withLock { $0.machine.end(of: owner) }
+    func endError(for owner: CallOwner) -> SessionError? {
+        core.withLock { $0.machine.endError(for: owner) }
     }
 
     /// The stamp of a token that was given to another client; `nil` if it was not, or long ago.
@@ -571,7 +571,7 @@ extension TokenManager {
     /// - Returns: A closure that cancels this.
     func onEnd(of owner: CallOwner, _ perform: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let id = core.withLock { core -> Int? in
-            guard core.machine.end(of: owner) == nil else { return nil }
+            guard core.machine.endError(for: owner) == nil else { return nil }
             let id = core.machine.makeID()
             core.endings.add(id, owner, perform)
             return id
@@ -765,8 +765,8 @@ extension TokenManager {
             }
         case .refresh(let job):
             return { self.startRefresh(job) }
-        case .revoke(let bundle, let expiresAt):
-            revocations.start(bundle, expiringAt: expiresAt) { event in self.publish(event) }
+        case .revoke(let tokens, let expiresAt):
+            revocations.start(tokens, expiringAt: expiresAt) { event in self.publish(event) }
         case .awaitNetwork:
             // A monitor is the app's own code, too.
             return {
@@ -965,9 +965,9 @@ extension TokenManager {
                 [refresher, tokenEndpoint] in
                 // The tokens of an earlier attempt may have arrived.
                 guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
-                return try await refresher.refresh(job.record.bundle, over: tokenEndpoint)
-            } late: { bundle in
-                _ = self.finishRefresh(job, .success(bundle))
+                return try await refresher.refresh(job.record.tokens, over: tokenEndpoint)
+            } late: { tokens in
+                _ = self.finishRefresh(job, .success(tokens))
             }
         }
     }

@@ -1,7 +1,7 @@
 /// One step in the life of a session, for logs, metrics and tests. It never contains a token.
-public enum SessionEvent: Sendable, Hashable {
+@nonexhaustive public enum SessionEvent: Sendable, Hashable {
     /// The reason for a refresh.
-    public enum RefreshReason: Sendable, Hashable {
+    @nonexhaustive public enum RefreshReason: Sendable, Hashable {
         /// The token is about to expire. Calls use it until the refresh is done.
         case expiringSoon
         /// The token has expired.

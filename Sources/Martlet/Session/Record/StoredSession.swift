@@ -58,7 +58,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
     }
 
     /// The tokens of this rotation.
-    public package(set) var bundle: Tokens {
+    public package(set) var tokens: Tokens {
         get { storage.members.bundle }
         set { members.bundle = newValue }
     }
@@ -93,7 +93,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
         id: SessionID,
         generation: Int? = nil,
         rotation: Int = 0,
-        bundle: Tokens,
+        tokens: Tokens,
         estimatedExpiry: Date? = nil,
         lifetime: Duration? = nil,
         account: SessionAccount = SessionAccount(),
@@ -101,7 +101,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
     ) {
         storage = Storage(
             Members(
-                id: id, signIn: generation, rotation: rotation, bundle: bundle, estimatedExpiry: estimatedExpiry,
+                id: id, signIn: generation, rotation: rotation, bundle: tokens, estimatedExpiry: estimatedExpiry,
                 lifetime: lifetime, account: account, journal: journal))
     }
 
@@ -118,7 +118,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
     /// The journal, if it belongs to the record's own refresh token. That token is then *in doubt*: the server may have
     /// spent it (replaced it with new tokens), or may have ended the session.
     var unresolvedJournal: RefreshJournal? {
-        guard let journal, let token = bundle.refreshToken else { return nil }
+        guard let journal, let token = tokens.refreshToken else { return nil }
         return journal.fingerprint == RefreshJournal.fingerprint(of: token) ? journal : nil
     }
 
@@ -184,7 +184,7 @@ package struct RefreshJournal: Sendable, Hashable, Codable {
     init(of record: StoredSession, sentAt: Date) {
         self.init(
             startedAt: sentAt,
-            fingerprint: Self.fingerprint(of: record.bundle.refreshToken ?? record.bundle.accessToken))
+            fingerprint: Self.fingerprint(of: record.tokens.refreshToken ?? record.tokens.accessToken))
     }
 
     /// Four bytes of FNV-1a: enough to tell two tokens apart, far too few to recover a token.

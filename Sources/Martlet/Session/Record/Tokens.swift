@@ -10,8 +10,8 @@
 /// token itself if it is a JWT. If none of them is plausible, the token is used until the server rejects it.
 ///
 /// ```swift
-/// let bundle = Tokens(accessToken: "eyJ…", refreshToken: "def…", lifetime: .seconds(3600))
-/// try await tokens.signIn(with: bundle)
+/// let issued = Tokens(accessToken: "eyJ…", refreshToken: "def…", lifetime: .seconds(3600))
+/// try await tokens.signIn(with: issued)
 /// ```
 public struct Tokens: Sendable, Hashable, Codable {
     /// The token that signs requests.
@@ -21,7 +21,7 @@ public struct Tokens: Sendable, Hashable, Codable {
     public var refreshToken: Secret?
     /// The lifetime of the access token when it was issued (RFC 6749, `expires_in`).
     public var lifetime: Duration?
-    /// The time at which the access token expires: by the server's clock if the server issued the bundle, by this
+    /// The time at which the access token expires: by the server's clock if the server issued the tokens, by this
     /// device's clock if a ``TokenManager`` returned it.
     public var expiresAt: Date?
     /// The type of the token: `Bearer` in nearly every system (RFC 6749, section 7.1).
@@ -73,7 +73,7 @@ public struct Tokens: Sendable, Hashable, Codable {
 
     /// Whether the access token has expired. If ``expiresAt`` is `nil`, only the server knows, and the result is `false`.
     ///
-    /// Use it for a bundle that a ``TokenManager`` returned, such as ``TokenManager/currentTokens``. The result is an
+    /// Use it for tokens that a ``TokenManager`` returned, such as ``TokenManager/currentTokens``. The result is an
     /// estimate, because a user can set the clock; ``TokenManager/validTokens()`` does not depend on it.
     /// - Parameter date: The time by this device's clock.
     public func isExpired(at date: Date = Date()) -> Bool {
@@ -92,20 +92,20 @@ public struct Tokens: Sendable, Hashable, Codable {
     }
 
     /// The same tokens for the app, with their expiry by this device's clock. A lifetime, which began when the server
-    /// issued them, would start again if the app passed the bundle on.
+    /// issued them, would start again if the app passed them on.
     func expiring(at date: Date?) -> Tokens {
-        var bundle = self
-        bundle.lifetime = nil
-        bundle.expiresAt = date
-        return bundle
+        var tokens = self
+        tokens.lifetime = nil
+        tokens.expiresAt = date
+        return tokens
     }
 
     /// The same tokens as a record keeps them: without ``serverDate``, which means nothing once they are stored.
     var storable: Tokens {
-        var bundle = self
-        bundle.serverDate = nil
-        bundle.limitFields()
-        return bundle
+        var tokens = self
+        tokens.serverDate = nil
+        tokens.limitFields()
+        return tokens
     }
 
     /// Keeps what the response to a refresh need not repeat (for `id_token`: OpenID Connect Core 1.0, section 12.2).

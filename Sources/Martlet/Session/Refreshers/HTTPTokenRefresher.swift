@@ -13,8 +13,8 @@ public import HTTPTypes
 /// closure. This server expects a bearer token in a `PATCH`, and wants to know the purpose:
 ///
 /// ```swift
-/// let refresher: HTTPTokenRefresher = .custom { bundle, client in
-///     guard let refreshToken = bundle.refreshToken else { throw RefreshRejectedError() }
+/// let refresher: HTTPTokenRefresher = .custom { tokens, client in
+///     guard let refreshToken = tokens.refreshToken else { throw RefreshRejectedError() }
 ///     var headers: HTTPFields = [.contentType: "application/json"]
 ///     headers.setSensitive("Bearer \(refreshToken.reveal())", for: .authorization)
 ///     let body = Data(#"{"purpose":"renewal"}"#.utf8)
@@ -23,7 +23,7 @@ public import HTTPTypes
 ///     guard StatusCodes.successful.contains(response.status) else {
 ///         throw RefreshError(.status(response.status), description: "the token endpoint responded with \(response)")
 ///     }
-///     return try TokenFields.automatic.bundle(from: response)
+///     return try TokenFields.automatic.tokens(from: response)
 /// }
 /// ```
 public struct HTTPTokenRefresher: TokenRefresher {
@@ -57,13 +57,13 @@ public struct HTTPTokenRefresher: TokenRefresher {
         fields: TokenFields = .automatic,
         accessTokenScheme: AuthenticationScheme? = nil,
         headers: HTTPFields = [:],
-        sessionEnd: SessionEnd = .standard
+        sessionEnd: SessionEndRule = .standard
     ) {
         let request = RefreshRequest(
             path: path, query: query, method: method, placement: placement, accessTokenScheme: accessTokenScheme,
             headers: headers, sessionEnd: sessionEnd)
-        self.init(fields: fields) { bundle, client, fields in
-            try await request.send(bundle, over: client, reading: fields)
+        self.init(fields: fields) { tokens, client, fields in
+            try await request.send(tokens, over: client, reading: fields)
         }
     }
 
@@ -83,13 +83,13 @@ public struct HTTPTokenRefresher: TokenRefresher {
     }
 
     /// Exchanges the refresh token for new tokens.
-    public func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
-        try await exchange(bundle, client, fields)
+    public func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens {
+        try await exchange(tokens, client, fields)
     }
 
     /// Reads the tokens from the fields that the dialect names.
     public func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
-        try fields.bundle(from: response)
+        try fields.tokens(from: response)
     }
 }
 
@@ -101,7 +101,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     ///   - field: The name of the refresh token in the JSON object.
     ///   - sessionEnd: The rule for responses that end the session.
     public static func json(
-        path: String, field: String = "refreshToken", sessionEnd: SessionEnd = .standard
+        path: String, field: String = "refreshToken", sessionEnd: SessionEndRule = .standard
     ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(path: path, placement: .json(field: field), sessionEnd: sessionEnd)
     }
@@ -114,7 +114,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     ///   - sessionEnd: The rule for responses that end the session.
     public static func oauth2(
         path: String = "/oauth/token", client: OAuthClient? = nil, sendsJSON: Bool = false,
-        sessionEnd: SessionEnd = .code("invalid_grant")
+        sessionEnd: SessionEndRule = .code("invalid_grant")
     ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, placement: .oauth2(client, sendsJSON: sendsJSON), sessionEnd: sessionEnd)
@@ -124,7 +124,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - sessionEnd: The rule for responses that end the session.
-    public static func bearer(path: String, sessionEnd: SessionEnd = .standard) -> HTTPTokenRefresher {
+    public static func bearer(path: String, sessionEnd: SessionEndRule = .standard) -> HTTPTokenRefresher {
         HTTPTokenRefresher(path: path, placement: .bearer, sessionEnd: sessionEnd)
     }
 
@@ -137,7 +137,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     ///   - sessionEnd: The rule for responses that end the session.
     public static func header(
         path: String, header: HTTPField.Name? = nil, accessTokenScheme: AuthenticationScheme? = .bearer,
-        sessionEnd: SessionEnd = .standard
+        sessionEnd: SessionEndRule = .standard
     ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, method: .get, placement: .header(header ?? .refreshToken),
@@ -151,7 +151,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     ///   - cookie: The name of the cookie.
     ///   - sessionEnd: The rule for responses that end the session.
     public static func cookie(
-        path: String, cookie: String = "refresh_token", sessionEnd: SessionEnd = .standard
+        path: String, cookie: String = "refresh_token", sessionEnd: SessionEndRule = .standard
     ) -> HTTPTokenRefresher {
         HTTPTokenRefresher(
             path: path, placement: .cookie(name: cookie), fields: TokenFields(refreshToken: [], refreshCookie: cookie),
@@ -166,7 +166,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
         fields: TokenFields = .automatic,
         _ exchange: @escaping @Sendable (Tokens, TokenEndpointClient) async throws -> Tokens
     ) -> HTTPTokenRefresher {
-        HTTPTokenRefresher(fields: fields) { bundle, client, _ in try await exchange(bundle, client) }
+        HTTPTokenRefresher(fields: fields) { tokens, client, _ in try await exchange(tokens, client) }
     }
 }
 

@@ -14,22 +14,22 @@ struct RefreshRequest: Sendable {
     let placement: TokenPlacement
     let accessTokenScheme: AuthenticationScheme?
     let headers: HTTPFields
-    let sessionEnd: SessionEnd
+    let sessionEnd: SessionEndRule
 
     /// Sends the refresh token to the token endpoint and reads the new tokens from the fields of the response.
     func send(
-        _ bundle: Tokens, over client: TokenEndpointClient, reading fields: TokenFields
+        _ tokens: Tokens, over client: TokenEndpointClient, reading fields: TokenFields
     ) async throws -> Tokens {
-        guard let refreshToken = bundle.refreshToken else { throw RefreshRejectedError() }
+        guard let refreshToken = tokens.refreshToken else { throw RefreshRejectedError() }
         var headers = headers
-        accessTokenScheme?.sign(&headers, with: bundle.accessToken)
+        accessTokenScheme?.sign(&headers, with: tokens.accessToken)
         let parameters: Query = ["grant_type": "refresh_token", "refresh_token": refreshToken.reveal()]
         let body = try placement.place(refreshToken, parameters: parameters, headers: &headers)
         let response = try await client.send(method, path, query: query, headers: headers, body: body)
         if let rejection = sessionEnd.rejection(in: response) { throw rejection }
         guard StatusCodes.successful.contains(response.status) else { throw error(in: response, now: client.now) }
         do {
-            return try fields.bundle(from: response)
+            return try fields.tokens(from: response)
         } catch {
             // Not the end of the session: a captive portal returns 200 with its own page.
             let complaint = ContentCodings(response.headers).complaint
@@ -43,7 +43,7 @@ struct RefreshRequest: Sendable {
             isRedirect ? .unreadableResponse : .status(response.status),
             retryAfter: RetryAfter.wait(askedBy: response.head, deviceClock: now),
             description: "the token endpoint responded with \(response)")
-        if !isRedirect { error.code = SessionEnd.codes(in: response).first }
+        if !isRedirect { error.code = SessionEndRule.codes(in: response).first }
         return error
     }
 }

@@ -2,13 +2,13 @@ internal import HTTPTypes
 
 extension TokenFields {
     /// The tokens in the header fields of a response; `nil` if they contain no access token.
-    func bundle(fromHeadersOf response: ServerResponse) -> Tokens? {
+    func tokens(fromHeadersOf response: ServerResponse) -> Tokens? {
         guard let access = token(in: accessTokenHeader, of: response) else { return nil }
         let cookie = refreshCookie.flatMap { SetCookie.value(of: $0, in: response.headers) }
-        var bundle = Tokens(
+        var tokens = Tokens(
             accessToken: access, refreshToken: cookie ?? token(in: refreshTokenHeader, of: response))
-        bundle.serverDate = response.headers[.date].flatMap(HTTPDate.parse)
-        return bundle
+        tokens.serverDate = response.headers[.date].flatMap(HTTPDate.parse)
+        return tokens
     }
 
     /// The token in a header field of a response. `Authorization` carries credentials of other schemes, too, so only a

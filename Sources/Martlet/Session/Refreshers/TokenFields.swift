@@ -66,16 +66,16 @@ public struct TokenFields: Sendable, Hashable {
 
     /// Reads the tokens from a response.
     /// - Throws: An error that describes the response if it contains no access token.
-    public func bundle(from response: ServerResponse) throws -> Tokens {
+    public func tokens(from response: ServerResponse) throws -> Tokens {
         guard let json = JSONValue(body: response.body) else {
-            if let bundle = bundle(fromHeadersOf: response) { return bundle }
+            if let tokens = tokens(fromHeadersOf: response) { return tokens }
             throw MissingTokenError(description: "the response is not JSON: \(response)")
         }
         let candidates = candidates(in: json)
         for object in candidates {
             guard let access = first(accessToken, in: object)?.string, !access.isEmpty else { continue }
             let refresh = first(refreshToken, in: object)?.string
-            var bundle = Tokens(
+            var tokens = Tokens(
                 accessToken: Secret(access),
                 refreshToken: refreshCookie.flatMap { SetCookie.value(of: $0, in: response.headers) }
                     ?? refresh.flatMap { $0.isEmpty ? nil : Secret($0) }
@@ -85,10 +85,10 @@ public struct TokenFields: Sendable, Hashable {
                 tokenType: first(["tokenType", "token_type", "TokenType"], in: object)?.string,
                 scope: first(["scope"], in: object)?.string,
                 additionalFields: additionalFields(in: [object] + candidates + [json]))
-            bundle.serverDate = response.headers[.date].flatMap(HTTPDate.parse)
-            return bundle
+            tokens.serverDate = response.headers[.date].flatMap(HTTPDate.parse)
+            return tokens
         }
-        if let bundle = bundle(fromHeadersOf: response) { return bundle }
+        if let tokens = tokens(fromHeadersOf: response) { return tokens }
         throw MissingTokenError(description: "the response has no \(accessToken.joined(separator: ", ")): \(response)")
     }
 

@@ -16,22 +16,22 @@ struct TokenLifetime: Sendable, Hashable {
 
     /// `nil` if the lifetime is unknown or implausible.
     /// - Parameters:
-    ///   - bundle: The tokens. Their dates are relative to the server's clock (``Tokens/serverDate``).
+    ///   - tokens: The issued tokens. Their dates are relative to the server's clock (``Tokens/serverDate``).
     ///   - wallClock: This device's clock, which replaces the server's clock if that is unknown.
-    init?(of bundle: Tokens, wallClock: Date) {
-        let serverNow = bundle.serverDate ?? wallClock
-        if let lifetime = bundle.lifetime, Self.isPlausible(lifetime) {
+    init?(of tokens: Tokens, wallClock: Date) {
+        let serverNow = tokens.serverDate ?? wallClock
+        if let lifetime = tokens.lifetime, Self.isPlausible(lifetime) {
             self.init(total: lifetime, remaining: lifetime)
             return
         }
-        if let expiresAt = bundle.expiresAt {
+        if let expiresAt = tokens.expiresAt {
             if let remaining = Duration(untrusted: expiresAt.timeIntervalSince(serverNow)), Self.isPlausible(remaining)
             {
                 self.init(total: remaining, remaining: remaining)
                 return
             }
         }
-        guard let claims = JWTClaims(bundle.accessToken), let expiresAt = claims.expiresAt,
+        guard let claims = JWTClaims(tokens.accessToken), let expiresAt = claims.expiresAt,
             let remaining = Duration(untrusted: expiresAt.timeIntervalSince(serverNow))
         else { return nil }
         guard let issuedAt = claims.issuedAt else {
@@ -46,7 +46,7 @@ struct TokenLifetime: Sendable, Hashable {
         // Without the server's date the remaining lifetime is unreliable, because this device's clock may be hours off.
         // The same is true if the token looks expired, because no server issues an expired token. Then the token counts
         // as new.
-        let isReliable = bundle.serverDate != nil && remaining > .zero
+        let isReliable = tokens.serverDate != nil && remaining > .zero
         self.init(total: lifetime, remaining: isReliable ? min(remaining, lifetime) : lifetime)
     }
 

@@ -18,13 +18,16 @@
 ///     refresher: .bearer(path: "/auth/refresh"))
 /// ```
 public protocol TokenRefresher: Sendable {
-    /// Exchanges the bundle's refresh token for new tokens.
+    /// Exchanges the refresh token of a session for new tokens.
     ///
     /// The manager calls this in a task of its own, once per rotation, and never twice at the same time. If the new
-    /// bundle has no refresh token, the manager keeps the old one.
+    /// tokens have no refresh token, the manager keeps the old one.
+    /// - Parameters:
+    ///   - tokens: The newest tokens of the session.
+    ///   - client: Sends the request.
     /// - Throws: ``RefreshRejectedError`` if the server has rejected the refresh token for good; this ends the session.
     ///   Any other error is transient and keeps the session; throw ``RefreshError`` to say what failed.
-    func refresh(_ bundle: Tokens, over client: TokenEndpointClient) async throws -> Tokens
+    func refresh(_ tokens: Tokens, over client: TokenEndpointClient) async throws -> Tokens
 
     /// Reads the tokens from the response to a sign-in.
     /// - Throws: An error that describes the response if it contains no access token.
@@ -34,7 +37,7 @@ public protocol TokenRefresher: Sendable {
 extension TokenRefresher {
     /// Reads the tokens with ``TokenFields/automatic``.
     public func tokens(inSignInResponse response: ServerResponse) throws -> Tokens {
-        try TokenFields.automatic.bundle(from: response)
+        try TokenFields.automatic.tokens(from: response)
     }
 }
 

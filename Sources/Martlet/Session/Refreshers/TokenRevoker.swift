@@ -22,18 +22,18 @@ public struct TokenRevoker: Sendable {
     ///   - accessTokenScheme: The scheme by which the request carries the access token, unless it has expired; not used
     ///     with ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
     public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
-        self.init { bundle, sendsAccessToken, client in
+        self.init { tokens, sendsAccessToken, client in
             var headers = HTTPFields()
             switch placement {
             case .oauth2, .bearer: break
             case .json, .header, .cookie:
-                if sendsAccessToken { accessTokenScheme.sign(&headers, with: bundle.accessToken) }
+                if sendsAccessToken { accessTokenScheme.sign(&headers, with: tokens.accessToken) }
             }
             let parameters: Query = [
-                "token": (bundle.refreshToken ?? bundle.accessToken).reveal(),
-                "token_type_hint": bundle.refreshToken != nil ? "refresh_token" : "access_token",
+                "token": (tokens.refreshToken ?? tokens.accessToken).reveal(),
+                "token_type_hint": tokens.refreshToken != nil ? "refresh_token" : "access_token",
             ]
-            let body = try placement.place(bundle.refreshToken, parameters: parameters, headers: &headers)
+            let body = try placement.place(tokens.refreshToken, parameters: parameters, headers: &headers)
             let response = try await client.send(.post, path, headers: headers, body: body)
             guard StatusCodes.successful.contains(response.status) || response.status == 404 else {
                 throw RefreshError(
@@ -44,15 +44,15 @@ public struct TokenRevoker: Sendable {
 
     /// Revokes the tokens.
     /// - Parameters:
-    ///   - bundle: The tokens.
+    ///   - tokens: The tokens of a session that has ended.
     ///   - sendsAccessToken: Whether the access token may authorize the request. A strict server rejects one that has
     ///     expired.
     ///   - client: Sends the request.
     /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times.
     package func revoke(
-        _ bundle: Tokens, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
+        _ tokens: Tokens, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
     ) async throws {
-        try await perform(bundle, sendsAccessToken, client)
+        try await perform(tokens, sendsAccessToken, client)
     }
 
     /// POST with a form as RFC 7009 defines it.
@@ -85,6 +85,6 @@ public struct TokenRevoker: Sendable {
     public static func custom(
         _ perform: @escaping @Sendable (Tokens, TokenEndpointClient) async throws -> Void
     ) -> TokenRevoker {
-        TokenRevoker { bundle, _, client in try await perform(bundle, client) }
+        TokenRevoker { tokens, _, client in try await perform(tokens, client) }
     }
 }

@@ -65,7 +65,7 @@ extension AnyTokenStore {
 extension StoredSession {
     /// A session that begins with tokens issued earlier.
     fileprivate init(adopting tokens: Tokens, account: SessionAccount, now: Date) {
-        self.init(id: SessionID(), bundle: tokens.storable, estimatedExpiry: tokens.expiresAt, account: account)
+        self.init(id: SessionID(), tokens: tokens.storable, estimatedExpiry: tokens.expiresAt, account: account)
         // The full lifetime of the token is unknown. An hour is usual, and most of it may have passed.
         lifetime = tokens.expiresAt.flatMap { Duration(untrusted: max($0.timeIntervalSince(now), 3600)) }
     }

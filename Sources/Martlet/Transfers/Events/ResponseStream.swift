@@ -17,7 +17,7 @@ extension NetworkClient {
     /// Only what is read is fetched, and releasing the stream ends the exchange. The stream also ends with the session
     /// that the call belongs to. The timeout applies until the head has arrived; the stream itself has no time limit.
     /// Apple's `URLSession` withholds the head of some responses until 512 bytes have arrived
-    /// (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>). The stream throws ``NetworkError``, and holds its slot among
+    /// (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>). The stream holds its slot among
     /// ``NetworkConfig/maximumConcurrentRequests`` until its end.
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
@@ -25,7 +25,7 @@ extension NetworkClient {
     /// - Throws: ``NetworkError``. If the status is not acceptable, the error contains the complete response.
     public func stream(
         _ endpoint: any Endpoint, monitor: TransferMonitor? = nil
-    ) async throws(NetworkError) -> NetworkResponse<ByteStream> {
+    ) async throws(NetworkError) -> NetworkResponse<ResponseBytes> {
         try await stream(pipeline.call(endpoint, monitor: monitor)).response
     }
 
@@ -33,7 +33,7 @@ extension NetworkClient {
     /// ``stream(_:monitor:)-(Endpoint,_)``.
     public func stream(
         _ path: RequestPath, monitor: TransferMonitor? = nil
-    ) async throws(NetworkError) -> NetworkResponse<ByteStream> {
+    ) async throws(NetworkError) -> NetworkResponse<ResponseBytes> {
         try await stream(Call<NoContent>.get(path), monitor: monitor)
     }
 
@@ -41,14 +41,14 @@ extension NetworkClient {
     /// - Returns: The response, and the owner of the call.
     func stream(
         _ call: OutgoingCall, check: (HTTPResponse) throws(NetworkError) -> Void = { _ in }
-    ) async throws(NetworkError) -> (response: NetworkResponse<ByteStream>, owner: CallOwner) {
+    ) async throws(NetworkError) -> (response: NetworkResponse<ResponseBytes>, owner: CallOwner) {
         let receiver = StreamReceiver(tokens: tokens)
         var call = call
         call.receiver = receiver
         let completed = try await perform(call)
         let body = receiver.takeBody()
         try completed.deliver { call throws(NetworkError) in try check(call.head) }
-        return (NetworkResponse(body, of: completed), completed.owner)
+        return (NetworkResponse(ResponseBytes(body, of: completed.context.call), of: completed), completed.owner)
     }
 }
 
@@ -99,7 +99,7 @@ private final class StreamReceiver: ResponseReceiver {
                     if let piece = try await next() { return piece }
                 } catch {
                     exchange.end()
-                    throw AttemptRunner.wrap(error, call: exchange.call)
+                    throw error
                 }
                 exchange.end()
                 return nil
@@ -112,13 +112,9 @@ private final class StreamReceiver: ResponseReceiver {
 
     /// The request slot and the end of the monitor's events, released when the body has been read or is dropped.
     private final class Exchange: Sendable {
-        private let context: RequestContext
         private let held: Locked<(slot: RequestSlot?, finish: @Sendable () -> Void)?>
 
-        var call: CallDescription { context.call }
-
         init(_ response: IncomingResponse) {
-            context = response.context
             held = Locked((response.slot, response.finish))
         }
 

@@ -86,7 +86,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var parser: EventStreamParser
         private var delay = Self.standardDelay
         private var failures = 0
-        private var connection: ByteStream.AsyncIterator?
+        private var connection: ResponseBytes.AsyncIterator?
         private var hasConnected = false
         private var isOver = false
         private var pending: ArraySlice<ServerSentEvent> = []
@@ -148,7 +148,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
             let start = events.client.pipeline.begin(endpoint.authentication, as: owner, leaving: responseOwner)
             let call = OutgoingCall(endpoint, body: endpoint.body, start: start)
-            let response: NetworkResponse<ByteStream>
+            let response: NetworkResponse<ResponseBytes>
             (response, owner) = try await events.client.stream(call, check: events.check)
             guard response.status != 204 else {
                 isOver = true

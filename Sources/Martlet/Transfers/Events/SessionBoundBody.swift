@@ -62,7 +62,7 @@ extension TokenManager {
         _ owner: CallOwner, _ race: Race<Value>, start: () -> Void, onEnd: @escaping @Sendable () -> Void
     ) async throws -> Value {
         let stopWatching = self.onEnd(of: owner) { [weak self] in
-            race.finish(.failure(self?.end(of: owner) ?? SessionError.sessionChanged))
+            race.finish(.failure(self?.endError(for: owner) ?? SessionError.sessionChanged))
             onEnd()
         }
         defer { stopWatching() }

@@ -1,6 +1,6 @@
 /// The reason why the settings of a transport cannot be used. It is thrown before anything is sent, and contains no
 /// secret.
-public enum TransportSettingsError: Error, Sendable, Hashable {
+@nonexhaustive public enum TransportSettingsError: Error, Sendable, Hashable {
     /// A certificate cannot be read, or a list of certificates is empty.
     case invalidCertificate(String)
     /// The client's certificate or private key cannot be read, or its passphrase is wrong.

@@ -83,7 +83,7 @@ import Testing
     @Test("the cookies of a sign-in that begins before the store was read do not go to the stored session")
     func signInAtStart() async throws {
         let (store, reading, login) = (FailingTokenStore(), Gate(), Gate())
-        try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+        try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
         store.hold(.read, at: reading)
         let app = Self.app(store: store) { $0.interceptors = [Holding(gate: login)] }
         let ada = Task { try await app.client.text(Visit("/a", .get, .required)) }

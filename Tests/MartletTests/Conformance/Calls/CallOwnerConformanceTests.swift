@@ -8,11 +8,11 @@ import Testing
 @Suite("Conformance: one owner from the door on", .timeLimit(.minutes(10))) struct CallOwnerConformanceTests {
     /// A way to a token for connections that Martlet does not make.
     enum Door: CaseIterable, Sendable {
-        case bundle, signature
+        case tokens, signature
 
         func token(from tokens: TokenManager) async throws(SessionError) -> Secret? {
             switch self {
-            case .bundle: return try await tokens.validTokens().accessToken
+            case .tokens: return try await tokens.validTokens().accessToken
             case .signature:
                 var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/me")
                 try await tokens.sign(&request)
@@ -227,9 +227,9 @@ import Testing
 
 extension TokenManager {
     /// Signs in as if the store had written the record at once.
-    fileprivate func signInAndStore(_ bundle: Tokens) {
+    fileprivate func signInAndStore(_ tokens: Tokens) {
         transition { machine in
-            machine.signedIn(StoredSession(id: SessionID(), bundle: bundle), deadlines: nil, by: machine.makeID())
+            machine.signedIn(StoredSession(id: SessionID(), tokens: tokens), deadlines: nil, by: machine.makeID())
             machine.answer(.write, .empty)
         }
     }

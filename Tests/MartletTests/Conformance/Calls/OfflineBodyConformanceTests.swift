@@ -37,7 +37,10 @@ struct OfflineBodyConformanceTests {
 
     private final class Observer: NetworkObserver {
         let log = Log()
-        func callIsWaitingForConnectivity(_ call: ObservedCall) { log.add("waits") }
+
+        func observe(_ event: CallEvent) {
+            if case .waitingForConnectivity = event { log.add("waits") }
+        }
     }
 
     enum Body: CaseIterable, Sendable {

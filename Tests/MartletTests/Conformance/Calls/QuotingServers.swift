@@ -70,20 +70,18 @@ final class Output: NetworkObserver {
         #expect(texts.contains { $0.contains("<redacted>") })
     }
 
-    func callWillStart(_ call: ObservedCall) { add(call) }
-    func attemptWillStart(_ call: ObservedCall) { add(call) }
-    func attemptWillRedirect(_ call: ObservedCall, to url: String) {
-        add(call)
-        add(url)
+    func observe(_ event: CallEvent) {
+        add(event.call)
+        switch event {
+        case .redirected(_, let url): add(url)
+        case .received(_, let response):
+            add(response)
+            add(response.bodyText() ?? "")
+        case .attemptFailed(_, let error), .retrying(_, _, let error): add(error)
+        case .finished(_, let result): add(result)
+        case .started, .attemptStarted, .waitingForConnectivity: break
+        }
     }
-    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-        add(call)
-        add(response)
-        add(response.bodyText() ?? "")
-    }
-    func attemptDidFail(_ call: ObservedCall, error: NetworkError) { add(error) }
-    func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) { add(error) }
-    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) { add(result) }
 }
 
 /// A GET request whose `Referer` names a page.

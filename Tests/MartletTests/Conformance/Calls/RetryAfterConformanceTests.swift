@@ -76,11 +76,11 @@ import Testing
 private struct DelayRecorder: NetworkObserver {
     let delays: AsyncStream<Duration?>.Continuation
 
-    func callWillRetry(_ call: ObservedCall, after delay: Duration, dueTo error: NetworkError) {
-        delays.yield(delay)
-    }
-
-    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
-        delays.yield(nil)
+    func observe(_ event: CallEvent) {
+        switch event {
+        case .retrying(_, let delay, _): delays.yield(delay)
+        case .finished: delays.yield(nil)
+        default: break
+        }
     }
 }

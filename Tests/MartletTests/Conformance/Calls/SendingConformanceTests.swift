@@ -69,9 +69,9 @@ import Testing
         async throws
     {
         let app = try await app(delays: [.seconds(11)], signsIn: false)
-        var bundle = app.backend.issue()
-        bundle.refreshToken = nil
-        try await app.tokens.signIn(with: bundle)
+        var tokens = app.backend.issue()
+        tokens.refreshToken = nil
+        try await app.tokens.signIn(with: tokens)
         #expect(await app.call().isSuccess)
         #expect(app.transport.requests(to: "/me").map(\.bearer) == ["access-1"])
     }

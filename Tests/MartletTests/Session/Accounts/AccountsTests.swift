@@ -244,14 +244,14 @@ private final class SlowAccountStore: AccountStorage {
             #expect(try await store.accounts() == [])
             for (number, name) in Self.names.enumerated() {
                 try await store.store(for: AccountID(rawValue: name)).write(
-                    StoredSession(id: SessionID(), bundle: .fresh(number)))
+                    StoredSession(id: SessionID(), tokens: .fresh(number)))
             }
             for (number, name) in Self.names.enumerated() {
                 guard case .found(let record) = await store.store(for: AccountID(rawValue: name)).read() else {
                     Issue.record("\(name) has no record")
                     continue
                 }
-                #expect(record.bundle == .fresh(number))
+                #expect(record.tokens == .fresh(number))
             }
             let listed = try await store.accounts().map { Array($0.rawValue.utf8) }
             #expect(Set(listed) == Set(Self.names.map { Array($0.utf8) }))

@@ -65,7 +65,7 @@ import Testing
         let refresh = Task { try await app.tokens.refresh() }
         if otherHasRefreshed {
             _ = try await refresh.value
-            #expect(app.tokens.currentTokens?.accessToken == fresh.bundle.accessToken)
+            #expect(app.tokens.currentTokens?.accessToken == fresh.tokens.accessToken)
             #expect(try await store.record?.hasTokens(of: fresh) == true)
             #expect(app.backend.revoked.isEmpty)
         } else {
@@ -105,7 +105,7 @@ import Testing
 
     @Test("C89: a refusal is not confirmed by a store that cannot be read, or does not answer, without the lock")
     func unreadable() throws {
-        let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        let record = StoredSession(id: SessionID(), tokens: .fresh(1))
         var machine = SessionStateMachine.restored(record, sharesStore: true)
         _ = machine.refreshForced(by: 1, at: .zero)
         let started = machine.takeRefresh()
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test("it leaves the journal in the store, on which another process may rely") func otherJournal() {
-        var record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        var record = StoredSession(id: SessionID(), tokens: .fresh(1))
         let machine = SessionStateMachine.restored(record, sharesStore: true)
         record.journal = RefreshJournal(of: record, sentAt: SessionStateMachine.wallClock)
         for hasLostLock in [true, false] {

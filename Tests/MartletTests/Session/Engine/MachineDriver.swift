@@ -90,10 +90,10 @@ extension StoreReading {
 }
 
 extension StoredSession {
-    func renewed(rotation: Int, _ bundle: Tokens) -> StoredSession {
+    func renewed(rotation: Int, _ tokens: Tokens) -> StoredSession {
         var record = self
         record.rotation = rotation
-        record.bundle = bundle
+        record.tokens = tokens
         return record
     }
 }

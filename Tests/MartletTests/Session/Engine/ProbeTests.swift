@@ -135,8 +135,8 @@ import Testing
     private func rejected(
         _ deadlines: TokenDeadlines? = nil, isAccepted: Bool = false, at now: Duration = .zero
     ) -> (SessionStateMachine, StoredSession) {
-        let bundle = Tokens(accessToken: "a1", refreshToken: "r1")
-        let record = StoredSession(id: SessionID(), bundle: bundle)
+        let tokens = Tokens(accessToken: "a1", refreshToken: "r1")
+        let record = StoredSession(id: SessionID(), tokens: tokens)
         var machine = SessionStateMachine.restored(record, deadlines: deadlines)
         if isAccepted { machine.tokenAccepted(record.stamp, .first) }
         machine.tokenRejected(record.stamp, at: now)
@@ -145,10 +145,10 @@ import Testing
     }
 
     private func credential(_ record: StoredSession, isUnproven: Bool = false) -> Credential {
-        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: isUnproven)
+        Credential(stamp: record.stamp, accessToken: record.tokens.accessToken, isUnproven: isUnproven)
     }
 
     private func probe(_ record: StoredSession, by waiter: Int) -> Credential {
-        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: true, probe: waiter)
+        Credential(stamp: record.stamp, accessToken: record.tokens.accessToken, isUnproven: true, probe: waiter)
     }
 }

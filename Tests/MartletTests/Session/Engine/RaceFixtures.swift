@@ -69,9 +69,9 @@ final class SharedStubStore: TokenStore {
     }
 
     /// Refreshes the record as another process would.
-    func renew(_ bundle: Tokens) async {
+    func renew(_ tokens: Tokens) async {
         guard case .found(var record) = await memory.read() else { return }
-        record.bundle = bundle
+        record.tokens = tokens
         record.rotation += 1
         record.journal = nil
         await memory.write(record)

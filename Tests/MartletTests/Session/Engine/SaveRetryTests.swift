@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test("after a success, the delays of the retries begin anew") func delays() {
-        var machine = SessionStateMachine.restored(StoredSession(id: SessionID(), bundle: .fresh()), sharesStore: true)
+        var machine = SessionStateMachine.restored(StoredSession(id: SessionID(), tokens: .fresh()), sharesStore: true)
         let failure = StorageError(.locked, "locked")
         for expected in [1, 2, 4] {
             machine.answer(.read, .unavailable(failure))
@@ -27,14 +27,14 @@ import Testing
             machine.storeRetryDue()
             _ = machine.takeActions()
         }
-        machine.answer(.read, .found(machine.currentRecord ?? StoredSession(id: SessionID(), bundle: .fresh())))
+        machine.answer(.read, .found(machine.currentRecord ?? StoredSession(id: SessionID(), tokens: .fresh())))
         machine.answer(.read, .unavailable(failure))
         #expect(machine.takeActions() == [.retryStore(after: .seconds(1), hasWork: false)])
     }
 
     @Test("failed writes share one retry timer, even if many refreshes cannot be stored") func oneTimer() {
         var machine = SessionStateMachine(policy: SessionPolicy())
-        machine.signedIn(StoredSession(id: SessionID(), bundle: .fresh()), deadlines: nil, by: 1)
+        machine.signedIn(StoredSession(id: SessionID(), tokens: .fresh()), deadlines: nil, by: 1)
         let failure = StorageError(.unreachable, "full")
         var timers = 0
         func take() -> SessionStateMachine.RefreshJob? {

@@ -83,7 +83,7 @@ import Testing
 
         // A user who has signed in by then stays signed in.
         store.recover()
-        let other = StoredSession(id: SessionID(), generation: 1 << 50, bundle: .fresh(9))
+        let other = StoredSession(id: SessionID(), generation: 1 << 50, tokens: .fresh(9))
         await memory.write(other)
         let clock = Task {
             while !Task.isCancelled {

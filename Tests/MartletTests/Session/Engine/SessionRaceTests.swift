@@ -281,9 +281,9 @@ import Testing
 
 extension TokenManager {
     /// Signs in up to the point where the manager waits for the store.
-    fileprivate func signInAtOnce(_ bundle: Tokens) {
+    fileprivate func signInAtOnce(_ tokens: Tokens) {
         transition { machine in
-            machine.signedIn(StoredSession(id: SessionID(), bundle: bundle), deadlines: nil, by: machine.makeID())
+            machine.signedIn(StoredSession(id: SessionID(), tokens: tokens), deadlines: nil, by: machine.makeID())
         }
     }
 }

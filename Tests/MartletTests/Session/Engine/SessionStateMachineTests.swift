@@ -16,7 +16,7 @@ import Testing
 
     @Test("a new sign-in becomes visible only after it is stored") func signInIsDurableFirst() {
         var machine = SessionStateMachine(policy: SessionPolicy())
-        let record = StoredSession(id: SessionID(), bundle: .pair(1))
+        let record = StoredSession(id: SessionID(), tokens: .pair(1))
         machine.signedIn(record, deadlines: nil, by: 1)
         #expect(machine.takeActions().contains(.store(.write)))
         #expect(machine.visibleState(at: .zero) == nil)
@@ -86,7 +86,7 @@ import Testing
     @Test("a rejected refresh of the former session does not affect the new session") func lateRejection() {
         var (machine, record) = signedIn()
         let job = sentJob(in: reject(&machine, record, waiter: 1), &machine)
-        let other = StoredSession(id: SessionID(), generation: 1, bundle: .pair(5))
+        let other = StoredSession(id: SessionID(), generation: 1, tokens: .pair(5))
         machine.signedIn(other, deadlines: nil, by: 2)
         let actions = machine.takeActions()
         #expect(actions.contains(.resume([1], .failure(.sessionChanged))))
@@ -246,12 +246,12 @@ import Testing
     }
 
     private func signedIn(
-        _ bundle: Tokens = .pair(1), deadlines: TokenDeadlines? = nil, grace: Duration = .zero,
+        _ tokens: Tokens = .pair(1), deadlines: TokenDeadlines? = nil, grace: Duration = .zero,
         isInterrupted: Bool = false
     ) -> (SessionStateMachine, StoredSession) {
         var policy = SessionPolicy()
         policy.rotationGrace = grace
-        var record = StoredSession(id: SessionID(), bundle: bundle)
+        var record = StoredSession(id: SessionID(), tokens: tokens)
         if isInterrupted { record.journal = RefreshJournal(of: record, sentAt: SessionStateMachine.wallClock) }
         return (.restored(record, deadlines: deadlines, policy: policy), record)
     }
@@ -264,7 +264,7 @@ import Testing
     }
 
     private func credential(_ record: StoredSession, isUnproven: Bool = true) -> Credential {
-        Credential(stamp: record.stamp, accessToken: record.bundle.accessToken, isUnproven: isUnproven)
+        Credential(stamp: record.stamp, accessToken: record.tokens.accessToken, isUnproven: isUnproven)
     }
 
     /// The job of a refresh whose token has been sent.
@@ -276,7 +276,7 @@ import Testing
             return job
         }
         Issue.record("no refresh was started")
-        return SessionStateMachine.RefreshJob(id: -1, record: StoredSession(id: SessionID(), bundle: .pair(0)))
+        return SessionStateMachine.RefreshJob(id: -1, record: StoredSession(id: SessionID(), tokens: .pair(0)))
     }
 }
 

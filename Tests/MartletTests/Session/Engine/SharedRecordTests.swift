@@ -48,10 +48,10 @@ import Testing
         // Both asked for a place before either of them took it.
         let place = machine.makeGeneration(at: .distantPast)
         for waiter in 1...2 {
-            let record = StoredSession(id: SessionID(), generation: place, bundle: .fresh(waiter))
+            let record = StoredSession(id: SessionID(), generation: place, tokens: .fresh(waiter))
             machine.signedIn(record, deadlines: nil, by: waiter)
         }
-        #expect(machine.currentRecord?.bundle == .fresh(2))
+        #expect(machine.currentRecord?.tokens == .fresh(2))
         #expect(machine.currentRecord.map { $0.generation > place } == true)
     }
 
@@ -62,9 +62,9 @@ import Testing
         var machine = signedIn()
         // A process with a fast clock.
         let far = StoredSession.generation(at: SessionStateMachine.wallClock.addingTimeInterval(86_400))
-        let other = StoredSession(id: SessionID(), generation: far, bundle: .fresh(3))
+        let other = StoredSession(id: SessionID(), generation: far, tokens: .fresh(3))
         let bob = StoredSession(
-            id: SessionID(), generation: machine.makeGeneration(at: SessionStateMachine.wallClock), bundle: .fresh(2))
+            id: SessionID(), generation: machine.makeGeneration(at: SessionStateMachine.wallClock), tokens: .fresh(2))
         machine.signedIn(bob, deadlines: nil, by: 1)
         let write = machine.decide(
             .write, over: .found(other), hasLostLock: false, at: SessionStateMachine.wallClock)
@@ -85,14 +85,14 @@ import Testing
     @Test("a call whose refresh has failed learns that another user has signed in since") func failedAndReplaced() {
         var machine = signedIn()
         let owner = machine.callOwner
-        machine.answer(.read, .found(StoredSession(id: SessionID(), bundle: .fresh(2))))
+        machine.answer(.read, .found(StoredSession(id: SessionID(), tokens: .fresh(2))))
         let failure = RefreshError(.offline, description: "")
         #expect(machine.credential(despite: failure, for: owner, at: .zero) == .failure(.sessionChanged))
     }
 
     @Test("a reading is not used if a sign-out came first, nor while a deletion is pending") func outdated() {
         var machine = signedIn()
-        let record = StoredSession(id: SessionID(), generation: 2, bundle: .fresh(2))
+        let record = StoredSession(id: SessionID(), generation: 2, tokens: .fresh(2))
         let early = machine.undecided(.read)
         machine.signedOut(at: SessionStateMachine.wallClock)
         machine.storeAnswered(.read, .init(decision: early, snapshot: .init(reading: .found(record))), at: .test())
@@ -105,9 +105,9 @@ import Testing
 
     @Test("signing out of a session that was never stored deletes the previous record too") func deletesAllRecords() {
         var machine = signedIn()
-        machine.signedIn(StoredSession(id: SessionID(), bundle: .fresh(2)), deadlines: nil, by: 1)
+        machine.signedIn(StoredSession(id: SessionID(), tokens: .fresh(2)), deadlines: nil, by: 1)
         machine.signedOut(at: SessionStateMachine.wallClock)
-        #expect(machine.answer(.end, .found(StoredSession(id: SessionID(), bundle: .fresh(1)))).ends)
+        #expect(machine.answer(.end, .found(StoredSession(id: SessionID(), tokens: .fresh(1)))).ends)
     }
 
     @Test("a retried write does not restore a session that another process has ended") func lateWrite() throws {
@@ -183,12 +183,12 @@ import Testing
     func outdatedEnding(fails: Bool) throws {
         var machine = signedIn()
         let ada = try #require(machine.currentRecord)
-        machine.signedIn(StoredSession(id: SessionID(), generation: 5, bundle: .fresh(2)), deadlines: nil, by: 1)
+        machine.signedIn(StoredSession(id: SessionID(), generation: 5, tokens: .fresh(2)), deadlines: nil, by: 1)
         machine.answer(.write, .found(ada), failure: failure)
         // Both are repeated, and the answer to the write comes first.
         machine.storeRetryDue()
         let asked = machine.decide(.end, over: .found(ada), hasLostLock: false, at: SessionStateMachine.wallClock)
-        let carol = StoredSession(id: SessionID(), generation: 9, bundle: .fresh(3))
+        let carol = StoredSession(id: SessionID(), generation: 9, tokens: .fresh(3))
         machine.answer(.write, .found(carol))
         #expect(machine.currentRecord?.id == carol.id)
         _ = machine.takeActions()
@@ -203,7 +203,7 @@ import Testing
         machine.answer(.end, .found(carol))
         #expect(!machine.needs(.end))
         // The changes of other processes count again.
-        let dave = StoredSession(id: SessionID(), generation: 10, bundle: .fresh(4))
+        let dave = StoredSession(id: SessionID(), generation: 10, tokens: .fresh(4))
         machine.answer(.read, .found(dave))
         #expect(machine.currentRecord?.id == dave.id)
     }
@@ -211,8 +211,8 @@ import Testing
     @Test("a sign-in that was written unread below another process's, and answered late, rises above it and stays")
     func lateBlindWrite() throws {
         var machine = signedIn()
-        let carol = StoredSession(id: SessionID(), generation: 1040, bundle: .fresh(3))
-        let bob = StoredSession(id: SessionID(), generation: 1000, bundle: .fresh(2))
+        let carol = StoredSession(id: SessionID(), generation: 1040, tokens: .fresh(3))
+        let bob = StoredSession(id: SessionID(), generation: 1000, tokens: .fresh(2))
         machine.signedIn(bob, deadlines: nil, by: 1)
         let blind = machine.decide(
             .write, over: .unavailable(failure), hasLostLock: false, at: SessionStateMachine.wallClock)
@@ -238,20 +238,20 @@ import Testing
     @Test("a retried write of a record keeps another process's journal") func retryKeepsJournal() {
         var (machine, record) = unsaved()
         record.journal = RefreshJournal(
-            startedAt: .distantPast, fingerprint: RefreshJournal.fingerprint(of: record.bundle.refreshToken ?? ""))
+            startedAt: .distantPast, fingerprint: RefreshJournal.fingerprint(of: record.tokens.refreshToken ?? ""))
         #expect(machine.answer(.write, .found(record)) == .write(record))
     }
 
     private let failure = StorageError(.unreachable, "full")
 
     private func signedIn() -> SessionStateMachine {
-        .restored(StoredSession(id: SessionID(), bundle: .fresh(1)), sharesStore: true)
+        .restored(StoredSession(id: SessionID(), tokens: .fresh(1)), sharesStore: true)
     }
 
     /// A machine after a sign-in whose write was reported as failed.
     private func unsaved() -> (SessionStateMachine, StoredSession) {
         var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
-        let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        let record = StoredSession(id: SessionID(), tokens: .fresh(1))
         machine.signedIn(record, deadlines: nil, by: 1)
         machine.answer(.write, .unavailable(failure), failure: failure)
         _ = machine.takeActions()

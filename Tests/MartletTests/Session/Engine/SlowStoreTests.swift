@@ -77,7 +77,7 @@ private final class StuckStore: TokenStore {
     @Test("its callers time out, and its session is loaded when it responds") func lateRead() async throws {
         let user = Gate()
         let time = ManualTimeSource()
-        let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+        let record = StoredSession(id: SessionID(), tokens: .fresh(1))
         let tokens = TokenManager(
             baseURL: "https://api.example.com", store: PromptingStore(record: record, user: user),
             refresher: .json(path: "/auth/refresh"), transport: StubTransport { _ in .status(404) }, time: time)
@@ -93,7 +93,7 @@ private final class StuckStore: TokenStore {
         }
         user.open()
         for await state in states where state.isSignedIn { break }
-        #expect(try await tokens.validTokens().accessToken == record.bundle.accessToken)
+        #expect(try await tokens.validTokens().accessToken == record.tokens.accessToken)
     }
 
     @Test("a sign-in returns if its record is not written in time, and the record is written later") func lateWrite()
@@ -171,7 +171,7 @@ private final class StuckStore: TokenStore {
         time.advance(by: SessionPolicy().storeTimeout)
         await #expect(throws: SessionError.self) { try await caller.value }
         // Another process has read the session by now, and another user has signed in there.
-        let other = StoredSession(id: SessionID(), bundle: .fresh(2))
+        let other = StoredSession(id: SessionID(), tokens: .fresh(2))
         await store.write(other)
         store.response.open()
         await store.kept.pass()

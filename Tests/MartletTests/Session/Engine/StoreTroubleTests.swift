@@ -6,8 +6,8 @@ import Testing
 /// Minimal cases of store failures found by the state search.
 @Suite("A store that fails while sessions change", .timeLimit(.minutes(10))) struct StoreTroubleTests {
     private typealias Machine = SessionStateMachine
-    private let ada = StoredSession(id: SessionID(rawValue: "ada"), generation: 1, bundle: .pair("ada"))
-    private let bob = StoredSession(id: SessionID(rawValue: "bob"), generation: 2, bundle: .pair("bob"))
+    private let ada = StoredSession(id: SessionID(rawValue: "ada"), generation: 1, tokens: .pair("ada"))
+    private let bob = StoredSession(id: SessionID(rawValue: "bob"), generation: 2, tokens: .pair("bob"))
     private let failure = StorageError(.unreachable, "full")
 
     @Test("signing out of a session that was never written deletes the previous record") func signOutUnwritten() {
@@ -48,16 +48,16 @@ import Testing
     @Test("a sign-in that was never stored is revoked if another process's sign-in takes its place")
     func unwrittenAndReplaced() {
         var machine = unwritten(bob, over: ada)
-        let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
+        let carol = StoredSession(id: SessionID(), generation: 3, tokens: .pair("carol"))
         #expect(machine.answer(.write, .found(carol)) == .keep)
         #expect(machine.currentRecord == carol)
-        #expect(machine.takeActions().contains(.revoke(bob.bundle, expiresAt: nil)))
+        #expect(machine.takeActions().contains(.revoke(bob.tokens, expiresAt: nil)))
     }
 
     @Test("a sign-in comes after the one that it has replaced, whatever the clocks say") func replacedHigherGeneration()
     {
         for highest in [4, Int.max] {
-            let carol = StoredSession(id: SessionID(), generation: highest, bundle: .pair("carol"))
+            let carol = StoredSession(id: SessionID(), generation: highest, tokens: .pair("carol"))
             var machine = Machine(policy: SessionPolicy())
             machine.signedIn(bob, deadlines: nil, by: 1)
             machine.answer(.write, .found(carol))
@@ -73,7 +73,7 @@ import Testing
     @Test("a sign-in that an earlier task has written late is not repeated over a sign-out of another process")
     func writtenByEarlierTask() {
         var machine = unwritten(ada, over: bob)
-        let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
+        let carol = StoredSession(id: SessionID(), generation: 3, tokens: .pair("carol"))
         machine.signedIn(carol, deadlines: nil, by: 2)
         let decision = machine.decide(.write, over: .empty, hasLostLock: false, at: Machine.wallClock)
         machine.storeAnsweredLate(.write, decision, .init(reading: .found(carol)))
@@ -87,8 +87,8 @@ import Testing
         var machine = Machine(policy: SessionPolicy(), sharesStore: true)
         _ = machine.loadRequested(by: 1)
         let early = machine.undecided(.read)
-        let ada = StoredSession(id: SessionID(), generation: 5, bundle: .pair("ada"))
-        let bob = StoredSession(id: SessionID(), generation: 5, bundle: .pair("bob"))
+        let ada = StoredSession(id: SessionID(), generation: 5, tokens: .pair("ada"))
+        let bob = StoredSession(id: SessionID(), generation: 5, tokens: .pair("bob"))
         machine.signedIn(bob, deadlines: nil, by: 2)
         machine.storeAnswered(.read, .init(decision: early, snapshot: .init(reading: .found(ada))), at: .test())
         let decision = machine.decide(.write, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
@@ -107,11 +107,11 @@ import Testing
 
     @Test("a sign-in that failed to be written replaces a sign-in that its own sign-out has ended")
     func overEndedSignIn() {
-        var machine = Machine.restored(StoredSession(id: SessionID(), generation: 1, bundle: .pair("ada")))
-        let bob = StoredSession(id: SessionID(), generation: 2, bundle: .pair("bob"))
+        var machine = Machine.restored(StoredSession(id: SessionID(), generation: 1, tokens: .pair("ada")))
+        let bob = StoredSession(id: SessionID(), generation: 2, tokens: .pair("bob"))
         machine.signedIn(bob, deadlines: nil, by: 1)
         machine.signedOut(at: Machine.wallClock)
-        let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
+        let carol = StoredSession(id: SessionID(), generation: 3, tokens: .pair("carol"))
         machine.signedIn(carol, deadlines: nil, by: 2)
         machine.answer(.write, .unavailable(failure), failure: failure)
         // The write of the first sign-in was on its way.
@@ -132,7 +132,7 @@ import Testing
         var machine = Machine(policy: SessionPolicy(), sharesStore: true)
         machine.signedOut(at: Machine.wallClock)
         let generation = StoredSession.generation(at: Machine.wallClock) + milliseconds
-        let ada = StoredSession(id: SessionID(), generation: generation, bundle: .pair("ada"))
+        let ada = StoredSession(id: SessionID(), generation: generation, tokens: .pair("ada"))
         let later = Machine.wallClock.addingTimeInterval(1)
         let decision = machine.decide(.end, over: .found(ada), hasLostLock: false, at: later)
         #expect(decision.update.ends == ends)
@@ -246,7 +246,7 @@ import Testing
             machine.storeAnsweredLate(.end, decision, .init(reading: .empty))
             #expect(!machine.needs(.end))
             // The sign-out itself has asked for the revocation of the session that it knew.
-            let revocation = Machine.Action.revoke(ada.bundle, expiresAt: nil)
+            let revocation = Machine.Action.revoke(ada.tokens, expiresAt: nil)
             #expect(machine.takeActions() == [.emit(.storeRecovered(nil))] + (isKnown ? [] : [revocation]))
         }
     }
@@ -257,7 +257,7 @@ import Testing
             machine.signedIn(bob, deadlines: nil, by: 1)
             let decision = machine.decide(.write, over: .found(ada), hasLostLock: false, at: Machine.wallClock)
             #expect(decision.update == .write(bob))
-            let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
+            let carol = StoredSession(id: SessionID(), generation: 3, tokens: .pair("carol"))
             machine.signedIn(carol, deadlines: nil, by: 2)
             _ = machine.takeActions()
             if isLate {
@@ -266,7 +266,7 @@ import Testing
                 machine.storeAnswered(
                     .write, .init(decision: decision, snapshot: .init(reading: .found(ada))), at: .test())
             }
-            #expect(machine.takeActions() == [.revoke(ada.bundle, expiresAt: nil)])
+            #expect(machine.takeActions() == [.revoke(ada.tokens, expiresAt: nil)])
         }
     }
 
@@ -277,7 +277,7 @@ import Testing
         machine.answer(.write, .unavailable(failure), failure: failure)
         _ = machine.takeActions()
         machine.storeAnsweredLate(.write, decision, .init(reading: .found(bob)))
-        #expect(machine.takeActions() == [.revoke(ada.bundle, expiresAt: nil), .emit(.storeRecovered(bob.stamp))])
+        #expect(machine.takeActions() == [.revoke(ada.tokens, expiresAt: nil), .emit(.storeRecovered(bob.stamp))])
     }
 
     @Test("tokens wait for no deletion that is not needed any more before they are revoked") func lateRevocation() {
@@ -290,7 +290,7 @@ import Testing
         let decision = machine.decide(.end, over: .empty, hasLostLock: false, at: Machine.wallClock)
         _ = machine.takeActions()
         machine.storeAnsweredLate(.end, decision, .init(reading: .empty))
-        #expect(machine.takeActions().contains(.revoke(bob.bundle, expiresAt: nil)))
+        #expect(machine.takeActions().contains(.revoke(bob.tokens, expiresAt: nil)))
         #expect(!machine.needs(.end))
     }
 
@@ -298,7 +298,7 @@ import Testing
     func signOutWhileDeleting() {
         var machine = unwritten(bob, over: ada)
         machine.answer(.end, .unavailable(failure), failure: failure)
-        let carol = StoredSession(id: SessionID(), generation: 3, bundle: .pair("carol"))
+        let carol = StoredSession(id: SessionID(), generation: 3, tokens: .pair("carol"))
         machine.answer(.write, .found(carol))
         #expect(machine.currentRecord == carol && machine.needs(.end))
         machine.answer(.read, .empty)

@@ -207,7 +207,7 @@ private final class StuckStubStore: TokenStore {
         await gate.waitForArrivals()
         watched.onRead.withLock { $0 = { _ = tokens.state } }
         async let signIn = tokens.signIn(with: .fresh(2))
-        while tokens.inspect({ $0.machine.currentRecord?.bundle }) != .fresh(2) { await Task.yield() }
+        while tokens.inspect({ $0.machine.currentRecord?.tokens }) != .fresh(2) { await Task.yield() }
         gate.open()
         _ = try await signIn
     }

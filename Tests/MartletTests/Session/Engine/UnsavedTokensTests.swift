@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test("tokens that another process has saved are used at once") func adopted() throws {
-        let ada = StoredSession(id: SessionID(rawValue: "ada"), generation: 1, bundle: .fresh(1))
+        let ada = StoredSession(id: SessionID(rawValue: "ada"), generation: 1, tokens: .fresh(1))
         var machine = SessionStateMachine.restored(ada, policy: Self.policy, sharesStore: true)
         _ = machine.refreshForced(by: 1, at: .zero)
         let started = machine.takeRefresh()

@@ -6,29 +6,29 @@ import Testing
 @testable import Martlet
 
 @Suite("Further fields of a token response", .timeLimit(.minutes(10))) struct AdditionalFieldsTests {
-    private func bundle(_ json: String, keeping names: [String], in containers: [String]? = nil) throws -> Tokens {
+    private func tokens(_ json: String, keeping names: [String], in containers: [String]? = nil) throws -> Tokens {
         let fields =
             containers.map { TokenFields(containers: $0, additional: names) } ?? TokenFields(additional: names)
-        return try fields.bundle(from: ServerResponse(head: HTTPResponse(status: .ok), body: Data(json.utf8)))
+        return try fields.tokens(from: ServerResponse(head: HTTPResponse(status: .ok), body: Data(json.utf8)))
     }
 
-    /// A manager of a server that returns these bundles, one for each refresh.
+    /// A manager of a server that returns these tokens, one set for each refresh.
     private func manager(
-        _ bundles: Tokens..., store: any TokenStore = .inMemory,
+        _ issued: Tokens..., store: any TokenStore = .inMemory,
         refresher: any TokenRefresher = .json(path: "/auth/refresh").keeping("id_token", "user")
     ) -> TokenManager {
         let transport = StubTransport()
         var route = transport.when(.post, "/auth/refresh")
-        for bundle in bundles { route = route.respond(.tokens(bundle)) }
+        for tokens in issued { route = route.respond(.tokens(tokens)) }
         return TokenManager(
             baseURL: "https://api.example.com", store: store, refresher: refresher, transport: transport,
             time: ManualTimeSource())
     }
 
     private func pair(_ number: Int, _ fields: [String: Secret]) -> Tokens {
-        var bundle = Tokens.fresh(number)
-        bundle.additionalFields = fields
-        return bundle
+        var tokens = Tokens.fresh(number)
+        tokens.additionalFields = fields
+        return tokens
     }
 
     @Test("only the fields that the app names are kept: a string as its text, any other value as JSON") func kept()
@@ -38,27 +38,27 @@ import Testing
             {"access_token":"a","id_token":"id","expires_at":1795262400,"user":{"name":"Ada","id":9007199254740993,"a/b":[1.5,true,null]},
             "provider":"x","roles":["b","a"],"level":3,"beta":false,"none":null,"empty":""}
             """#
-        #expect(try bundle(json, keeping: []).additionalFields == [:])
+        #expect(try tokens(json, keeping: []).additionalFields == [:])
         let all = ["id_token", "user", "roles", "level", "beta", "none", "empty", "missing"]
-        let bundle = try bundle(json, keeping: all)
+        let tokens = try tokens(json, keeping: all)
         #expect(
-            bundle.additionalFields == [
+            tokens.additionalFields == [
                 "id_token": "id", "user": #"{"a/b":[1.5,true,null],"id":9007199254740993,"name":"Ada"}"#,
                 "roles": #"["b","a"]"#, "level": "3", "beta": "false",
             ])
-        #expect(bundle.idToken == "id")
-        #expect(try self.bundle(#"{"token":"a","idToken":"b"}"#, keeping: ["idToken"]).idToken == "b")
+        #expect(tokens.idToken == "id")
+        #expect(try self.tokens(#"{"token":"a","idToken":"b"}"#, keeping: ["idToken"]).idToken == "b")
     }
 
     @Test("a field is found beside the access token first, then in a container or at the top level") func places()
         throws
     {
         let nested = #"{"user":"top","data":{"user":"data","tokens":{"accessToken":"a","user":"tokens"}}}"#
-        #expect(try bundle(nested, keeping: ["user"]).additionalFields == ["user": "tokens"])
+        #expect(try tokens(nested, keeping: ["user"]).additionalFields == ["user": "tokens"])
         let beside = #"{"data":{"user":"data","tokens":{"accessToken":"a"}}}"#
-        #expect(try bundle(beside, keeping: ["user"]).additionalFields == ["user": "data"])
+        #expect(try tokens(beside, keeping: ["user"]).additionalFields == ["user": "data"])
         let top = #"{"user":"top","result":{"accessToken":"a"}}"#
-        #expect(try bundle(top, keeping: ["user"], in: ["result"]).additionalFields == ["user": "top"])
+        #expect(try tokens(top, keeping: ["user"], in: ["result"]).additionalFields == ["user": "top"])
     }
 
     @Test("a refresh replaces the fields that its response repeats, and keeps the others, also across a restart")
@@ -88,8 +88,8 @@ import Testing
         let transport = StubTransport()
         transport.when(Login()).respond(.tokens(pair(1, ["id_token": "id-1", "user": "Ada"])))
         for refresher: any TokenRefresher in [
-            .oauth2().keeping("id_token"), .custom { bundle, _ in bundle }.keeping("id_token"),
-            .custom(fields: TokenFields(additional: ["id_token"])) { bundle, _ in bundle },
+            .oauth2().keeping("id_token"), .custom { tokens, _ in tokens }.keeping("id_token"),
+            .custom(fields: TokenFields(additional: ["id_token"])) { tokens, _ in tokens },
         ] {
             let tokens = TokenManager(
                 baseURL: "https://api.example.com", store: .inMemory, refresher: refresher, transport: transport,
@@ -117,12 +117,12 @@ import Testing
         struct OlderBundle: Codable { var accessToken: String, refreshToken: String? }
         struct OlderRecord: Codable { var id: String, rotation: Int, bundle: OlderBundle }
         struct OlderFile: Codable { var version: Int, session: OlderRecord }
-        let plain = try StoredSession(id: SessionID(), bundle: .fresh(1)).encoded()
+        let plain = try StoredSession(id: SessionID(), tokens: .fresh(1)).encoded()
         #expect(!String(decoding: plain, as: UTF8.self).contains("additionalFields"))
-        #expect(try StoredSession(encoded: plain).bundle.additionalFields == [:])
+        #expect(try StoredSession(encoded: plain).tokens.additionalFields == [:])
 
-        let bytes = try StoredSession(id: SessionID(), bundle: pair(1, ["id_token": "id-1"])).encoded()
-        #expect(try StoredSession(encoded: bytes).bundle.additionalFields == ["id_token": "id-1"])
+        let bytes = try StoredSession(id: SessionID(), tokens: pair(1, ["id_token": "id-1"])).encoded()
+        #expect(try StoredSession(encoded: bytes).tokens.additionalFields == ["id_token": "id-1"])
         let older = try JSONDecoder().decode(OlderFile.self, from: bytes)
         #expect(older.version == 1 && older.session.bundle.accessToken == "access-1")
     }
@@ -141,14 +141,14 @@ import Testing
     @Test("no description, dump, event or log shows a field") func secrecy() async throws {
         let app = App()
         app.backend.state.withLock { $0.issued.formUnion(["identity-1", "ada@example.com"]) }
-        var bundle = app.backend.issue()
-        bundle.additionalFields = ["id_token": "identity-1", "user": #"{"mail":"ada@example.com"}"#]
+        var tokens = app.backend.issue()
+        tokens.additionalFields = ["id_token": "identity-1", "user": #"{"mail":"ada@example.com"}"#]
         let events = app.tokens.events
-        try await app.tokens.signIn(with: bundle)
+        try await app.tokens.signIn(with: tokens)
         app.backend.invalidateAccessTokens()
         #expect(await app.call().isSuccess)
-        let record = StoredSession(id: SessionID(), bundle: bundle)
-        for value in [try #require(app.tokens.currentTokens), bundle, record, app.tokens.state] as [any Sendable] {
+        let record = StoredSession(id: SessionID(), tokens: tokens)
+        for value in [try #require(app.tokens.currentTokens), tokens, record, app.tokens.state] as [any Sendable] {
             var dumped = ""
             dump(value, to: &dumped)
             for text in ["\(value)", String(reflecting: value), dumped] { app.backend.expectNoToken(in: text) }

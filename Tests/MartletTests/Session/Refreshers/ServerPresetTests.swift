@@ -32,10 +32,10 @@ import Testing
             Issue.record("nothing was stored")
             return
         }
-        #expect(record.bundle.accessToken.reveal() == server.issued.access)
+        #expect(record.tokens.accessToken.reveal() == server.issued.access)
         // A server that issues no refresh token leaves the old one in use.
-        #expect(record.bundle.refreshToken?.reveal() == server.issued.refresh ?? "refresh-1")
-        #expect(record.bundle.lifetime == server.issued.seconds.map { .seconds($0) })
+        #expect(record.tokens.refreshToken?.reveal() == server.issued.refresh ?? "refresh-1")
+        #expect(record.tokens.lifetime == server.issued.seconds.map { .seconds($0) })
     }
 
     @Test("a dead refresh token ends the session", arguments: ServerCase.all)
@@ -64,16 +64,16 @@ import Testing
     @Test("the response to a sign-in at Devise-JWT carries a token that renews itself") func deviseSignIn() throws {
         let head = HTTPResponse(status: .ok, headerFields: [.authorization: "Bearer a"])
         let response = ServerResponse(head: head, body: Data(#"{"email":"ada@example.com"}"#.utf8))
-        let bundle = try HTTPTokenRefresher.deviseJWT(path: "/users/renew").tokens(inSignInResponse: response)
-        #expect(bundle.accessToken.reveal() == "a" && bundle.refreshToken?.reveal() == "a")
+        let tokens = try HTTPTokenRefresher.deviseJWT(path: "/users/renew").tokens(inSignInResponse: response)
+        #expect(tokens.accessToken.reveal() == "a" && tokens.refreshToken?.reveal() == "a")
     }
 
     @Test("the response to a sign-in at Firebase is in camel case") func firebaseSignIn() throws {
         let body = Data(#"{"idToken":"i","refreshToken":"r","expiresIn":"3600","localId":"1"}"#.utf8)
-        let bundle = try HTTPTokenRefresher.firebase(apiKey: "k").tokens(
+        let tokens = try HTTPTokenRefresher.firebase(apiKey: "k").tokens(
             inSignInResponse: ServerResponse(head: HTTPResponse(status: .ok), body: body))
-        #expect(bundle.accessToken.reveal() == "i" && bundle.refreshToken?.reveal() == "r")
-        #expect(bundle.lifetime == .seconds(3600))
+        #expect(tokens.accessToken.reveal() == "i" && tokens.refreshToken?.reveal() == "r")
+        #expect(tokens.lifetime == .seconds(3600))
     }
 
     private func signedIn(

@@ -18,7 +18,7 @@ import Testing
 
     @Test("a rule combines statuses with codes at statuses of their own")
     func combined() async throws {
-        let rule = SessionEnd.status(410).or(.code("CLOSED", status: 409)).or(.code("GONE"))
+        let rule = SessionEndRule.status(410).or(.code("CLOSED", status: 409)).or(.code("GONE"))
         let refresher = HTTPTokenRefresher(path: "/oauth/token", placement: .bearer, sessionEnd: rule)
         for (response, ends) in [
             (StubTransport.Response.status(410), true), (.json(#"{"code":"CLOSED"}"#, status: 409), true),
@@ -37,7 +37,7 @@ import Testing
 
     @Test("no rule makes a failure terminal that passes", arguments: [302, 408, 429, 500, 503])
     func neverTerminal(status: Int) async throws {
-        let rule = SessionEnd.status(status).or(.code("DEAD", status: status))
+        let rule = SessionEndRule.status(status).or(.code("DEAD", status: status))
         let refresher = HTTPTokenRefresher(path: "/oauth/token", placement: .bearer, sessionEnd: rule)
         #expect(try await isSignedIn(after: .json(#"{"code":"DEAD"}"#, status: status), refresher: refresher))
     }

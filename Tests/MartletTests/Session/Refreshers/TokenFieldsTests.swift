@@ -5,9 +5,9 @@ import Testing
 @testable import Martlet
 
 @Suite("Tokens in responses", .timeLimit(.minutes(10))) struct TokenFieldsTests {
-    private func bundle(_ json: String, headers: HTTPFields = [:]) throws -> Tokens {
+    private func tokens(_ json: String, headers: HTTPFields = [:]) throws -> Tokens {
         let head = HTTPResponse(status: .ok, headerFields: headers)
-        return try TokenFields.automatic.bundle(from: ServerResponse(head: head, body: Data(json.utf8)))
+        return try TokenFields.automatic.tokens(from: ServerResponse(head: head, body: Data(json.utf8)))
     }
 
     @Test(
@@ -18,8 +18,8 @@ import Testing
             (#""2026-11-21T12:00:00Z""#, 1_795_262_400), (#""soon""#, nil), (#""inf""#, nil),
         ] as [(String, Double?)])
     func expiryDate(value: String, seconds: Double?) throws {
-        let bundle = try bundle(#"{"accessToken":"a","expiresAt":\#(value)}"#)
-        #expect(bundle.expiresAt?.timeIntervalSince1970 == seconds)
+        let tokens = try tokens(#"{"accessToken":"a","expiresAt":\#(value)}"#)
+        #expect(tokens.expiresAt?.timeIntervalSince1970 == seconds)
     }
 
     @Test(
@@ -27,7 +27,7 @@ import Testing
         arguments: [("0.5", 0.5), ("1", 1), ("0", nil), ("-1", nil), ("1e12", nil), ("1e11", 1e11)]
             as [(String, Double?)])
     func lifetime(value: String, seconds: Double?) throws {
-        #expect(try bundle(#"{"access_token":"a","expires_in":\#(value)}"#).lifetime == seconds.map { .seconds($0) })
+        #expect(try tokens(#"{"access_token":"a","expires_in":\#(value)}"#).lifetime == seconds.map { .seconds($0) })
     }
 
     @Test(
@@ -40,21 +40,21 @@ import Testing
             #"{"AuthenticationResult":{"AccessToken":"a","IdToken":"i","RefreshToken":"r","ExpiresIn":3600}}"#,
         ])
     func containers(json: String) throws {
-        let bundle = try bundle(json)
-        #expect(bundle.accessToken.reveal() == "a" && bundle.refreshToken?.reveal() == "r")
+        let tokens = try tokens(json)
+        #expect(tokens.accessToken.reveal() == "a" && tokens.refreshToken?.reveal() == "r")
     }
 
     @Test("a body without a token leaves it to the header field Authorization", arguments: ["", "{}", #"{"id":1}"#])
     func authorizationField(body: String) throws {
-        let bundle = try bundle(body, headers: [.authorization: "Bearer a", .date: "Sat, 21 Nov 2026 12:00:00 GMT"])
-        #expect(bundle.accessToken.reveal() == "a" && bundle.refreshToken == nil)
-        #expect(bundle.serverDate?.timeIntervalSince1970 == 1_795_262_400)
+        let tokens = try tokens(body, headers: [.authorization: "Bearer a", .date: "Sat, 21 Nov 2026 12:00:00 GMT"])
+        #expect(tokens.accessToken.reveal() == "a" && tokens.refreshToken == nil)
+        #expect(tokens.serverDate?.timeIntervalSince1970 == 1_795_262_400)
     }
 
     @Test("the body goes before the header fields, and only a bearer token counts there") func headerFields() throws {
-        #expect(try bundle(#"{"token":"a"}"#, headers: [.authorization: "Bearer b"]).accessToken.reveal() == "a")
-        #expect(throws: MissingTokenError.self) { try bundle("{}", headers: [.authorization: "Basic b"]) }
-        #expect(throws: MissingTokenError.self) { try bundle("{}", headers: [.authorization: "Bearer "]) }
+        #expect(try tokens(#"{"token":"a"}"#, headers: [.authorization: "Bearer b"]).accessToken.reveal() == "a")
+        #expect(throws: MissingTokenError.self) { try tokens("{}", headers: [.authorization: "Basic b"]) }
+        #expect(throws: MissingTokenError.self) { try tokens("{}", headers: [.authorization: "Bearer "]) }
     }
 
     @Test("both tokens can be in header fields of their own") func ownHeaderFields() throws {
@@ -62,19 +62,19 @@ import Testing
         let refresh = try #require(HTTPField.Name("X-Refresh-Token"))
         let fields = TokenFields(accessTokenHeader: access, refreshTokenHeader: refresh)
         let head = HTTPResponse(status: .noContent, headerFields: [access: "a", refresh: "r"])
-        let bundle = try fields.bundle(from: ServerResponse(head: head, body: Data()))
-        #expect(bundle.accessToken.reveal() == "a" && bundle.refreshToken?.reveal() == "r")
+        let tokens = try fields.tokens(from: ServerResponse(head: head, body: Data()))
+        #expect(tokens.accessToken.reveal() == "a" && tokens.refreshToken?.reveal() == "r")
     }
 
     @Test("a response without an access token is an error", arguments: ["{}", "no JSON", #"{"accessToken":""}"#])
     func missing(body: String) {
-        #expect(throws: MissingTokenError.self) { try bundle(body) }
+        #expect(throws: MissingTokenError.self) { try tokens(body) }
     }
 
     @Test("an empty refresh token counts as none, and the server's date is kept") func details() throws {
-        let bundle = try bundle(
+        let tokens = try tokens(
             #"{"accessToken":"a","refreshToken":""}"#, headers: [.date: "Sat, 21 Nov 2026 12:00:00 GMT"])
-        #expect(bundle.refreshToken == nil)
-        #expect(bundle.serverDate?.timeIntervalSince1970 == 1_795_262_400)
+        #expect(tokens.refreshToken == nil)
+        #expect(tokens.serverDate?.timeIntervalSince1970 == 1_795_262_400)
     }
 }

@@ -15,27 +15,27 @@ import Testing
         issued.scope = "notes"
         issued.tokenType = "Bearer"
         try await app.tokens.signIn(with: issued)
-        let bundle = try #require(app.tokens.currentTokens)
+        let tokens = try #require(app.tokens.currentTokens)
         #expect(app.tokens.isSignedIn)
-        #expect(bundle.accessToken == "access-1" && bundle.refreshToken == "refresh-1")
-        #expect(bundle.scope == "notes" && bundle.tokenType == "Bearer")
-        #expect(app.tokens.currentTokens == bundle)
+        #expect(tokens.accessToken == "access-1" && tokens.refreshToken == "refresh-1")
+        #expect(tokens.scope == "notes" && tokens.tokenType == "Bearer")
+        #expect(app.tokens.currentTokens == tokens)
 
         await app.tokens.signOut()
         #expect(app.tokens.currentTokens == nil && !app.tokens.isSignedIn)
         #expect(app.backend.refreshCalls == 0)
     }
 
-    @Test("a bundle expires when its token does, by this device's clock") func expiry() async throws {
+    @Test("the tokens that a manager returns expire by this device's clock") func expiry() async throws {
         let app = try await App.signedIn()
-        let bundle = try #require(app.tokens.currentTokens)
-        #expect(bundle.expiresAt == app.time.wallClock.addingTimeInterval(3600) && bundle.lifetime == nil)
-        #expect(!bundle.isExpired(at: app.time.wallClock))
+        let tokens = try #require(app.tokens.currentTokens)
+        #expect(tokens.expiresAt == app.time.wallClock.addingTimeInterval(3600) && tokens.lifetime == nil)
+        #expect(!tokens.isExpired(at: app.time.wallClock))
         app.time.advance(by: .seconds(3599))
-        #expect(!bundle.isExpired(at: app.time.wallClock))
+        #expect(!tokens.isExpired(at: app.time.wallClock))
         app.time.advance(by: .seconds(1))
-        #expect(bundle.isExpired(at: app.time.wallClock))
-        #expect(app.tokens.currentTokens == bundle && app.tokens.isSignedIn)
+        #expect(tokens.isExpired(at: app.time.wallClock))
+        #expect(app.tokens.currentTokens == tokens && app.tokens.isSignedIn)
 
         let next = try await app.tokens.validTokens()
         #expect(next.accessToken == "access-2" && !next.isExpired(at: app.time.wallClock))
@@ -70,27 +70,27 @@ import Testing
         // No server issues a token that has expired, so the date means nothing.
         issued.expiresAt = Date(timeIntervalSince1970: 1)
         try await app.tokens.signIn(with: issued)
-        let bundle = try await app.tokens.validTokens()
-        #expect(bundle.expiresAt == nil && !bundle.isExpired(at: .distantFuture))
+        let tokens = try await app.tokens.validTokens()
+        #expect(tokens.expiresAt == nil && !tokens.isExpired(at: .distantFuture))
     }
 
-    @Test("a bundle that is passed to another manager keeps its expiry") func handedOn() async throws {
+    @Test("tokens that are passed to another manager keep their expiry") func handedOn() async throws {
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(3000))
         let other = App(app.backend, time: app.time)
-        let bundle = try #require(app.tokens.currentTokens)
-        try await other.tokens.signIn(with: JSONDecoder().decode(Tokens.self, from: JSONEncoder().encode(bundle)))
-        #expect(try await other.tokens.validTokens() == bundle)
+        let tokens = try #require(app.tokens.currentTokens)
+        try await other.tokens.signIn(with: JSONDecoder().decode(Tokens.self, from: JSONEncoder().encode(tokens)))
+        #expect(try await other.tokens.validTokens() == tokens)
         app.time.advance(by: .seconds(601))
         #expect(try await other.tokens.validTokens().accessToken == "access-2")
     }
 
-    @Test("callers share one refresh, and get the bundle that it brought") func shared() async throws {
+    @Test("callers share one refresh, and get its tokens") func shared() async throws {
         let app = try await App.signedIn()
         app.time.advance(by: .seconds(3600))
         try await withThrowingTaskGroup(of: Tokens.self) { group in
             for _ in 0..<50 { group.addTask { try await app.tokens.validTokens() } }
-            for try await bundle in group { #expect(bundle.accessToken == "access-2") }
+            for try await tokens in group { #expect(tokens.accessToken == "access-2") }
         }
         #expect(app.backend.refreshCalls == 1)
     }

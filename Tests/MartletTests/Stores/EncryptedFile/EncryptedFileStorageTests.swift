@@ -21,7 +21,7 @@
                 #expect(try await storage.read("admin") == Data("the admin's".utf8))
 
                 try await AnyTokenStore.encryptedFile(path: role, key: .number(1))
-                    .write(StoredSession(id: SessionID(), bundle: .fresh()))
+                    .write(StoredSession(id: SessionID(), tokens: .fresh()))
                 await #expect(throws: StorageError.self) { try await storage.read("role") }
                 let session = await AnyTokenStore.encryptedFile(path: admin, key: .number(1)).read()
                 guard case .unavailable = session else {

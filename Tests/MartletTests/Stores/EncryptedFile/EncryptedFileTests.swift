@@ -12,7 +12,7 @@
             try await TemporaryFolder.with { folder in
                 let store: some TokenStore = .encryptedFile(path: folder.path + "/session", key: .number(1))
                 let session = StoredSession(
-                    id: SessionID(), bundle: .fresh(), account: SessionAccount(userID: "ada"))
+                    id: SessionID(), tokens: .fresh(), account: SessionAccount(userID: "ada"))
                 var files: Set<Data> = []
                 for _ in 0..<20 {
                     try await store.write(session)
@@ -35,7 +35,7 @@
         func wrongKey() async throws {
             try await TemporaryFolder.with { folder in
                 let path = folder.path + "/session"
-                let session = StoredSession(id: SessionID(), bundle: .fresh())
+                let session = StoredSession(id: SessionID(), tokens: .fresh())
                 try await AnyTokenStore.encryptedFile(path: path, key: .number(1)).write(session)
                 #expect(await words(path, .number(2)).contains("sealed with another key or passphrase"))
                 #expect(await words(path, .words("secret")).contains("not with the passphrase"))
@@ -50,7 +50,7 @@
         func otherFiles() async throws {
             try await TemporaryFolder.with { folder in
                 let path = folder.path + "/session"
-                let session = StoredSession(id: SessionID(), bundle: .fresh())
+                let session = StoredSession(id: SessionID(), tokens: .fresh())
                 let store = AnyTokenStore.encryptedFile(path: path, key: .number(1))
                 try await store.write(session)
                 try overwrite(path, try Data(contentsOf: URL(filePath: path)).withHeader { $0[8] = 2 })
@@ -72,7 +72,7 @@
         func salt() async throws {
             try await TemporaryFolder.with { folder in
                 let path = folder.path + "/session"
-                let session = StoredSession(id: SessionID(), bundle: .fresh())
+                let session = StoredSession(id: SessionID(), tokens: .fresh())
                 var salts: Set<Data> = []
                 for _ in 0..<3 {
                     try await AnyTokenStore.encryptedFile(path: path, key: .words("secret")).write(session)
@@ -88,7 +88,7 @@
         @Test("a file with permissions for other users is rejected") func unsafePermissions() async throws {
             try await TemporaryFolder.with { folder in
                 let path = folder.path + "/session"
-                let session = StoredSession(id: SessionID(), bundle: .fresh())
+                let session = StoredSession(id: SessionID(), tokens: .fresh())
                 try await AnyTokenStore.encryptedFile(path: path, key: .number(1)).write(session)
                 chmod(path, 0o644)
                 #expect(await failure(path, .number(1))?.kind == .unsafePermissions)
@@ -102,7 +102,7 @@
                     AnyTokenStore.encryptedFile(path: path, key: number.isMultiple(of: 2) ? shared : .words("secret"))
                 }
                 let shared = EncryptionKey.words("secret")
-                try await store(0).write(StoredSession(id: SessionID(), bundle: .fresh()))
+                try await store(0).write(StoredSession(id: SessionID(), tokens: .fresh()))
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<10 {
                         let store = store(number)
@@ -158,7 +158,7 @@
                             record.rotation += 1
                             return .write(record)
                         case .empty, .ended:
-                            return .write(StoredSession(id: SessionID(), rotation: 1, bundle: .fresh()))
+                            return .write(StoredSession(id: SessionID(), rotation: 1, tokens: .fresh()))
                         case .unavailable: return .keep
                         }
                     }
@@ -172,7 +172,7 @@
                 var changes = try #require(store.changes()).makeAsyncIterator()
                 #expect(await store.read().isEmpty)
                 let other = AnyTokenStore.encryptedFile(path: folder.path + "/session", key: .number(1))
-                try await other.write(StoredSession(id: SessionID(), bundle: .fresh()))
+                try await other.write(StoredSession(id: SessionID(), tokens: .fresh()))
                 #expect(await changes.next() != nil)
                 let held = try await store.lock?.acquire(lease: .seconds(45))
                 #expect(await held?.isStillHeld() == true)
@@ -184,7 +184,7 @@
             try await TemporaryFolder.with { folder in
                 let path = folder.path + "/session"
                 try await AnyTokenStore.encryptedFile(path: path, key: .number(1))
-                    .write(StoredSession(id: SessionID(), bundle: .fresh()))
+                    .write(StoredSession(id: SessionID(), tokens: .fresh()))
                 try await AnyTokenStore.encryptedFile(path: path, key: .file(path: folder.path + "/none")).delete()
                 #expect(!FileManager.default.fileExists(atPath: path))
             }

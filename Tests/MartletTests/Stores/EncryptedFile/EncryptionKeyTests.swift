@@ -132,7 +132,7 @@
                 #expect(await failure(of: key(.key, nil), in: folder)?.description.contains("EXAMPLE_KEY") == true)
                 #expect(await failure(of: key(.passphrase, "\n"), in: folder)?.description.contains("empty") == true)
                 let path = folder.path + "/session"
-                let session = StoredSession(id: SessionID(), bundle: .fresh())
+                let session = StoredSession(id: SessionID(), tokens: .fresh())
                 try await AnyTokenStore.encryptedFile(path: path, key: key(.passphrase, "secret\n")).write(session)
                 #expect(await AnyTokenStore.encryptedFile(path: path, key: .words("secret")).read() == .found(session))
                 try write(Data("secret\r\n".utf8), to: folder.path + "/passphrase")
@@ -164,7 +164,7 @@
                 for key in keys {
                     let store = AnyTokenStore.encryptedFile(path: folder.path + "/session", key: key)
                     let storage = AnySecureStorage.encryptedFiles(in: folder.path + "/values", key: key)
-                    try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+                    try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
                     try await storage.save(Data("4711".utf8), for: "pin")
                     var shown = "\(key) \(String(reflecting: key)) \(key.ring) \(String(reflecting: key.ring))"
                     dump(key, to: &shown)

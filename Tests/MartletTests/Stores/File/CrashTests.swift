@@ -27,9 +27,9 @@
             if grantsGrace { policy.rotationGrace = .seconds(60) }
             return TokenManager(
                 baseURL: "https://api.example.com", store: store,
-                refresher: .custom { bundle, _ in
+                refresher: .custom { former, _ in
                     let good = [issued, grantsGrace ? issued - 1 : issued].map { tokens($0).refreshToken }
-                    guard good.contains(bundle.refreshToken) else { throw RefreshRejectedError() }
+                    guard good.contains(former.refreshToken) else { throw RefreshRejectedError() }
                     let next = issued + 1
                     try "\(next)".write(toFile: path, atomically: true, encoding: .utf8)
                     return tokens(next)
@@ -76,7 +76,7 @@
 
         /// Refreshes the tokens while another process is stopped for good in the middle of its refresh.
         func runBesideStopped(_ reached: @escaping @Sendable (FileSteps.Step) -> Void) async throws {
-            try await FileTokenStore(path: record).write(StoredSession(id: SessionID(), bundle: server.tokens(0)))
+            try await FileTokenStore(path: record).write(StoredSession(id: SessionID(), tokens: server.tokens(0)))
             try begin(.signedIn)
             let time = ManualTimeSource()
             let stopped = try await ProcessLock(path: record + ".refresh.lock").acquire(lease: .seconds(45))
@@ -108,7 +108,7 @@
                 let store = FileTokenStore(
                     path: folder.path + "/session.json", time: ManualTimeSource(), activities: nil,
                     steps: FileSteps { step in steps.withLock { $0.append(step) } })
-                try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+                try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
                 #expect(
                     steps.withLock { $0 } == [
                         .locked, .lockSigned, .temporaryMade, .written, .flushed, .renamed, .folderFlushed,
@@ -177,7 +177,7 @@
             case .empty, .ended:
                 #expect(run.phase != .signedIn, "a session was lost without a sign-out")
                 #expect(await tokens.restore() == .signedOut)
-            case .found(let record) where record.bundle == run.server.tokens(issued):
+            case .found(let record) where record.tokens == run.server.tokens(issued):
                 #expect(record.rotation == issued)
                 #expect(await tokens.restore().isSignedIn)
                 try await tokens.refresh()
@@ -187,7 +187,7 @@
             case .found(let record):
                 // The server has responded, and the response died with the process. The journal shows this, so the
                 // error is `rotationLost`.
-                #expect(record.bundle == run.server.tokens(issued - 1) && record.unresolvedJournal != nil)
+                #expect(record.tokens == run.server.tokens(issued - 1) && record.unresolvedJournal != nil)
                 #expect(record.rotation == issued - 1)
                 try await expectGrace(run, record)
                 await #expect(throws: SessionError.expired(.rotationLost)) { try await tokens.refresh() }
@@ -228,9 +228,9 @@
     }
 
     extension StoredSession {
-        fileprivate func renewed(_ bundle: Tokens) -> StoredSession {
+        fileprivate func renewed(_ tokens: Tokens) -> StoredSession {
             var record = self
-            record.bundle = bundle
+            record.tokens = tokens
             record.rotation += 1
             record.journal = nil
             return record

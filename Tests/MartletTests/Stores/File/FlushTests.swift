@@ -21,7 +21,7 @@ import Testing
                         steps.add(status.st_mode & S_IFMT == S_IFDIR ? "flush the folder" : "flush the file")
                         return Disk.flush(descriptor)
                     }))
-            try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+            try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
             let ofRecord = steps.lines.drop { $0 != "temporaryMade" }
             #expect(
                 ofRecord == [

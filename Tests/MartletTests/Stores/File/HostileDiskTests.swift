@@ -40,7 +40,7 @@ import Testing
         let accounts = FileAccountStore(folder: folder)
         let storage = FileStorage(folder: folder)
         let uses: [() async throws -> Void] = [
-            { try await store.write(StoredSession(id: SessionID(), bundle: .fresh())) },
+            { try await store.write(StoredSession(id: SessionID(), tokens: .fresh())) },
             { try await store.delete() },
             { try await accounts.setCurrent(AccountID(rawValue: "kim")) },
             { _ = try await accounts.current() },
@@ -68,7 +68,7 @@ import Testing
                 failure?.description.contains("\(path): it is a hard link to a file of another user (12345)") == true)
             await #expect(throws: StorageError.self) {
                 try await FileTokenStore(path: folder.path + "/session.json", time: ManualTimeSource())
-                    .write(StoredSession(id: SessionID(), bundle: .fresh()))
+                    .write(StoredSession(id: SessionID(), tokens: .fresh()))
             }
             #expect(FileManager.default.contents(atPath: precious) == Data("precious".utf8))
             // A link of the user's own is harmless, and remains for a moment when a lock is taken away.

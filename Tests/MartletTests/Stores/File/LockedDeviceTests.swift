@@ -16,7 +16,7 @@
         {
             try await TemporaryFolder.with { folder in
                 let store = FileTokenStore(path: folder.path + "/session.json", steps: device.steps)
-                let session = StoredSession(id: SessionID(), bundle: .fresh())
+                let session = StoredSession(id: SessionID(), tokens: .fresh())
                 try await store.write(session)
                 for ending in ["session.json", ""] {
                     await LockedDevice.whileLocked(folder, ending: ending) {
@@ -58,7 +58,7 @@
         {
             try await TemporaryFolder.with { folder in
                 let store = FileTokenStore(path: folder.path + "/session.json")
-                try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+                try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
                 await LockedDevice.whileLocked(folder) {
                     guard case .unavailable(let failure) = await store.read() else {
                         Issue.record("the record was read")
@@ -75,7 +75,7 @@
         {
             try await TemporaryFolder.with { folder in
                 let store = FileTokenStore(path: folder.path + "/new/session.json", steps: device.steps)
-                try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
+                try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
                 let files = CoordinationFiles(
                     folder: folder.path + "/group", key: "app", time: ManualTimeSource(), steps: device.steps)
                 let held = try await files.updateLock.acquireHeld(lease: .seconds(5))

@@ -36,7 +36,7 @@ import Testing
                 Issue.record("nothing was adopted")
                 return
             }
-            #expect(session.bundle == old)
+            #expect(session.tokens == old)
             #expect(try await app.store().adopt(item, Self.decode) == false)
             try await app.store().delete()
             #expect(try await app.store().adopt(item, Self.decode) == false)
@@ -53,7 +53,7 @@ import Testing
         try await KeychainApp.with(keychain) { app in
             let isAdopted = try await app.store().adopt(item, deletingIt: true, Self.decode)
             #expect(isAdopted)
-            #expect(await app.store().read().bundle == old)
+            #expect(await app.store().read().tokens == old)
             #expect(
                 app.keychain.state.items.allSatisfy { $0.isSynchronizable == ($0.service == "com.other.library") })
             #expect(app.keychain.state.items.contains { $0.service == "com.other.library" })
@@ -73,7 +73,7 @@ import Testing
         try await KeychainApp.with(keychain) { app in
             let isAdopted = try await app.store().adopt(item, deletingIt: true, Self.decode)
             #expect(isAdopted)
-            #expect(await app.store().read().bundle == old)
+            #expect(await app.store().read().tokens == old)
             #expect(
                 app.keychain.state.items.filter { $0.service == "com.other.library" }.map(\.isSynchronizable) == [true])
         }
@@ -92,14 +92,14 @@ import Testing
             app.hasLogin = true
             let isAdopted = try await app.store().adopt(item, deletingIt: true, Self.decode)
             #expect(isAdopted)
-            #expect(await app.store().read().bundle == old)
+            #expect(await app.store().read().tokens == old)
             #expect(app.keychain.state.items.allSatisfy { !$0.isLogin && $0.service != "com.other.library" })
         }
     }
 
     @Test("an existing session is not replaced") func occupied() async throws {
         try await KeychainApp.with(keychain()) { app in
-            let own = StoredSession(id: SessionID(), bundle: .fresh())
+            let own = StoredSession(id: SessionID(), tokens: .fresh())
             try await app.store().write(own)
             #expect(try await app.store().adopt(item, Self.decode) == false)
             #expect(await app.store().read() == .found(own))
@@ -180,10 +180,10 @@ import Testing
                 #expect(!app.keychain.state.items.contains { ["accessToken", "refreshToken"].contains($0.account) })
                 guard isAdopted, case .found(let session) = await store.read() else { return }
                 #expect(session.account.userID == "7")
-                #expect(session.bundle.refreshToken == refresh.map { Secret($0) })
+                #expect(session.tokens.refreshToken == refresh.map { Secret($0) })
                 // Without an access token, the session begins with a refresh.
-                #expect(session.bundle.accessToken == Secret(access ?? "expired"))
-                #expect(session.bundle.isExpired() == (access == nil))
+                #expect(session.tokens.accessToken == Secret(access ?? "expired"))
+                #expect(session.tokens.isExpired() == (access == nil))
             }
         }
     }
@@ -221,7 +221,7 @@ extension SecureTokenStore {
 }
 
 extension StoreReading {
-    fileprivate var bundle: Tokens? {
-        if case .found(let session) = self { session.bundle } else { nil }
+    fileprivate var tokens: Tokens? {
+        if case .found(let session) = self { session.tokens } else { nil }
     }
 }

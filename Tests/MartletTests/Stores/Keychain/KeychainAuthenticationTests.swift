@@ -6,7 +6,7 @@ import Testing
 @testable import MartletStorage
 
 @Suite("Authentication for the Keychain", .timeLimit(.minutes(10))) struct KeychainAuthenticationTests {
-    private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+    private let record = StoredSession(id: SessionID(), tokens: .fresh(1))
 
     private func gated(
         _ app: KeychainApp, by authentication: KeychainAuthentication = .userPresence("Open your account")
@@ -130,7 +130,7 @@ import Testing
                 return
             }
             #expect(failure.kind == .corrupt && failure.description.contains("sign in again"))
-            let next = StoredSession(id: SessionID(), bundle: .fresh(2))
+            let next = StoredSession(id: SessionID(), tokens: .fresh(2))
             try await relaunched.write(next)
             #expect(await app.store().read() == .found(next))
         }

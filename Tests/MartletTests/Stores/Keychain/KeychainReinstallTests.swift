@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The Keychain after a reinstallation", .noBlockingCalls, .timeLimit(.minutes(10))) struct KeychainReinstallTests
 {
-    private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+    private let record = StoredSession(id: SessionID(), tokens: .fresh(1))
 
     @Test("a session survives a reinstallation by default") func keeps() async throws {
         try await KeychainApp.with { app in

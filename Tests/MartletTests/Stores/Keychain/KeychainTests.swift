@@ -7,7 +7,7 @@ import Testing
 @testable import MartletStorage
 
 @Suite("The Keychain", .noBlockingCalls, .timeLimit(.minutes(10))) struct KeychainTests {
-    private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+    private let record = StoredSession(id: SessionID(), tokens: .fresh(1))
 
     @Test("each account has one generic password on this device, readable after the first unlock") func item()
         async throws

@@ -6,7 +6,7 @@ import Testing
 @testable import MartletStorage
 
 @Suite("The Keychain of a locked device", .timeLimit(.minutes(10))) struct LockedKeychainTests {
-    private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+    private let record = StoredSession(id: SessionID(), tokens: .fresh(1))
 
     @Test("nothing is deleted while the device is locked, and the call fails") func lockedDelete() async throws {
         try await KeychainApp.with { app in

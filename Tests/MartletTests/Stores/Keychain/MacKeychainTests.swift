@@ -6,7 +6,7 @@ import Testing
 @testable import MartletStorage
 
 @Suite("The Keychain of a Mac", .timeLimit(.minutes(10))) struct MacKeychainTests {
-    private let record = StoredSession(id: SessionID(), bundle: .fresh(1))
+    private let record = StoredSession(id: SessionID(), tokens: .fresh(1))
 
     @Test("on a Mac, an unsigned process falls back to the login keychain and can tell") func loginFallback()
         async throws

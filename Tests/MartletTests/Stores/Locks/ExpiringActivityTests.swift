@@ -113,7 +113,7 @@ import Testing
             guard case .found(var record) = await other.read() else { return #expect(Bool(false), "no record") }
             if isOvertaken {
                 record.rotation += 1
-                record.bundle = app.backend.issue()
+                record.tokens = app.backend.issue()
                 record.journal = nil
                 try await other.write(record)
             }
@@ -121,7 +121,7 @@ import Testing
             #expect(await call.isSuccess)
             guard case .found(let last) = await other.read() else { return #expect(Bool(false), "no record") }
             #expect(last.rotation == 1 && (last == record) == isOvertaken)
-            #expect(try await app.tokens.validTokens().accessToken == last.bundle.accessToken)
+            #expect(try await app.tokens.validTokens().accessToken == last.tokens.accessToken)
             await system.waitUntilAllReturned()
         }
     }

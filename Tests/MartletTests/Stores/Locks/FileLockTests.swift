@@ -154,7 +154,7 @@ import Testing
                     guard step == .flushed else { return }
                     PrivateFile(path: path).removeLeftovers(olderThan: 0)
                 })
-            let record = StoredSession(id: SessionID(), bundle: .fresh())
+            let record = StoredSession(id: SessionID(), tokens: .fresh())
             try await other.write(record)
             #expect(await other.read() == .found(record))
         }
@@ -164,7 +164,7 @@ import Testing
     func lostInBetween(isWriting: Bool) async throws {
         try await TemporaryFolder.with { folder in
             let path = folder.path + "/session.json"
-            let record = StoredSession(id: SessionID(), bundle: .fresh())
+            let record = StoredSession(id: SessionID(), tokens: .fresh())
             let store = FileTokenStore(path: path, time: ManualTimeSource(), activities: nil)
             try await store.write(record)
             let unfinished = folder.path + "/.session.json.1.2.tmp"

@@ -66,7 +66,7 @@
         @Test("the number of steps is as expected") func counts() async throws {
             try await TemporaryFolder.with { folder in
                 let sleeper = Sleeper(folder: folder.path)
-                try await FileTokenStore(path: sleeper.record).write(StoredSession(id: SessionID(), bundle: .fresh()))
+                try await FileTokenStore(path: sleeper.record).write(StoredSession(id: SessionID(), tokens: .fresh()))
                 let steps = Locked<[FileSteps.Step]>([])
                 try await sleeper.refresh { step in steps.withLock { $0.append(step) } }
                 #expect(steps.withLock { $0.count } == Self.stepCount, "\(steps.withLock { $0 })")
@@ -80,8 +80,8 @@
             try await TemporaryFolder.with { folder in
                 let sleeper = Sleeper(folder: folder.path)
                 let store = FileTokenStore(path: sleeper.record)
-                try await store.write(StoredSession(id: SessionID(), bundle: .fresh()))
-                let other = StoredSession(id: SessionID(), bundle: .fresh(7), account: SessionAccount(userID: "bob"))
+                try await store.write(StoredSession(id: SessionID(), tokens: .fresh()))
+                let other = StoredSession(id: SessionID(), tokens: .fresh(7), account: SessionAccount(userID: "bob"))
                 let overtaken = Locked<Result<Void, any Error>?>(nil)
                 // On its own queue, because waiting for a process may block all threads of the task pool.
                 let watch = try FolderWatch(folder.path, reportChangesOf: "stopped") {

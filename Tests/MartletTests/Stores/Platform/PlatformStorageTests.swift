@@ -193,7 +193,7 @@ import Testing
                     setenv("XDG_STATE_HOME", folder, 1)
                     let store: AnyTokenStore = .platformDefault(service: "com.example.app")
                     let record = StoredSession(
-                        id: SessionID(), bundle: Tokens(accessToken: "s3cret", refreshToken: nil))
+                        id: SessionID(), tokens: Tokens(accessToken: "s3cret", refreshToken: nil))
                     #expect(await store.read().isEmpty)
                     try await store.write(record)
                     let choice = try await store.choice()
@@ -215,7 +215,7 @@ import Testing
             await storage.save(pin, for: "pin")
             let store = SecureAccountStore(storage: storage, folder: folder.path)
             let records = ["ada", "", "Ada/ünï %"].map {
-                (AccountID(rawValue: $0), StoredSession(id: SessionID(), bundle: .fresh()))
+                (AccountID(rawValue: $0), StoredSession(id: SessionID(), tokens: .fresh()))
             }
             for (account, record) in records { try await store.store(for: account).write(record) }
             for (account, record) in records { #expect(await store.store(for: account).read() == .found(record)) }

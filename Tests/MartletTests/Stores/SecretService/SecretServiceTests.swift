@@ -61,7 +61,7 @@
                         let store: AnyTokenStore = .platformDefault(service: "com.example.app")
                         #expect(try await store.choice() == .secretService(reason: "it is available"))
                         let record = StoredSession(
-                            id: SessionID(), bundle: Tokens(accessToken: "s3cret-access", refreshToken: "s3cret"))
+                            id: SessionID(), tokens: Tokens(accessToken: "s3cret-access", refreshToken: "s3cret"))
                         try await store.write(record)
                         #expect(
                             await AnyTokenStore.secretService(service: "com.example.app").read() == .found(record),

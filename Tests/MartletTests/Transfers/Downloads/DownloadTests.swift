@@ -29,7 +29,10 @@ import Testing
     func observedBytes(size: Int) async throws {
         struct ByteLog: NetworkObserver {
             let log: Log
-            func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) { log.add("\(response.bytes)") }
+
+            func observe(_ event: CallEvent) {
+                if case .received(_, let response) = event { log.add("\(response.bytes)") }
+            }
         }
         try await TemporaryFolder.with { folder in
             let log = Log()

@@ -13,21 +13,55 @@ import Testing
         let response = try await client(server.transport).stream(Get("/film", .none), monitor: monitor)
         #expect(response.headers[.eTag] == "\"one\"")
         #expect(positions.withLock { $0 } == [])
-        let iterator = response.value.makeAsyncIterator()
+        var iterator = response.value.makeAsyncIterator()
         #expect(try await iterator.next()?.count == 1000)
         #expect(positions.withLock { $0 } == [0])
         #expect(monitor.received == TransferCount(completed: 1000, total: 3500))
         var rest = 0
         while let piece = try await iterator.next() { rest += piece.count }
         #expect(rest == 2500)
-        await #expect(throws: ByteStream.AlreadyReadError.self) { try await response.value.collect(upTo: 10_000) }
+        let failure = await error { _ = try await response.value.collect(upTo: 10_000) }
+        guard case .invalidResponse(_, "its body can be read only once, and has been read before") = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+    }
+
+    @Test("a loop and a collection throw errors that need no conversion") func typed() async throws {
+        let server = DownloadServer(Data(count: 3500))
+        server.change { $0.breaks = [2000] }
+        let response = try await client(server.transport).stream(Get("/film", .none))
+        var count = 0
+        do {
+            for try await piece in response.value { count += piece.count }
+        } catch {
+            let failure: NetworkError = error
+            guard case .connectionLost = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+        }
+        #expect(count > 0)
+        let small = try await client(DownloadServer(Data(count: 20)).transport).stream(Get("/film", .none)).value
+        do {
+            _ = try await small.collect(upTo: 10)
+        } catch {
+            let failure: NetworkError = error
+            guard case .responseTooLarge(_, limit: 10) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
+        }
     }
 
     @Test("an observer sees no bytes of a streamed response, which is read after the call") func observed() async throws
     {
         struct ByteLog: NetworkObserver {
             let log: Log
-            func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) { log.add("\(response.bytes)") }
+
+            func observe(_ event: CallEvent) {
+                if case .received(_, let response) = event { log.add("\(response.bytes)") }
+            }
         }
         let log = Log()
         let server = DownloadServer(Data("abc".utf8))
@@ -71,7 +105,7 @@ import Testing
     {
         let server = DownloadServer(Data(count: 3500))
         let client = client(server.transport) { $0.maximumConcurrentRequests = 1 }
-        var first: NetworkResponse<ByteStream>? = try await client.stream(Get("/film", .none))
+        var first: NetworkResponse<ResponseBytes>? = try await client.stream(Get("/film", .none))
         let isIn = Locked(false)
         let second = Task {
             let response = try await client.data(for: Get("/film", .none))

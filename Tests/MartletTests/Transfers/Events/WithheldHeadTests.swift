@@ -82,7 +82,7 @@ struct WithheldHeadTests {
     func quiet(headers: HTTPFields) async throws {
         let server = Server(headers)
         let response = try await server.client.stream(Get("/log", .none))
-        let iterator = response.value.makeAsyncIterator()
+        var iterator = response.value.makeAsyncIterator()
         for text in ["tick", "tock"] {
             server.time.advance(by: .seconds(10 * 3600))
             server.write(text)

@@ -111,6 +111,8 @@ import Testing
     private final class Redirects: NetworkObserver {
         let urls = Locked<[String]>([])
 
-        func attemptWillRedirect(_ call: ObservedCall, to url: String) { urls.withLock { $0.append(url) } }
+        func observe(_ event: CallEvent) {
+            if case .redirected(_, let url) = event { urls.withLock { $0.append(url) } }
+        }
     }
 }

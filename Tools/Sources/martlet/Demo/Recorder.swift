@@ -20,21 +20,16 @@ final class Recorder: NetworkObserver {
     /// The number of responses with the status 401.
     var refusals: Int { records.withLockedValue { $0.refusals.count } }
 
-    func callWillStart(_ call: ObservedCall) {
+    func observe(_ event: CallEvent) {
         let now = elapsed
-        records.withLockedValue { $0.calls.append(now) }
-    }
-
-    func attemptDidReceive(_ call: ObservedCall, response: ObservedResponse) {
-        guard response.status == 401 else { return }
-        let now = elapsed
-        records.withLockedValue { $0.refusals.append(now) }
-    }
-
-    func callDidFinish(_ call: ObservedCall, result: Result<Int, NetworkError>) {
-        guard case .success = result else { return }
-        let now = elapsed
-        records.withLockedValue { $0.successes.append(now) }
+        records.withLockedValue { records in
+            switch event {
+            case .started: records.calls.append(now)
+            case .received(_, let response): if response.status == 401 { records.refusals.append(now) }
+            case .finished(_, .success): records.successes.append(now)
+            default: break
+            }
+        }
     }
 
     /// Records a session's events until its token manager is released.

@@ -14,8 +14,8 @@ final class ClientRefresher: Sendable {
         let result: Result
     }
 
-    func refresh(_ bundle: Tokens) async throws -> Tokens {
-        guard let client = client.withLockedValue({ $0 }), let token = bundle.refreshToken else {
+    func refresh(_ tokens: Tokens) async throws -> Tokens {
+        guard let client = client.withLockedValue({ $0 }), let token = tokens.refreshToken else {
             throw RefreshRejectedError()
         }
         let reissue = AnyCall.post("/auth/reissue", .json(["refreshToken": token.reveal()]))

@@ -90,8 +90,8 @@ struct RecordingStore: TokenStore {
 
     func write(_ session: StoredSession) async throws {
         tokens.withLockedValue { tokens in
-            tokens.insert(session.bundle.accessToken.reveal())
-            if let refresh = session.bundle.refreshToken { tokens.insert(refresh.reveal()) }
+            tokens.insert(session.tokens.accessToken.reveal())
+            if let refresh = session.tokens.refreshToken { tokens.insert(refresh.reveal()) }
         }
         try await inner.write(session)
     }

@@ -39,10 +39,10 @@ enum Scenario {
             #expect(app.counters.reuseDetected == 0)
             let after = try #require(await app.stored)
             #expect(after.stamp.rotation == 1 && after.id == before.id)
-            #expect(after.bundle.accessToken != before.bundle.accessToken)
-            let isKept = after.bundle.refreshToken == before.bundle.refreshToken
+            #expect(after.tokens.accessToken != before.tokens.accessToken)
+            let isKept = after.tokens.refreshToken == before.tokens.refreshToken
             #expect(isKept == (setup.dialect == .legacy419))
-            #expect(after.bundle.refreshToken != nil)
+            #expect(after.tokens.refreshToken != nil)
         }
     }
 
@@ -89,7 +89,7 @@ enum Scenario {
         try await App.run(setup, over: wire) { app in
             try await app.signUp()
             let events = app.tokens.events
-            let token = try #require(await app.stored?.bundle)
+            let token = try #require(await app.stored?.tokens)
 
             await app.tokens.signOut()
 

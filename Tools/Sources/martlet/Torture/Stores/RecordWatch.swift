@@ -134,7 +134,7 @@ struct RecordHistory: Sendable {
             ended.insert(before.id)
         } else if now.stamp.rotation < before.stamp.rotation {
             findings.regressions.append("the record went back from \(before.stamp) to \(now.stamp)")
-        } else if now.stamp.rotation == before.stamp.rotation, now.bundle.refreshToken != before.bundle.refreshToken {
+        } else if now.stamp.rotation == before.stamp.rotation, now.tokens.refreshToken != before.tokens.refreshToken {
             findings.regressions.append("the tokens of the record changed within rotation \(now.stamp)")
         }
     }

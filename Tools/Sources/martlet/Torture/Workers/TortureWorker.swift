@@ -186,7 +186,7 @@ struct TortureWorker: Sendable {
     /// The rotation in the store, if this worker has other tokens.
     private func missedRotation() async -> Int? {
         guard case .found(let record) = await store.read() else { return nil }
-        return tokens.currentTokens?.refreshToken == record.bundle.refreshToken ? nil : record.stamp.rotation
+        return tokens.currentTokens?.refreshToken == record.tokens.refreshToken ? nil : record.stamp.rotation
     }
 
     /// Waits until this worker is signed in to the session, or until the record has another session or none.

@@ -27,7 +27,7 @@ extension CallPipeline {
                 return result
             }
             mayAdaptAgain = false
-            call.context.outgoing = call.hooks?.preparedBody
+            call.context.outgoing = call.sources?.preparedBody
             request = unsigned
             authorizer.attachToken(to: &request, for: &call)
         }
@@ -92,8 +92,8 @@ extension CallPipeline {
     }
 
     private func adoptRetry(_ before: Draft, by index: Int, _ call: inout CallState) throws {
-        adopt(before, by: index, &call)
-        try follow(before, &call)
+        keepChanges(since: before, by: index, &call)
+        try applyChanges(since: before, &call)
     }
 
     func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {

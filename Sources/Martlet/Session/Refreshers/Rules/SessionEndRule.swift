@@ -2,13 +2,13 @@
 /// stays.
 ///
 /// ```swift
-/// SessionEnd.status(401, 422)
-/// SessionEnd.code("invalid_grant")
-/// SessionEnd.status(401).or(.code("SESSION_CLOSED", status: 409))
+/// SessionEndRule.status(401, 422)
+/// SessionEndRule.code("invalid_grant")
+/// SessionEndRule.status(401).or(.code("SESSION_CLOSED", status: 409))
 /// ```
 ///
 /// No rule lets a redirect, a 408, a 429 or a 5xx end a session.
-public struct SessionEnd: Sendable, Hashable {
+public struct SessionEndRule: Sendable, Hashable {
     /// Responses with one of the statuses and, unless it is `nil`, one of the codes.
     private struct Clause: Sendable, Hashable {
         let statuses: Set<Int>
@@ -21,9 +21,9 @@ public struct SessionEnd: Sendable, Hashable {
     ///
     /// A proxy or a firewall may use the status for reasons of its own. If the server sends a code too,
     /// ``code(_:status:)`` is safer.
-    public static func status(_ statuses: Int...) -> SessionEnd {
+    public static func status(_ statuses: Int...) -> SessionEndRule {
         let clientErrors = statuses.filter { (400..<500).contains($0) }
-        return SessionEnd(clauses: [Clause(statuses: Set(clientErrors), codes: nil)])
+        return SessionEndRule(clauses: [Clause(statuses: Set(clientErrors), codes: nil)])
     }
 
     /// Responses whose JSON contains one of these error codes.
@@ -33,16 +33,16 @@ public struct SessionEnd: Sendable, Hashable {
     /// - Parameters:
     ///   - codes: The codes.
     ///   - status: The statuses that the response may have. Without any, 400 and 401.
-    public static func code(_ codes: String..., status: Int...) -> SessionEnd {
-        SessionEnd(clauses: [Clause(statuses: status.isEmpty ? [400, 401] : Set(status), codes: Set(codes))])
+    public static func code(_ codes: String..., status: Int...) -> SessionEndRule {
+        SessionEndRule(clauses: [Clause(statuses: status.isEmpty ? [400, 401] : Set(status), codes: Set(codes))])
     }
 
     /// A 401, or a 400 with the code `invalid_grant` or `invalid_token`.
-    public static let standard = SessionEnd.status(401).or(.code("invalid_grant", "invalid_token"))
+    public static let standard = SessionEndRule.status(401).or(.code("invalid_grant", "invalid_token"))
 
     /// A rule that matches if this one or the other one does.
-    public func or(_ other: SessionEnd) -> SessionEnd {
-        SessionEnd(clauses: clauses + other.clauses)
+    public func or(_ other: SessionEndRule) -> SessionEndRule {
+        SessionEndRule(clauses: clauses + other.clauses)
     }
 
     /// The error that ends the session; `nil` if the response does not end it.

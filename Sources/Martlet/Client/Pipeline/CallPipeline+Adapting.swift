@@ -1,13 +1,5 @@
 internal import HTTPTypes
 
-/// The recipient of a request.
-enum Recipient: Sendable {
-    /// The base URL's origin, or one that the token manager trusts.
-    case trusted
-    /// Any other origin: the endpoint names it, or the interceptor with this index has sent the request there.
-    case thirdParty(sender: Int?)
-}
-
 /// A request before an interceptor changes it.
 struct Draft {
     let request: HTTPRequest
@@ -26,7 +18,7 @@ struct Draft {
 }
 
 /// The sources of a prepared request's parts, so that a third party gets only the parts that are meant for it.
-struct HookState: Sendable {
+struct RequestSources: Sendable {
     /// The header fields of the request as it was built.
     fileprivate let builtFields: HTTPFields
     /// The body of the endpoint.
@@ -51,11 +43,6 @@ struct HookState: Sendable {
 /// A third party gets the fields of the endpoint, of the pipeline and of a ``ResponseReceiver``. It gets the fields and
 /// the body of an interceptor only if that interceptor has sent the request there, and never the fields of the client.
 extension CallPipeline {
-    func recipient(of origin: Origin) -> Recipient {
-        let isTrusted = origin == baseURL.origin || tokens?.trustedOrigins.contains(origin) == true
-        return isTrusted ? .trusted : .thirdParty(sender: nil)
-    }
-
     /// The origin of an adapted request. If an interceptor has changed it, the token is removed.
     func origin(
         of request: inout HTTPRequest, adaptedFrom call: inout CallState, _ recipient: Recipient
@@ -81,35 +68,35 @@ extension CallPipeline {
     }
 
     func prepare(_ call: inout CallState) async throws {
-        call.hooks = HookState(of: call, interceptors: config.interceptors.count)
+        call.sources = RequestSources(of: call, interceptors: config.interceptors.count)
         let built = Draft(of: call)
         for (index, interceptor) in config.interceptors.enumerated() {
             let before = Draft(of: call)
             try await interceptor.prepare(&call.request, for: &call.context)
-            adopt(before, by: index, &call)
+            keepChanges(since: before, by: index, &call)
         }
-        try follow(built, &call)
+        try applyChanges(since: built, &call)
     }
 
     /// Makes an interceptor's changes a part of the prepared request.
     /// - Parameter before: The prepared request before the change.
-    func adopt(_ before: Draft, by index: Int, _ call: inout CallState) {
+    func keepChanges(since before: Draft, by index: Int, _ call: inout CallState) {
         // The retry policy changes nothing.
-        guard var hooks = call.hooks, hooks.ownFields.indices.contains(index) else { return }
-        var changed = RoutedRequest(request: call.request, recipient: call.recipient, bodyAuthor: hooks.bodyAuthor)
+        guard var sources = call.sources, sources.ownFields.indices.contains(index) else { return }
+        var changed = RoutedRequest(request: call.request, recipient: call.recipient, bodyAuthor: sources.bodyAuthor)
         confine(&changed, after: Change(from: before, by: index), in: &call) {
-            hooks.builtFields.contains($0) || hooks.ownFields[index].contains($0)
+            sources.builtFields.contains($0) || sources.ownFields[index].contains($0)
         }
         for field in changed.request.headerFields where !before.request.headerFields.contains(field) {
-            hooks.ownFields[index].append(field)
+            sources.ownFields[index].append(field)
         }
-        hooks.preparedBody = call.body
-        hooks.bodyAuthor = changed.bodyAuthor
-        (call.request, call.recipient, call.hooks) = (changed.request, changed.recipient, hooks)
+        sources.preparedBody = call.body
+        sources.bodyAuthor = changed.bodyAuthor
+        (call.request, call.recipient, call.sources) = (changed.request, changed.recipient, sources)
     }
 
     /// Lets the rest of the call follow a prepared request that interceptors have changed.
-    func follow(_ before: Draft, _ call: inout CallState) throws {
+    func applyChanges(since before: Draft, _ call: inout CallState) throws {
         if call.context.bodyVersion != before.bodyVersion {
             call.authorization.transferTime = call.body.flatMap(config.transferTime)
             var fields = call.request.headerFields
@@ -129,15 +116,15 @@ extension CallPipeline {
     func adapt(
         _ request: inout HTTPRequest, from unsigned: HTTPRequest, _ call: inout CallState
     ) async throws -> Recipient {
-        guard let hooks = call.hooks else { return call.recipient }
-        var adapted = RoutedRequest(request: request, recipient: call.recipient, bodyAuthor: hooks.bodyAuthor)
+        guard let sources = call.sources else { return call.recipient }
+        var adapted = RoutedRequest(request: request, recipient: call.recipient, bodyAuthor: sources.bodyAuthor)
         let prepared = call.request.headerFields
         for (index, interceptor) in config.interceptors.enumerated() {
             let before = Draft(adapted.request, call.context)
             try await interceptor.adapt(&adapted.request, for: &call.context)
             confine(&adapted, after: Change(from: before, by: index), in: &call) { field in
                 // A field that the prepared request lacks comes from the receiver.
-                hooks.builtFields.contains(field) || hooks.ownFields[index].contains(field)
+                sources.builtFields.contains(field) || sources.ownFields[index].contains(field)
                     || unsigned.headerFields.contains(field) && !prepared.contains(field)
             }
         }
@@ -194,7 +181,7 @@ extension CallPipeline {
             return token.map { !field.value.contains($0) } ?? true
         }
         if changed.bodyAuthor != change.interceptor {
-            call.context.outgoing = call.hooks?.builtBody
+            call.context.outgoing = call.sources?.builtBody
             changed.bodyAuthor = nil
         }
         if let type = call.body?.contentType, changed.request.headerFields[.contentType] == nil {
