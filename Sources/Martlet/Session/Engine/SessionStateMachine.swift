@@ -1047,7 +1047,11 @@ extension SessionStateMachine {
         // Another process may be refreshing. This one acquires the lock again, and then asks the store once more.
         if answer.decision.hasLostLock {
             switch verdict {
-            case .ours, .unreadable: return
+            case .ours:
+                // The process that took the lock may have sent the same token, and stopped before it stored the result.
+                if case .refreshTokenRejected = reason { self.session?.refresh = .confirmingExpiry(.rotationLost) }
+                return
+            case .unreadable: return
             case .newer, .otherSession, .gone: break
             }
         }
