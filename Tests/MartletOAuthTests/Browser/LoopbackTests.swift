@@ -8,7 +8,7 @@
 
     @testable import MartletOAuth
 
-    @Suite("loopback listener", .timeLimit(.minutes(2)), .noBlockingCalls) struct LoopbackTests {
+    @Suite("loopback listener", .timeLimit(.minutes(10)), .noBlockingCalls) struct LoopbackTests {
         /// Listens for a callback with the state `good`, and ends with the visitor's part.
         private func listen(
             _ visit: @escaping @Sendable (_ port: UInt16) async throws -> Void
@@ -146,7 +146,7 @@
         }
     }
 
-    @Suite("sign-in over the loopback", .timeLimit(.minutes(2))) struct LoopbackSignInTests {
+    @Suite("sign-in over the loopback", .timeLimit(.minutes(10))) struct LoopbackSignInTests {
         private func signIn(
             _ world: World, limit: Duration = .seconds(600), hidesURL: Bool = false,
             opening open: @escaping @Sendable (URL) async throws -> Void

@@ -29,14 +29,13 @@
                     MartletLibc.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
                 }
             }
-            guard isConnected else {
-                close(descriptor)
-                return nil
-            }
+            // The descriptor is closed by `deinit`, which runs after a failure, too.
+            guard isConnected else { return nil }
         }
 
         deinit {
             let descriptor = descriptor
+            guard descriptor >= 0 else { return }
             queue.start { System.close(descriptor) }
         }
 
@@ -60,6 +59,7 @@
                 var buffer = [UInt8](repeating: 0, count: 4096)
                 while true {
                     let count = recv(descriptor, &buffer, buffer.count, 0)
+                    if count < 0, errno == EINTR { continue }
                     guard count > 0 else { return String(decoding: text, as: UTF8.self) }
                     text += buffer[..<count]
                 }

@@ -177,7 +177,7 @@
         let url: String
     }
 
-    @Suite("bad sign-ins", .timeLimit(.minutes(3))) struct BadSignInTests {
+    @Suite("bad sign-ins", .timeLimit(.minutes(10))) struct BadSignInTests {
         @Test(
             "before the code is sent, a fault ends the sign-in and the code is not sent",
             arguments: BadSignIn.beforeTheCode)

@@ -116,7 +116,7 @@
         ]
     }
 
-    @Suite("modules of the OpenID Foundation's plan", .timeLimit(.minutes(2))) struct ConformanceModuleTests {
+    @Suite("modules of the OpenID Foundation's plan", .timeLimit(.minutes(10))) struct ConformanceModuleTests {
         @Test("the sign-in is refused", arguments: ConformanceModule.negative)
         func negative(_ module: ConformanceModule) async throws {
             #expect(try await Refusal(module.change).run().kind == module.kind)

@@ -6,7 +6,7 @@
 
     @testable import MartletOAuth
 
-    @Suite("discovery", .timeLimit(.minutes(1))) struct DiscoveryTests {
+    @Suite("discovery", .timeLimit(.minutes(10))) struct DiscoveryTests {
         @Test(
             "the metadata has two places, with the issuer's path behind or in front",
             arguments: [
@@ -166,7 +166,7 @@
         }
     }
 
-    @Suite("keys of a server", .timeLimit(.minutes(1))) struct KeyStoreTests {
+    @Suite("keys of a server", .timeLimit(.minutes(10))) struct KeyStoreTests {
         private func token(_ kid: String = "key-ES256") throws -> SignedToken {
             var test = TokenCase()
             test.header["kid"] = quoted(kid)

@@ -8,7 +8,7 @@
 
     @testable import MartletOAuth
 
-    @Suite("sign-in with a browser", .timeLimit(.minutes(2))) struct SignInTests {
+    @Suite("sign-in with a browser", .timeLimit(.minutes(10))) struct SignInTests {
         private struct Profile: Decodable, Equatable {
             var email: String
         }
@@ -205,7 +205,7 @@
         }
     }
 
-    @Suite("sign-ins at the same time", .timeLimit(.minutes(2))) struct SimultaneousSignInTests {
+    @Suite("sign-ins at the same time", .timeLimit(.minutes(10))) struct SimultaneousSignInTests {
         @Test("of a hundred simultaneous sign-ins, one begins a session and the others revoke their tokens")
         func hundred() async throws {
             let world = World()

@@ -63,7 +63,7 @@
         }
     }
 
-    @Suite("ID tokens", .timeLimit(.minutes(2))) struct IDTokenTests {
+    @Suite("ID tokens", .timeLimit(.minutes(10))) struct IDTokenTests {
         @Test("a token of each algorithm is verified", arguments: TestKey.allCases) func algorithms(_ key: TestKey)
             throws
         {

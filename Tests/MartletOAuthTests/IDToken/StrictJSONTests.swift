@@ -4,7 +4,7 @@
 
     @testable import MartletOAuth
 
-    @Suite("strict JSON", .timeLimit(.minutes(1))) struct StrictJSONTests {
+    @Suite("strict JSON", .timeLimit(.minutes(10))) struct StrictJSONTests {
         private func parse(_ text: String) throws(StrictJSON.Fault) -> StrictJSON { try StrictJSON(Array(text.utf8)) }
 
         @Test("a document is read with all kinds of values") func values() throws {
@@ -54,7 +54,7 @@
         }
     }
 
-    @Suite("Base64 for URLs", .timeLimit(.minutes(1))) struct Base64URLTests {
+    @Suite("Base64 for URLs", .timeLimit(.minutes(10))) struct Base64URLTests {
         @Test("every length is written and read") func roundTrip() {
             for count in 0..<70 {
                 let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }

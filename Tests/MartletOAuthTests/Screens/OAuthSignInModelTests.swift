@@ -6,7 +6,7 @@
 
     @testable import MartletOAuth
 
-    @Suite("model of a sign-in", .timeLimit(.minutes(1))) @MainActor struct OAuthSignInModelTests {
+    @Suite("model of a sign-in", .timeLimit(.minutes(10))) @MainActor struct OAuthSignInModelTests {
         @Test("a second tap starts no second sign-in") func doubleTap() async {
             let world = World()
             let gate = Gate()

@@ -7,7 +7,7 @@
 
     @testable import MartletOAuth
 
-    @Suite("refresh at the discovered endpoint", .timeLimit(.minutes(2))) struct RefreshTests {
+    @Suite("refresh at the discovered endpoint", .timeLimit(.minutes(10))) struct RefreshTests {
         /// A world whose user has signed in.
         private func signedIn(_ script: Script = Script()) async throws -> (world: World, tokens: TokenManager) {
             let world = World(script)
@@ -204,7 +204,7 @@
         }
     }
 
-    @Suite("sign-out in the browser", .timeLimit(.minutes(2))) struct SignOutTests {
+    @Suite("sign-out in the browser", .timeLimit(.minutes(10))) struct SignOutTests {
         @Test("the browser is signed out with the ID token as a hint, after the session here") func signOut()
             async throws
         {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletCommand
 
-@Suite("Cells of a run with foreign sign-in servers", .timeLimit(.minutes(1))) struct OAuthCellsTests {
+@Suite("Cells of a run with foreign sign-in servers", .timeLimit(.minutes(10))) struct OAuthCellsTests {
     private func site(clients: [String], refused: [String] = []) throws -> OAuthSite {
         let fields: [String: Any] = [
             "issuer": "http://127.0.0.1:1", "api": "http://127.0.0.1:1", "loopbackPort": 2, "clients": clients,

@@ -4,7 +4,7 @@ import Martlet
 import Testing
 
 /// The behavior that every transport has on every platform. Serialized, because some tests send hundreds of megabytes.
-@Suite("Transport contract", .serialized, .timeLimit(.minutes(2)))
+@Suite("Transport contract", .serialized, .timeLimit(.minutes(10)))
 enum TransportContract {}
 
 /// The transports under test, with their known limits on this platform.

@@ -11,7 +11,7 @@
     private let storage = KeyringFixture.storage
 
     @Suite(
-        "The desktop's keyring", .enabled(if: Desktop.isInstalled, Desktop.isMissing), .timeLimit(.minutes(2)),
+        "The desktop's keyring", .enabled(if: Desktop.isInstalled, Desktop.isMissing), .timeLimit(.minutes(10)),
         .serialized)
     struct SecretServiceTests {
         @Test("values of any bytes up to a megabyte are stored and replaced under any key")

@@ -8,7 +8,7 @@ internal import Testing
 struct MultipartReadersTests {
     @Test(
         "other parsers read the same parts", .enabled(if: ForeignParser.isInstalled, "\(ForeignParser.isMissing)"),
-        .timeLimit(.minutes(2)), arguments: ForeignParser.allCases)
+        .timeLimit(.minutes(10)), arguments: ForeignParser.allCases)
     func foreignParsers(parser: ForeignParser) async throws {
         try await TemporaryFolder.with { folder in
             var forms: [ForeignParser.Form] = []
