@@ -11,7 +11,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("The adapter for Alamofire", .serialized, .timeLimit(.minutes(2))) struct SessionKeeperTests {
+@Suite("The adapter for Alamofire", .serialized, .timeLimit(.minutes(10))) struct SessionKeeperTests {
     @Test("rejected requests share a refresh, and are repeated with the new token") func rejection() async throws {
         let (tokens, refreshes) = await Self.signedIn()
         let status: @Sendable (Int, String?) -> Int = { _, token in token == "Bearer access-1" ? 401 : 200 }

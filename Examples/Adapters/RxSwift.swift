@@ -7,7 +7,7 @@ import MartletTesting
 import RxSwift
 import Testing
 
-@Suite("The adapter for RxSwift", .timeLimit(.minutes(2))) struct RxSwiftAdapterTests {
+@Suite("The adapter for RxSwift", .timeLimit(.minutes(10))) struct RxSwiftAdapterTests {
     private struct Numbers: APIEndpoint {
         let path: RequestPath = "/numbers"
     }

@@ -63,8 +63,8 @@ extension APIClient {
     /// - Parameters:
     ///   - endpoint: The endpoint to send.
     ///   - type: The type to decode.
-    ///   - progress: Gets the part of the body that has been sent: in order, at most ten times a second, and from the start
-    ///     again with each attempt.
+    ///   - progress: Receives the part of the body that has been sent: in order, at most ten times a second, and again
+    ///     from zero with each attempt.
     /// - Throws: ``NetworkError``, which names the endpoint.
     public func send<Value: Decodable & Sendable>(
         _ endpoint: some APIEndpoint, as type: Value.Type = Value.self,

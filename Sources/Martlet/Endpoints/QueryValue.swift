@@ -74,7 +74,7 @@ extension Float: QueryValue {}
 extension Double: QueryValue {}
 
 extension Decimal: QueryValue {
-    /// The number with a point, in every locale.
+    /// The number with a decimal point, in every locale.
     public var queryText: String { description }
 }
 

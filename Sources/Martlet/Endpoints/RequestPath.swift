@@ -44,7 +44,8 @@ public struct RequestPath: Sendable, Hashable {
         absolute(url.absoluteString)
     }
 
-    /// A path below another base URL than the client's: `.absolute("/files/\(name)", below: "https://cdn.example.com")`.
+    /// A path below a base URL other than the client's:
+    /// `.absolute("/files/\(name)", below: "https://cdn.example.com")`.
     public static func absolute(_ path: RequestPath, below base: BaseURL) -> RequestPath {
         do {
             let location = try base.location.get().appending(path, query: [:])
@@ -154,7 +155,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
         }
 
         /// Adds a text as a literal would add it: it may have several segments, and its percent escapes are kept. Use
-        /// it for a path that the app knows or the server has sent, never for the input of a user.
+        /// it for a path that the app knows or the server has sent, never for user input.
         public mutating func appendInterpolation(raw text: String) {
             appendLiteral(text)
         }

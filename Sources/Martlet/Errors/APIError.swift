@@ -28,7 +28,7 @@ public struct APIError: Error, Sendable, Hashable {
     public var errors: [FieldError]
     /// The server's ID of the request, for a report to the server's operator.
     public var requestID: String?
-    /// The server's statements about its response, from the envelope's `meta`: the time, the path, and the duration of
+    /// The server's metadata about its response, from the envelope's `meta`: the time, the path, and the duration of
     /// its work.
     public var meta: ResponseMeta?
     /// The body as a ``NetworkConfig/errorBody``, if one is declared and the body is one. See ``body(as:)``.

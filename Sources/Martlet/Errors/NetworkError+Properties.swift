@@ -1,6 +1,5 @@
 extension NetworkError {
-    /// Whether the same call may succeed later: the network, the server or the storage was in the way, and nothing has
-    /// to change but time.
+    /// Whether the same call may succeed later without any change: the network, the server or the storage prevented it.
     ///
     /// It does not say whether the server has acted on the call. Ask the user before you repeat a payment.
     public var isRetryable: Bool {

@@ -29,8 +29,8 @@
     case tlsFailed(CallDescription, reason: String)
     /// The request could not be built: a bad URL, a path that leaves the base, a body that does not encode.
     case invalidRequest(CallDescription, reason: String)
-    /// A file of the request's body cannot be read: it does not exist, is no regular file, is not permitted, or has changed
-    /// while it was sent.
+    /// A file of the request's body cannot be read: it does not exist, is not a regular file, is not permitted, or
+    /// changed while it was sent.
     case unreadableFile(CallDescription, path: String, reason: String)
     /// A plain `http` URL of another machine, or a redirect to one.
     case insecureURL(CallDescription, url: String)

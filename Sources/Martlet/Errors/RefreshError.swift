@@ -35,9 +35,9 @@ public struct RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         didSet { description = Redaction.redactReason(description) }
     }
-    /// Whether the server may have spent the refresh token, that is, replaced it, although no new tokens arrived. At first
-    /// `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage``, ``Kind/notSaved`` and the statuses 408,
-    /// 425, 429 and 503, and `true` for everything else.
+    /// Whether the server may have spent the refresh token, that is, replaced it, although no new tokens arrived. By
+    /// default `false` for ``Kind/offline``, ``Kind/tooManyRefreshes``, ``Kind/storage``, ``Kind/notSaved`` and the
+    /// statuses 408, 425, 429 and 503, and `true` for everything else.
     public var mayHaveSpentToken: Bool
 
     /// A transient error.

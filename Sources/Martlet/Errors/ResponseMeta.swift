@@ -6,7 +6,7 @@ internal import MartletJSON
     public import Foundation
 #endif
 
-/// A server's statements about a response, in the `meta` object of its envelope: for logs, and for reports to the
+/// A server's metadata about a response, in the `meta` object of its envelope: for logs, and for reports to the
 /// server's operator.
 ///
 /// ``NetworkResponse/meta(as:)`` decodes a type of your own from the same object.

@@ -26,7 +26,7 @@ extension RequestContext {
 
     /// The body of the request; `nil` if it has none.
     ///
-    /// To replace it, assign another one. It follows the request that a hook changes:
+    /// To replace it, assign another body. How long the new body applies depends on the hook:
     ///
     /// - In ``RequestInterceptor/prepare(_:for:)``, all attempts send the new body.
     /// - In ``RequestInterceptor/adapt(_:for:)``, one attempt sends it. The next one starts from the prepared body.
@@ -34,9 +34,9 @@ extension RequestContext {
     ///   retry.
     /// - In the other hooks, an assignment has no effect.
     ///
-    /// `Content-Type` and `Content-Encoding` are for the interceptor to set; the transport sends the length of the new
-    /// body. Like header fields, the body of an interceptor does not go to a third party, unless the interceptor itself
-    /// sends the request there.
+    /// Set `Content-Type` and `Content-Encoding` yourself; the transport sends the length of the new body. Like header
+    /// fields, the body of an interceptor does not go to a third party, unless the interceptor itself sends the request
+    /// there.
     ///
     /// ```swift
     /// if let bytes = context.body?.bytes { context.body = .init(encrypt(bytes)) }

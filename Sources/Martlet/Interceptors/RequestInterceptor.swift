@@ -26,15 +26,15 @@ public import HTTPTypes
 /// }
 /// ```
 ///
-/// Observers see a header field that was set with `HTTPFields.setSensitive(_:for:)` only masked, and it never follows a
-/// redirect to another origin. The header fields and bodies of interceptors do not go to third parties (``NetworkConfig/headers``),
-/// unless the interceptor itself sends the request there.
+/// A header field that was set with `HTTPFields.setSensitive(_:for:)` is masked for observers, and never follows a
+/// redirect to another origin. The header fields and bodies of interceptors do not go to third parties
+/// (``NetworkConfig/headers``), unless the interceptor itself sends the request there.
 public protocol RequestInterceptor: Sendable {
     /// Changes the request once, before anything else happens. All attempts of the call start from the changed request.
     /// - Parameters:
     ///   - request: The request, with its own header fields and `Content-Type`, and without a token.
-    ///   - context: Describes the call, has its ``RequestContext/body``, and keeps values of the interceptor until its
-    ///     end.
+    ///   - context: Describes the call, has its ``RequestContext/body``, and keeps values of the interceptor until the
+    ///     call ends.
     /// - Throws: Any error, to fail the call before it is sent. An error other than ``NetworkError`` is wrapped in
     ///   ``NetworkError/interceptorFailed(_:_:)``.
     func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws
@@ -54,7 +54,7 @@ public protocol RequestInterceptor: Sendable {
     /// Answers the request of one attempt in place of the server, for example from a cache. The first answer wins.
     ///
     /// The request is authorized by then: an answer never reaches a call whose session has ended, and
-    /// ``RequestContext/stamp`` tells whose it is. The call holds its slot as in ``adapt(_:for:)``.
+    /// ``RequestContext/stamp`` names the session. The call holds its slot as in ``adapt(_:for:)``.
     ///
     /// An answer is validated, retried and processed like a response of the server, but says nothing about the token: a
     /// 401 does not refresh it. Redirects are not followed. An observer sees

@@ -1,12 +1,12 @@
 public import HTTPTypes
 
 /// Retries attempts that failed because the server could not be reached, the connection was lost, the time ran out, or
-/// the status is 408, 429, 500, 502, 503 or 504. A device without a network is not retried: ``NetworkError/offline(_:)``
-/// is thrown at once.
+/// the status is 408, 429, 500, 502, 503 or 504. If the device has no network, it does not retry:
+/// ``NetworkError/offline(_:)`` is thrown at once.
 ///
-/// By default it retries only idempotent methods (RFC 9110, section 9.2.2), and calls with a key of ``IdempotencyKeys``. The
-/// delay doubles with each attempt, with
-/// full jitter, unless the server sends `Retry-After`. A date in that field is compared with the response's `Date`.
+/// By default, it retries only idempotent methods (RFC 9110, section 9.2.2) and calls with a key of
+/// ``IdempotencyKeys``. The delay doubles with each attempt, with full jitter, unless the server sends `Retry-After`. A
+/// date in that field is compared with the response's `Date`.
 ///
 /// ```swift
 /// var config = NetworkConfig()

@@ -7,7 +7,7 @@ public import HTTPTypes
 #endif
 
 extension HTTPRequest {
-    /// The request as a `curl` command, with secrets masked: insert your own before you run it.
+    /// The request as a `curl` command, with secrets masked: insert your own secrets before you run it.
     ///
     /// ```swift
     /// print(request.curlCommand())

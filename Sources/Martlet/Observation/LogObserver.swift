@@ -22,7 +22,7 @@ public final class LogObserver: NetworkObserver {
         case info
         /// A failure that another attempt may fix: a 401, a 404, a lost connection.
         case notice
-        /// A final failure: a 500, a call that failed for good, a session that the server has ended.
+        /// A final failure: a 500, a call that is not retried any more, a session that the server has ended.
         case error
     }
 
@@ -155,7 +155,7 @@ extension NetworkObserver where Self == LogObserver {
     /// - Parameters:
     ///   - level: Lines below this level are left out.
     ///   - showsMetrics: Whether a line contains the ``TransferMetrics`` of the attempt.
-    ///   - write: Writes a line. The closure is called from any thread, also concurrently.
+    ///   - write: Writes a line. The closure may be called from any thread, and concurrently.
     public static func log(
         level: LogObserver.Level = .info, showsMetrics: Bool = false,
         write: @escaping @Sendable (LogObserver.Level, String) -> Void

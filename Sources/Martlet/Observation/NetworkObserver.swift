@@ -42,8 +42,8 @@ public protocol NetworkObserver: Sendable {
     case retrying(ObservedCall, after: Duration, dueTo: NetworkError)
     /// A call ends with the outcome that its caller gets, the status of the response or an error: interceptors have
     /// processed the response, and it has been decoded. A stream ends here when its head has arrived. If several callers
-    /// have joined the call, the first one of them counts. ``ObservedCall/attempt`` is the number of attempts that were
-    /// sent.
+    /// have joined the call, the outcome is that of the first caller. ``ObservedCall/attempt`` is the number of attempts that
+    /// were sent.
     case finished(ObservedCall, Result<Int, NetworkError>)
 
     /// The call at the moment of the event.

@@ -26,8 +26,8 @@ public struct NetworkConfig: Sendable {
     ///
     /// Only calls that have sent nothing wait, and only if their body can be sent again: a call with a single-use body
     /// (``RequestBody/oneShot(_:length:contentType:)``) fails at once. The others are sent as soon as ``connectivity``
-    /// reports a network, each with the token of its own session, and fail if that ends first. They wait in memory: if
-    /// the process ends, they are gone.
+    /// reports a network, each with the token of its own session, and fail if that session ends first. Waiting calls
+    /// are kept in memory, and are lost when the process ends.
     public var connectivityTimeout: Duration?
     /// Tells waiting calls when the device has a network.
     public var connectivity: any ConnectivityMonitor = .system
@@ -63,13 +63,13 @@ public struct NetworkConfig: Sendable {
     public var retry = RetryPolicy()
     /// Answers GET and HEAD calls from memory, as far as the server allows it; `nil` asks the server each time.
     public var cache: HTTPCache?
-    /// Whether typed GET and HEAD calls share one that is under way: of the same user, with the same type of endpoint,
-    /// URL and header fields. Default no.
+    /// Whether a typed GET or HEAD call joins an identical one that is under way: of the same user, and with the same
+    /// type of endpoint, URL and header fields. Default no.
     ///
     /// All callers get its response or its error. Cancelling one caller does not affect the others; when the last one is
     /// cancelled, so is the request. After a call that writes has ended, a new call never joins one that started before.
-    /// Calls with a ``TransferMonitor``, and calls of a client with interceptors, join none: only the interceptors know
-    /// what they will send.
+    /// Calls with a ``TransferMonitor`` do not join, and neither do calls of a client with interceptors, because only
+    /// the interceptors know what they will send.
     public var coalescesIdenticalCalls = false
     /// Keeps the cookies of each session; `nil` ignores cookies.
     public var cookies: CookieJar?
@@ -98,8 +98,8 @@ public struct NetworkConfig: Sendable {
     /// from `https` to `http`.
     public var maximumRedirects = 10
     /// The largest number of requests under way to one origin. `nil` leaves the limit to the transport; values below 1
-    /// count as 1. Token refreshes do not count, and never wait. A call that an interceptor makes through the same client
-    /// while its own call holds a slot takes a free one, and never waits.
+    /// count as 1. Token refreshes do not count, and never wait. A call that an interceptor makes through the same
+    /// client while its own call holds a slot takes a slot if one is free, and never waits.
     public var maximumConcurrentRequests: Int?
     /// Starts a session when a call requires one (``AuthenticationRequirement/required``) and the user is signed out.
     /// If it is `nil`, such a call fails with ``NetworkError/signInRequired(_:)``.

@@ -7,13 +7,13 @@ internal import HTTPTypes
 /// ```
 ///
 /// All calls of the client use the jar: typed calls, downloads, uploads and event streams, and each request of a
-/// redirect. Requests to the token endpoint do not. A cookie that the endpoint or an interceptor sets itself wins over
-/// one of the same name.
+/// redirect. Requests to the token endpoint do not. A cookie that the endpoint or an interceptor sets itself takes
+/// precedence over the jar's cookie of the same name.
 ///
-/// - Each session has cookies of its own. They are removed when it ends: at sign-out, at the server's verdict, or when
-///   another user signs in. A response that arrives later sets none.
-/// - Cookies of calls that are made before a sign-in go to the session that the sign-in starts. A sign-in while another
-///   session is current neither sends nor changes that session's cookies, unless its endpoint requires a token.
+/// - Each session has cookies of its own. They are removed when it ends: at sign-out, when the server ends the session,
+///   or when another user signs in. A response that arrives later sets no cookies.
+/// - Cookies of calls that are made before a sign-in belong to the session that the sign-in starts. A sign-in while
+///   another session is current neither sends nor changes that session's cookies, unless its endpoint requires a token.
 /// - `Domain`, `Path`, `Secure`, `Max-Age`, `Expires` and the prefixes `__Host-` and `__Secure-` are respected. `Secure`
 ///   cookies also go to this machine over `http`. No cookie lasts longer than 400 days.
 /// - There is no list of public suffixes: a domain without a dot is refused, and `co.uk` is not. `SameSite` and
@@ -29,8 +29,8 @@ public final class CookieJar: Sendable {
     /// The number of times the jar was emptied.
     var generation: Int { store.withLock { $0.generation } }
 
-    /// Removes all cookies, for a client without a ``TokenManager`` whose user signs out. Calls under way neither send nor
-    /// set cookies any more.
+    /// Removes all cookies, for a client without a ``TokenManager`` whose user signs out. After that, calls under way
+    /// neither send nor set cookies.
     public func removeAll() {
         store.withLock { $0.removeAll() }
     }

@@ -55,7 +55,7 @@ extension NetworkResponse {
     /// The server's message for people, if the response is in an envelope.
     public var message: String? { reading?.message }
 
-    /// The server's statements about the response, if it is in an envelope with a `meta` object.
+    /// The server's metadata about the response, if it is in an envelope with a `meta` object.
     public var meta: ResponseMeta? { reading?.meta }
 
     /// Decodes the envelope's `meta` object with ``NetworkConfig/decoder``; `nil` if the response is in no envelope.

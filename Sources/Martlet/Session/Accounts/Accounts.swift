@@ -107,8 +107,8 @@ public final class Accounts: Sendable {
         }
     }
 
-    /// Signs one account out, as ``TokenManager/signOut(waitingForServer:)`` does. If it is the current account, there is none
-    /// afterwards.
+    /// Signs one account out, as ``TokenManager/signOut(waitingForServer:)`` does. If it is the current account, there
+    /// is no current account afterwards.
     /// - Throws: ``StorageError``, or another error of the store, if the current account could not be changed. The
     ///   account is signed out in any case.
     public func signOut(_ account: AccountID) async throws {

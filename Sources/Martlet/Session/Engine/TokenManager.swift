@@ -124,7 +124,7 @@ public final class TokenManager: Sendable {
     ///   - accessTokenRejection: The rule for responses that reject the access token.
     ///   - policy: The rules for refreshes: when, how often, and how long to wait after a failure.
     ///   - trustedOrigins: Further origins that may receive tokens.
-    ///   - allowsInsecureHTTP: Whether tokens may be sent over plain `http` to other machines than this one.
+    ///   - allowsInsecureHTTP: Whether tokens may be sent over plain `http` to machines other than this one.
     ///   - headers: Header fields for the token endpoint, such as an API key.
     ///   - transport: Sends requests. The token endpoint uses a separate one (``Transport/makeIsolatedTransport()``).
     ///   - connectivity: Ends the backoff after a refresh that failed because there was no network, as soon as the
@@ -190,7 +190,7 @@ extension TokenManager {
         core.withLock { $0.state }
     }
 
-    /// The current state, then every further one. A slow subscriber gets only the newest 16.
+    /// The current state, then every later one. A slow subscriber gets only the newest 16.
     ///
     /// The first subscription reads the store, if that has not happened yet. It refreshes no token; ``restore()`` does.
     public var states: AsyncStream<SessionState> {
@@ -232,7 +232,7 @@ extension TokenManager {
     ///   the write is retried.
     /// - Throws: ``SessionError/sessionChanged`` if another sign-in or a sign-out came first. With
     ///   ``SessionPolicy/requiresSavedTokens``, ``SessionError/unavailable(_:)`` if the write failed. A task that is
-    ///   cancelled still gets the session, because the session is in force.
+    ///   cancelled still gets the session, because the sign-in has taken effect.
     @discardableResult
     public func signIn(
         with tokens: Tokens, account: SessionAccount = SessionAccount()
@@ -335,11 +335,11 @@ extension TokenManager {
     /// The tokens of the current session, without waiting and without a request. They may have expired
     /// (``Tokens/isExpired(at:)``); ``validTokens()`` refreshes them first.
     ///
-    /// ``Tokens/expiresAt`` is the manager's estimate by this device's clock, or `nil` if the server has not told how
+    /// ``Tokens/expiresAt`` is the manager's estimate by this device's clock, or `nil` if the server has not said how
     /// long the token is valid. ``Tokens/lifetime`` is always `nil`.
     ///
-    /// It is `nil` if no user is signed in, until the store has been read, while a sign-in is being saved, and while
-    /// ``SessionPolicy/requiresSavedTokens`` keeps the tokens from being used.
+    /// The property is `nil` if no user is signed in, until the store has been read, while a sign-in is being saved,
+    /// and while ``SessionPolicy/requiresSavedTokens`` keeps the tokens from being used.
     public var currentTokens: Tokens? {
         core.withLock { $0.machine.currentTokens }
     }

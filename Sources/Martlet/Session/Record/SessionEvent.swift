@@ -33,8 +33,8 @@
     case refreshInterrupted(SessionStamp)
     /// Another process refreshed the tokens or signed a user in. This process now uses the stored session.
     case adopted(SessionStamp)
-    /// Another process signed the user out. The session is the last one that this process has used, also if it had expired;
-    /// `nil` if it has used none.
+    /// Another process signed the user out. The session is the last one that this process has used, even if it had
+    /// expired; `nil` if it has used none.
     case signedOutElsewhere(SessionID?)
     /// A refresh was not started because ``SessionPolicy/refreshBudget`` is used up.
     case refreshBudgetExceeded(SessionStamp)
@@ -56,10 +56,10 @@
     case storeLockFailed(StorageError)
     /// The system cannot notify this process when another process changes the record, for example because the user's
     /// inotify watches are used up.
-    /// The manager looks at the record every few seconds instead.
+    /// The manager checks the record every few seconds instead.
     case storeWatchFailed(StorageError)
-    /// A user signed in or out, and this process has never been able to read the store. The clock decides which sessions,
-    /// also of other processes, are earlier and end with that.
+    /// A user signed in or out, and this process has never been able to read the store. The clock decides which
+    /// sessions, including those of other processes, are earlier and therefore end.
     case orderedByClock
     /// A sign-in replaced a record that could not be read, for example because a newer version wrote it.
     case replacedUnreadableRecord(StorageError)

@@ -11,8 +11,8 @@ public struct SessionPolicy: Sendable, Hashable {
     ///
     /// If the lifetime is unknown, a refresh is wasteful before the server has accepted the token. After that, a refresh
     /// that a rejection causes counts as wasteful until a call whose token was rejected before the refresh succeeds with
-    /// the new one. An endpoint that rejects every token gains nothing by a new one; a token that has expired is replaced
-    /// as often as necessary. Default 5.
+    /// the new one. A new token does not help an endpoint that rejects every token; a token that has expired is
+    /// replaced as often as necessary. Default 5.
     public var refreshBudget: Int = 5
     /// The window of ``refreshBudget``. Default 30 s.
     public var refreshWindow: Duration = .seconds(30)
@@ -27,7 +27,7 @@ public struct SessionPolicy: Sendable, Hashable {
     public var refreshTimeout: Duration = .seconds(30)
     /// The time for which the server accepts a refresh token that it has already replaced (RFC 9700, section 4.14.2).
     /// Set it if your server has such a grace period: within this time a lost response is recovered by sending the same
-    /// refresh token again. Default zero: after a lost response the token is sent again only when the backoff is over.
+    /// refresh token again. Default zero: after a lost response, the token is sent again only when the backoff is over.
     public var rotationGrace: Duration = .zero
     /// The time for which another process may hold the refresh lock before it counts as dead. Default 45 s. Use the
     /// same value in all processes, and one below ``rotationGrace`` if that is not zero.

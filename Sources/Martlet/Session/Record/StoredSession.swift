@@ -153,7 +153,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
     }
 }
 
-/// The user of a session, as far as the app wants Martlet to remember it.
+/// The data about the user of a session that the app wants Martlet to remember.
 public struct SessionAccount: Sendable, Hashable, Codable {
     /// The user's ID at the backend.
     public var userID: String?

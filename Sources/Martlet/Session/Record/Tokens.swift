@@ -33,7 +33,7 @@ public struct Tokens: Sendable, Hashable, Codable {
     ///
     /// The fields are stored with the tokens, and a field that the response to a refresh repeats is replaced. They count
     /// as secrets, because an ID token identifies the user. A manager keeps at most 16 KB of names and values, because
-    /// some stores have room for little, and leaves out the largest fields until the rest fits.
+    /// some stores have little room, and leaves out the largest fields until the rest fits.
     public var additionalFields: [String: Secret] {
         get { fields ?? [:] }
         set { fields = newValue.isEmpty ? nil : newValue }
@@ -48,7 +48,7 @@ public struct Tokens: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - accessToken: The token that signs requests.
     ///   - refreshToken: The token that is exchanged for the next access token.
-    ///   - lifetime: The lifetime of the access token. A value that is not above zero counts as unknown.
+    ///   - lifetime: The lifetime of the access token. A value of zero or less counts as unknown.
     ///   - expiresAt: When the access token expires, by the server's clock.
     ///   - tokenType: The type of the token, such as `Bearer`.
     ///   - scope: The granted scope.

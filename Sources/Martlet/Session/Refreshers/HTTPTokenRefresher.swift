@@ -46,7 +46,7 @@ public struct HTTPTokenRefresher: TokenRefresher {
     ///   - placement: The place of the refresh token in the request.
     ///   - fields: The names of the new tokens in the response.
     ///   - accessTokenScheme: The scheme by which the request also carries the old access token; `nil` to leave it out.
-    ///     If both tokens would use the same header field, the refresh token has it.
+    ///     If both tokens would use the same header field, it carries the refresh token.
     ///   - headers: Further header fields of the request, such as an API key.
     ///   - sessionEnd: The rule for responses that end the session.
     public init(
@@ -73,9 +73,9 @@ public struct HTTPTokenRefresher: TokenRefresher {
     /// TokenManager(
     ///     baseURL: "https://id.example.com", store: .inMemory, refresher: .oauth2().keeping("id_token"))
     /// ```
-    /// - Parameter names: The names of the fields. A refresher made of a closure
-    ///   (``TokenRefresher/custom(fields:_:)``) keeps them from the response to a sign-in only; its closure passes them to
-    ///   ``TokenFields`` itself.
+    /// - Parameter names: The names of the fields. A refresher made from a closure
+    ///   (``TokenRefresher/custom(fields:_:)``) keeps only those in the response to a sign-in; its closure passes the
+    ///   names to ``TokenFields`` itself.
     public func keeping(_ names: String...) -> HTTPTokenRefresher {
         var refresher = self
         refresher.fields.additional += names

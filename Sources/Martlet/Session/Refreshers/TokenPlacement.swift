@@ -8,7 +8,7 @@ public import HTTPTypes
 
 /// The place of the refresh token in a request to the token endpoint.
 public enum TokenPlacement: Sendable, Hashable {
-    /// In a JSON object, under this name, beside further members. Those may be secret, such as a client secret.
+    /// In a JSON object, under this name, along with further members, which may be secret, such as a client secret.
     case json(field: String, parameters: [String: Secret] = [:])
     /// As an OAuth 2.0 parameter: `refresh_token` of the refresh grant (RFC 6749, section 6), or `token` of a
     /// revocation (RFC 7009). The parameters are a form, as the RFCs require, or a JSON object.

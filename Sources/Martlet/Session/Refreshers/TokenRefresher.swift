@@ -41,7 +41,7 @@ extension TokenRefresher {
     }
 }
 
-/// The server has rejected the refresh token for good: the session ends, and the user must sign in again.
+/// The server has permanently rejected the refresh token: the session ends, and the user must sign in again.
 public struct RefreshRejectedError: Error, Sendable, Hashable {
     /// The server's error code, such as `invalid_grant`.
     public var code: String?

@@ -9,7 +9,7 @@
     #endif
 
     extension TokenManager {
-        /// Signs a request of `URLSession`. If the token must be refreshed first, waits for that.
+        /// Signs a request of `URLSession`, after a refresh of the token if necessary.
         ///
         /// With `URLSession` itself:
         ///
@@ -51,8 +51,8 @@
         /// one, after a refresh if necessary. All rejected requests share that refresh.
         ///
         /// Call it once per request and send the request again at most once. A request without a token is not changed,
-        /// and the result is `false`. It is `false` as well if a redirect has led to another origin: a server that must
-        /// not get the token cannot reject it.
+        /// and the result is `false`. The result is also `false` if a redirect has led to another origin: a server that
+        /// must not get the token cannot reject it.
         /// - Parameters:
         ///   - response: The response.
         ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
@@ -69,9 +69,9 @@
 
         /// The request with which `URLSession` follows a redirect, for `willPerformHTTPRedirection` of its delegate.
         ///
-        /// `URLSession` follows redirects by itself. On Linux it sends every header field to the new URL, also to that of
-        /// another origin. On Apple's platforms it drops `Authorization`, even if the redirect stays on the origin, and
-        /// keeps the fields of other token schemes. With this method the token stays on its origin, and only there:
+        /// `URLSession` follows redirects by itself. On Linux it sends every header field to the new URL, even to a URL
+        /// of another origin. On Apple's platforms it drops `Authorization`, even if the redirect stays on the origin,
+        /// and keeps the fields of other token schemes. With this method the token stays on its origin, and only there:
         ///
         /// ```swift
         /// func urlSession(

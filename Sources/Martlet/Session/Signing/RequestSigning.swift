@@ -8,7 +8,7 @@ public import HTTPTypes
 
 // For apps that keep their existing HTTP client: `sign` before each request, `recover` after its response.
 extension TokenManager {
-    /// Signs a request that another HTTP client is about to send. If the token must be refreshed first, waits for that.
+    /// Signs a request that another HTTP client is about to send, after a refresh of the token if necessary.
     ///
     /// ```swift
     /// var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/v1/me")

@@ -48,12 +48,12 @@ extension TokenStore where Self == AnyTokenStore {
         ///   - authentication: Whether the user must authenticate before the session is read. Storing a session never
         ///     asks. Reading then fails on tvOS.
         ///   - reinstallMarkerFolder: Keychain items outlive the app that created them, and by default the session of
-        ///     an earlier installation is used. With a folder it is deleted if the app was certainly deleted in
-        ///     between: a random number is in the item and in a file of this folder, which must be deleted with the app
-        ///     only. In a folder of caches, which the system empties, a missing file proves nothing, and no session is
-        ///     deleted; tvOS has no other folder. An item without a number is kept and gets one at its next write. If
-        ///     the file cannot be read, nothing is deleted. Extensions that share the session pass a folder of their
-        ///     app group.
+        ///     an earlier installation is used. With a folder, it is deleted if the app was certainly deleted in
+        ///     between: the store keeps the same random number in the item and in a file of this folder, and nothing
+        ///     but the deletion of the app may delete that file. In a folder of caches, which the system empties, a
+        ///     missing file proves nothing, and no session is deleted; tvOS has no other folder. An item without a
+        ///     number is kept and gets one at its next write. If the file cannot be read, nothing is deleted.
+        ///     Extensions that share the session pass a folder of their app group.
         ///   - macKeychain: The Keychain to use on macOS.
         ///   - folder: The folder of the lock files. By default a folder of the service in the container's
         ///     `Library/Application Support`, on tvOS `Library/Caches`. Processes that share the session pass the same
@@ -124,7 +124,7 @@ extension TokenStore where Self == AnyTokenStore {
         /// ``TokenStore/file(path:)``. All processes that share the file need the same key.
         ///
         /// A damaged file, or one that was sealed with another key, is ``StorageError/Kind/corrupt``; the description
-        /// says which. A plain text file is not read. To encrypt the one that an app has so far:
+        /// says which of the two. A plain text file is not read. To encrypt the file that an app has used so far:
         ///
         /// ```swift
         /// let store: AnyTokenStore = .encryptedFile(path: path, key: key)

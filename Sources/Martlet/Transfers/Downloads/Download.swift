@@ -19,9 +19,8 @@ public struct DownloadOptions: Sendable, Hashable {
     ///
     /// A later download resumes if it has the same endpoint, the same ``Endpoint/headers`` and the same account, and if
     /// the file on the server has not changed. The account is that of the signed-in user, even for an endpoint that
-    /// needs none. If no user is signed in, or the client has no ``TokenManager``, the request must have the same
-    /// credentials: cookies, and header fields that are sensitive, those of interceptors and ``NetworkConfig/headers``
-    /// included.
+    /// needs no token. If no user is signed in, or the client has no ``TokenManager``, the request must have the same
+    /// credentials: cookies and sensitive header fields, including those of interceptors and ``NetworkConfig/headers``.
     ///
     /// The bytes are kept in a hidden file in the same folder, `.martlet-download-` and a number, until a download to the
     /// path succeeds or ``NetworkClient/discardPartialDownload(to:)-(String)`` is called. They are not flushed to the disk:
@@ -199,7 +198,7 @@ extension NetworkClient {
     }
 
     /// Deletes the bytes that ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not
-    /// disturbed.
+    /// affected.
     public func discardPartialDownload(to path: String) async {
         // A task that is cancelled while the app is suspended leaves the kept bytes to the next call.
         try? await DownloadHold(on: BlockingQueue("martlet.download")).run { PartialDownload(path).discard() }

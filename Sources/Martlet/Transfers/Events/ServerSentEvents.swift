@@ -17,10 +17,10 @@ extension NetworkClient {
     /// ```
     ///
     /// The client connects when the first event is requested, with a token like any other call. All connections belong to
-    /// the session that was current when the iteration began; the sequence ends with it, an open connection included.
-    /// If the connection ends or breaks, the client reconnects after the time that the server has set (`retry`), or after
-    /// 3 seconds, and longer after each failure. It sends the id of the last event (`Last-Event-ID`). It also reconnects
-    /// if the token cannot be refreshed for now.
+    /// the session that was current when the iteration began; the sequence and an open connection end with that
+    /// session. If the connection ends or breaks, the client reconnects after the time that the server has set
+    /// (`retry`), or after 3 seconds, and longer after each failure. It sends the id of the last event
+    /// (`Last-Event-ID`). It also reconnects if the token cannot be refreshed for now.
     ///
     /// The sequence ends after a 204, or with the connection if `reconnects` is `false`. Any other error ends it and is
     /// thrown: a 404, a 503 after all retries, another content type, ``NetworkError/sessionChanged(_:)`` after another

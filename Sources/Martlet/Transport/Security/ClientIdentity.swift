@@ -6,7 +6,7 @@
 
 /// A certificate with its private key, for servers that ask the client for one (mutual TLS).
 ///
-/// It is presented to each server that asks for one, through which the server learns who the client is.
+/// The transport presents it to each server that asks for one, so each of these servers learns who the client is.
 public struct ClientIdentity: Sendable {
     enum Content: Sendable {
         case pem([TLSCertificate], key: Secret, passphrase: Secret?)
@@ -19,14 +19,14 @@ public struct ClientIdentity: Sendable {
 
     let content: Content
 
-    /// Creates an identity from PEM, for `AsyncHTTPClientTransport`. `URLSession` takes none: convert it with
+    /// Creates an identity from PEM, for `AsyncHTTPClientTransport`. `URLSession` does not accept PEM: convert it with
     /// `openssl pkcs12 -export`.
     /// - Parameters:
     ///   - certificates: The client's certificate, followed by those of intermediate authorities.
     ///   - privateKey: The private key of the first certificate.
     ///   - passphrase: The passphrase of an encrypted private key.
-    /// - Throws: ``TransportSettingsError`` if a certificate cannot be read or there is no private key. Whether the key is
-    ///   the certificate's is checked by the transport.
+    /// - Throws: ``TransportSettingsError`` if a certificate cannot be read or there is no private key. The transport
+    ///   checks whether the key belongs to the certificate.
     public init(
         pem certificates: String, privateKey: Secret, passphrase: Secret? = nil
     ) throws(TransportSettingsError) {

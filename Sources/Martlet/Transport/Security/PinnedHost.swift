@@ -4,27 +4,28 @@
     public import Foundation
 #endif
 
-/// A host whose servers must present one of some certificates or public keys, besides passing the usual checks.
+/// A host whose servers must present one of the given certificates or public keys, in addition to passing the usual
+/// checks.
 public struct PinnedHost: Sendable, Hashable {
     /// The host in lower case, without a dot at its end.
     public let host: String
-    /// Whether the pins also hold for the subdomains, at every level.
+    /// Whether the pins also apply to the subdomains, at every level.
     public let includesSubdomains: Bool
     /// The pins, one of which must match.
     public let pins: [TLSPin]
-    /// From when on the pins are not enforced any more.
+    /// The date from which the pins are no longer enforced.
     public let expires: Date?
 
     /// Pins a host.
     ///
-    /// Pin at least two keys, one of them a backup that is not in use yet: when the first is lost or replaced, apps
-    /// that are installed already still accept the server. With one pin alone, set `expires`.
+    /// Pin at least two keys, one of them a backup that is not in use yet: if the first is lost or replaced, installed
+    /// apps still accept the server. With a single pin, set `expires`.
     /// - Parameters:
     ///   - host: A host name or IP address, without scheme and port; international names in Punycode.
-    ///   - includesSubdomains: Whether the pins also hold for the subdomains. The entry with the longest name decides.
+    ///   - includesSubdomains: Whether the pins also apply to the subdomains. The entry with the longest name decides.
     ///   - pins: The pins, one of which must match.
-    ///   - expires: From when on the pins are not enforced any more, so that an app that is no longer updated can still
-    ///     connect. Certificates are still checked in the usual way.
+    ///   - expires: The date from which the pins are no longer enforced, so that an app that is no longer updated can
+    ///     still connect. Certificates are still checked in the usual way.
     /// - Throws: ``TransportSettingsError/invalidPins(_:)`` if the host is not valid, there is no pin, or there is one pin
     ///   that does not expire.
     public init(

@@ -27,14 +27,14 @@ public struct TLSSettings: Sendable {
     /// The system's authorities, TLS 1.2 or newer, and no client certificate.
     public static let system = TLSSettings()
 
-    /// The oldest version of TLS that is used. Older ones than 1.2 are deprecated (RFC 8996) and never used.
+    /// The oldest version of TLS that is used. Versions before 1.2 are deprecated (RFC 8996) and never used.
     public var minimumVersion = Version.tls12
     /// The authorities that are trusted.
     public var authorities = Authorities.system
     /// The certificate for servers that ask for one.
     public var identity: ClientIdentity?
-    /// The hosts with pinned certificates or public keys. They apply to `https`, besides the check of the authority, host
-    /// name and dates.
+    /// The hosts with pinned certificates or public keys. They apply to `https`, in addition to the check of the
+    /// authority, host name and dates.
     public var pins: [PinnedHost] = []
 
     /// The same as ``system``.

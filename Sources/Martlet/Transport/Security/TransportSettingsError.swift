@@ -9,7 +9,7 @@
     case invalidPins(String)
     /// The address of a proxy is not valid.
     case invalidProxy(String)
-    /// This transport cannot do it on this platform.
+    /// The transport does not support the setting on this platform.
     case unsupported(String)
 }
 

@@ -8,32 +8,33 @@
         public import Foundation
     #endif
 
-    /// Sends requests with `URLSession`: the default on Apple platforms, and on Linux a second choice, because there a
-    /// server that closes the connection within the head of its response terminates the process.
+    /// Sends requests with `URLSession`. It is the default on Apple platforms. On Linux it is the second choice,
+    /// because there a server that closes the connection within the head of its response terminates the process.
     ///
     /// It does not cache, store cookies or credentials, or follow redirects, whatever the configuration says. Martlet
     /// itself follows redirects and enforces the time limits. A 401 is returned as a response.
     ///
-    /// - `URLSession` joins repeated fields of a response with commas, `Set-Cookie` included.
+    /// - `URLSession` joins repeated fields of a response with commas, even `Set-Cookie`.
     /// - `URLSession` may add a `Content-Type` to a `POST` without one. Martlet sets one if there is a body.
     /// - On Apple platforms, `URLSession` withholds the head of some responses until 512 bytes of the body have arrived
     ///   (<doc:UploadsAndDownloads#What-a-server-of-streams-sends>).
-    /// - It does not say which content codings it has decoded. gzip, deflate and Brotli always are; for Zstandard, which
-    ///   iOS 26, macOS 26 and most builds of libcurl know, the head is returned when the first four bytes have told.
+    /// - `URLSession` does not say which content codings it has decoded. It always decodes gzip, deflate and Brotli.
+    ///   iOS 26, macOS 26 and most builds of libcurl also decode Zstandard. To find out whether that has happened, the
+    ///   transport waits for the first four bytes before it returns the head.
     ///
     /// On Linux, prefer `AsyncHTTPClientTransport`. There, `URLSessionTransport` has these limits:
     /// - It buffers the part of a response that has not been read yet.
-    /// - It reads a streamed body completely before it sends the first byte, and stores more than a megabyte in a
-    ///   temporary file. That file has a name only from its completion until the first bytes are sent, or always on
-    ///   file systems without anonymous files. The next such upload deletes the stale files of killed processes (except
-    ///   on file systems without locks). The length of a body is always known, so no body is sent in chunks.
-    /// - A `GET` can have no body.
+    /// - It reads a streamed body completely before it sends the first byte, and stores a body of more than a megabyte
+    ///   in a temporary file. That file has a name only from its completion until the first bytes are sent, or always
+    ///   on file systems without anonymous files. The next such upload deletes the stale files of killed processes
+    ///   (except on file systems without locks). The length of a body is always known, so no body is sent in chunks.
+    /// - A `GET` cannot have a body.
     /// - The body of a 3xx without a `Location` is lost.
     /// - A server that closes the connection within the head of its response terminates the process, up to Foundation
     ///   6.3 ([swift-corelibs-foundation #5286](https://github.com/swiftlang/swift-corelibs-foundation/pull/5286) fixes
     ///   it for later versions). The failing check is inside `URLSession`, out of reach of its delegates and of this
-    ///   transport. So may a server that closes it during the upload of more than a megabyte, and cancelling such an
-    ///   upload.
+    ///   transport. A server that closes the connection during the upload of more than a megabyte may terminate the
+    ///   process too, and so may cancelling such an upload.
     /// - It takes no ``TLSSettings`` and no ``ProxySettings``. libcurl, which Foundation uses, obeys the proxy variables of
     ///   the environment.
     public final class URLSessionTransport: Transport {

@@ -7,8 +7,8 @@ public import HTTPTypes
 /// AccessTokenRejection { $0.status == 200 && $0.body.range(of: marker) != nil }
 /// ```
 ///
-/// If an endpoint responds with 401 for another reason than the token, look at the request too. Here a wrong current
-/// password is the error of its call, and not the end of a token's life:
+/// If an endpoint responds with 401 for a reason other than the token, examine the request too. Here, a wrong current
+/// password is an error of its call and does not reject the token:
 ///
 /// ```swift
 /// AccessTokenRejection { response, request in
@@ -18,15 +18,15 @@ public import HTTPTypes
 public struct AccessTokenRejection: Sendable {
     private let matches: @Sendable (ServerResponse, HTTPRequest) -> Bool
 
-    /// A rule made of a closure.
+    /// A rule made from a closure.
     /// - Parameter matches: Whether a response rejects the token. It is called with every response to a signed request.
     public init(_ matches: @escaping @Sendable (ServerResponse) -> Bool) {
         self.matches = { response, _ in matches(response) }
     }
 
-    /// A rule made of a closure that sees the request, too.
+    /// A rule made from a closure that also sees the request.
     /// - Parameter matches: Whether a response rejects the token of its request. It is called with every response to a
-    ///   signed request, and with that request without its token. The request's path includes that of the base URL.
+    ///   signed request, and with that request without its token. The request's path includes the path of the base URL.
     public init(_ matches: @escaping @Sendable (ServerResponse, HTTPRequest) -> Bool) {
         self.matches = matches
     }

@@ -45,8 +45,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// with a message. A `ForbiddenException` without one has no `error`, and is not terminal. Nor is the 403 of a
     /// firewall.
     ///
-    /// NestJS leaves refreshing to the app: its documentation has the bearer strategy and the 401. The route, and that it
-    /// takes the refresh token as a bearer token, are a usual choice.
+    /// NestJS leaves refreshing to the app: its documentation has the bearer strategy and the 401. A route that takes
+    /// the refresh token as a bearer token is a usual choice.
     ///
     /// Source: <https://docs.nestjs.com/recipes/passport> and
     /// <https://github.com/nestjs/nest/blob/master/packages/common/exceptions/forbidden.exception.ts>
@@ -58,7 +58,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
 
     /// Laravel Passport: the OAuth 2.0 refresh grant as a form. The code `invalid_grant` is terminal, and so is
     /// `invalid_request` with 401, which versions before 13 send for a dead refresh token: they use version 8 of the
-    /// OAuth 2.0 server of the PHP League, and version 9 has changed it.
+    /// PHP League's OAuth 2.0 server, and version 9 changed the response.
     ///
     /// Source: <https://laravel.com/docs/passport#refreshing-tokens> and
     /// <https://github.com/thephpleague/oauth2-server/blob/master/CHANGELOG.md>, "9.0.0"
@@ -74,10 +74,11 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// Devise-JWT: POST without a body, with the access token as a bearer token. The response carries the next one in
     /// its `Authorization` field, as the one to a sign-in does. A 401 is terminal.
     ///
-    /// Devise-JWT has no refresh tokens. An access token renews itself while it is valid, at a route that the server
-    /// adds for it: its action authenticates the user and writes a token of `Warden::JWTAuth::UserEncoder` to the field.
-    /// Up to version 0.10 of warden-jwt_auth, a route in `dispatch_requests` does this by itself; later versions ignore
-    /// the token there. The session ends if the app does not run before the token expires.
+    /// Devise-JWT has no refresh tokens. A valid access token is exchanged for a new one at a route that the server
+    /// adds for this purpose. The route's action authenticates the user and writes a token of
+    /// `Warden::JWTAuth::UserEncoder` to the field. Up to version 0.10 of warden-jwt_auth, a route in
+    /// `dispatch_requests` does this by itself; later versions ignore the token there. The session ends if the app does
+    /// not run before the token expires.
     ///
     /// Source: <https://github.com/waiting-for-dev/devise-jwt>, "Dispatch requests", and
     /// <https://github.com/waiting-for-dev/warden-jwt_auth/blob/master/CHANGELOG.md>, "0.11.0"

@@ -3,9 +3,9 @@ internal import HTTPTypes
 // Presets for identity services. Each names the documentation that it follows.
 
 extension TokenRefresher where Self == HTTPTokenRefresher {
-    /// Supabase Auth: POST with `{"refresh_token": "…"}` and the project's key in `apikey`. Terminal are the codes
-    /// `refresh_token_not_found`, `refresh_token_already_used`, `session_not_found`, `session_expired`, `user_not_found`,
-    /// `user_banned`, and `invalid_grant` of older servers.
+    /// Supabase Auth: POST with `{"refresh_token": "…"}` and the project's key in `apikey`. The terminal codes are
+    /// `refresh_token_not_found`, `refresh_token_already_used`, `session_not_found`, `session_expired`,
+    /// `user_not_found`, `user_banned`, and `invalid_grant` of older servers.
     ///
     /// Source: <https://supabase.com/docs/guides/auth/debugging/error-codes> and
     /// <https://supabase.com/docs/guides/auth/sessions>
@@ -22,7 +22,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// Firebase Authentication: the OAuth 2.0 refresh grant as a form, with the project's key in the query. The access
-    /// token is the ID token. Terminal are `TOKEN_EXPIRED`, `USER_DISABLED`, `USER_NOT_FOUND` and
+    /// token is the ID token. The terminal codes are `TOKEN_EXPIRED`, `USER_DISABLED`, `USER_NOT_FOUND` and
     /// `INVALID_REFRESH_TOKEN`.
     ///
     /// Source: <https://firebase.google.com/docs/reference/rest/auth#section-refresh-token>
@@ -39,7 +39,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
                 "TOKEN_EXPIRED", "USER_DISABLED", "USER_NOT_FOUND", "INVALID_REFRESH_TOKEN", status: 400, 401, 403))
     }
 
-    /// Auth0: the OAuth 2.0 refresh grant as a form. Only the code `invalid_grant` is terminal, which Auth0 sends with
+    /// Auth0: the OAuth 2.0 refresh grant as a form. Only the code `invalid_grant` is terminal; Auth0 sends it with
     /// 403.
     ///
     /// Source: <https://auth0.com/docs/secure/tokens/refresh-tokens/use-refresh-tokens> and, for the 403,
@@ -66,8 +66,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// Amazon Cognito user pools: the operation `GetTokensFromRefreshToken`. The response contains the tokens within
-    /// `AuthenticationResult`, and a refresh token if rotation is enabled. Terminal are `NotAuthorizedException`,
-    /// `RefreshTokenReuseException` and `UserNotFoundException`.
+    /// `AuthenticationResult`, and a refresh token if rotation is enabled. The terminal errors are
+    /// `NotAuthorizedException`, `RefreshTokenReuseException` and `UserNotFoundException`.
     ///
     /// For the token endpoint of a user pool's domain, use ``oauth2(path:client:sendsJSON:sessionEnd:)`` with `/oauth2/token`.
     ///
