@@ -103,7 +103,7 @@ extension Invariant {
             if facts.hasTrouble(spender.life, from: spender.prepared, to: spender.position)
                 || facts.hasTrouble(life, from: spender.prepared, to: refused.position)
                 || facts.store.hasLockTrouble(spender, before: position)
-                || facts.store.hasLockTrouble(refusal, before: position)
+                || facts.store.sentWithoutLock(refusal)
             {
                 continue
             }

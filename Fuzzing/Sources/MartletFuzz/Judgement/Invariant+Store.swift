@@ -158,11 +158,12 @@ extension Facts {
     fileprivate func isEndedByWrongClock(_ family: Int) -> Bool {
         guard let start = start(of: family) else { return false }
         let isTold = hasReplacedUnreadableRecord(start)
-        let arrival = time(start.arrived ?? start.position)
+        // A sign-in takes its place when the response arrives.
+        let arrival = start.arrived ?? start.position
         return calls.contains { ending in
             guard ending.kind.endsSessions, isTold || isOrderedByClock(ending) else { return false }
-            if wallClockChanges.contains(where: { ending.position < $0 && $0 < start.position }) { return true }
-            return isTold && ending.life != start.life && time(ending.arrived ?? ending.position) == arrival
+            if wallClockChanges.contains(where: { ending.position < $0 && $0 < arrival }) { return true }
+            return isTold && ending.life != start.life && time(ending.arrived ?? ending.position) == time(arrival)
         }
     }
 

@@ -196,8 +196,13 @@ extension StoreHistory {
     /// Whether the process that sent a token did not have the lock, although it had asked for it, or lost it before a
     /// position.
     func hasLockTrouble(_ send: Facts.Send, before position: Int) -> Bool {
-        if send.lock == .requested || send.lock == .lost { return true }
+        if sentWithoutLock(send) { return true }
         return losses.contains { $0.life == send.life && send.position < $0.position && $0.position < position }
+    }
+
+    /// Whether a process sent a token without the lock that it had asked for.
+    func sentWithoutLock(_ send: Facts.Send) -> Bool {
+        send.lock == .requested || send.lock == .lost
     }
 
     /// Whether an operation stored a journal of a session, and which process did.
