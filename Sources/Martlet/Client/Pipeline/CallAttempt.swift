@@ -186,11 +186,9 @@ struct CallAttempt {
         // Not the call itself: it has the receiver, which keeps the body until the caller takes it. The caller of a call
         // that has failed never does.
         let (monitor, pass) = (call.monitor, call.monitor?.pass ?? 0)
-        var context = call.context
-        context.outgoing = nil
         // The number of the attempt is read here: an attempt abandoned before it starts would read its successor's.
         let incoming = IncomingResponse(
-            attempt: receiver.attempt, head: response.head, body: counted, context: context,
+            attempt: receiver.attempt, head: response.head, body: counted,
             progress: { monitor?.receive($0, in: pass) }, finish: { monitor?.finish() },
             slot: handOverSlot(to: receiver), owner: call.authorization.owner)
         if receiver.outlivesCall {

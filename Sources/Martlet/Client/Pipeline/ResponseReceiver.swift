@@ -32,7 +32,6 @@ struct IncomingResponse: Sendable {
     let attempt: Int
     let head: HTTPResponse
     let body: ByteStream
-    let context: RequestContext
     /// Reports how much has arrived. Each report restarts the time limit.
     let progress: @Sendable (TransferCount) -> Void
     /// Reports the end of a body that outlives its call.
@@ -47,7 +46,7 @@ extension IncomingResponse {
     /// The same response, which also reports its progress to a time limit.
     func reporting(to signal: ProgressSignal) -> IncomingResponse {
         IncomingResponse(
-            attempt: attempt, head: head, body: body, context: context,
+            attempt: attempt, head: head, body: body,
             progress: { [progress] count in
                 signal.report()
                 progress(count)

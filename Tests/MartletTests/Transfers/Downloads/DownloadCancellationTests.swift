@@ -109,9 +109,6 @@ import Testing
             let head = HTTPResponse(status: .ok, headerFields: [.contentLength: "3", .eTag: "\"one\""])
             let response = IncomingResponse(
                 attempt: receiver.attempt, head: head, body: ByteStream(Data("abc".utf8)),
-                context: RequestContext(
-                    endpoint: Get("/film", .none), method: "GET",
-                    location: try Location.parse("https://api.example.com/film").get(), time: ManualTimeSource()),
                 progress: { _ in }, finish: {}, slot: nil, owner: .unbound)
             await #expect(throws: CancellationError.self) { try await receiver.receive(response) }
             let hidden = PartialDownload(folder.path + "/film").destination.hiddenName

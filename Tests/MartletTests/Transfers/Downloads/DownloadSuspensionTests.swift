@@ -57,9 +57,6 @@ private struct SuspendedDownload {
         }
         let response = IncomingResponse(
             attempt: receiver.attempt, head: Self.head(content, from: start * 300_000), body: body,
-            context: RequestContext(
-                endpoint: Get("/film", .none), method: "GET",
-                location: try Location.parse("https://api.example.com/film").get(), time: ManualTimeSource()),
             progress: { _ in }, finish: {}, slot: nil, owner: .unbound)
         try await receiver.receive(response)
     }
