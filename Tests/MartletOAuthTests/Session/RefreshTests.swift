@@ -194,6 +194,25 @@
             #expect(tokens.currentTokens?.idToken == first)
         }
 
+        @Test(
+            "a revocation that the server refuses for good is sent once, and one that it may accept later is repeated",
+            arguments: [(400, 1), (401, 1), (403, 1), (429, 6), (503, 6)])
+        func refusedRevocation(_ status: Int, _ requests: Int) async throws {
+            let (world, tokens) = try await signedIn()
+            world.change { $0.revokeResponse = .json("{\"error\":\"invalid_client\"}", status: status) }
+            let hasEnded = Locked(false)
+            let signOut = Task {
+                await tokens.signOut(waitingForServer: .seconds(86_400))
+                hasEnded.withLock { $0 = true }
+            }
+            while !hasEnded.withLock({ $0 }) {
+                world.time.advance(by: .seconds(1))
+                await Task.yield()
+            }
+            await signOut.value
+            #expect(world.requests(to: "/revoke").count == requests)
+        }
+
         @Test("a server without a revocation endpoint is not asked") func noRevocation() async throws {
             var script = Script()
             script.metadata["revocation_endpoint"] = nil

@@ -30,6 +30,7 @@
         var callback: (@Sendable (URL) async throws -> URL)?
         var userinfo = "{\"sub\":\"ada\",\"email\":\"ada@example.com\"}"
         var userinfoStatus = 200
+        var revokeResponse = StubTransport.Response.status(200)
         var pushResponse: StubTransport.Response?
         var scope = ["openid"]
         var options = SignInOptions()
@@ -177,7 +178,7 @@
                 return .json(script.userinfo, status: script.userinfoStatus)
             case "/revoke":
                 await revocations.pass()
-                return .status(200)
+                return script.revokeResponse
             default: return .status(404)
             }
         }

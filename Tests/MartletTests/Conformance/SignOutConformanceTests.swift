@@ -37,6 +37,59 @@ import Testing
         #expect(app.backend.revoked.count == 1)
     }
 
+    @Test("C79: a sign-out says that the server has not answered in time, and the revocation goes on")
+    func lateServer() async throws {
+        var policy = SessionPolicy()
+        policy.refreshTimeout = .seconds(86_400)
+        let app = try await App.signedIn(policy: policy)
+        let gate = Gate()
+        app.backend.beforeLogout { _ in
+            await gate.pass()
+            return nil
+        }
+        let events = app.tokens.events
+        let hasReturned = Locked(false)
+        let signOut = Task {
+            await app.tokens.signOut(waitingForServer: .seconds(5))
+            hasReturned.withLock { $0 = true }
+        }
+        await gate.waitForArrivals()
+        while !hasReturned.withLock({ $0 }) {
+            app.time.advance(by: .milliseconds(100))
+            await Task.yield()
+        }
+        await signOut.value
+        #expect(app.backend.revoked.isEmpty)
+        gate.open()
+        var seen: [SessionEvent] = []
+        for await event in events {
+            seen.append(event)
+            if event == .revoked { break }
+        }
+        #expect(seen.contains(.revocationFailed("the server has not answered within 5 s")))
+        #expect(app.backend.revoked.count == 1)
+    }
+
+    @Test(
+        "C79: a revocation that the server refuses for good is sent once, and one that it may accept later is repeated",
+        arguments: [(400, false, 1), (403, false, 1), (401, true, 1), (401, false, 6), (503, false, 6)])
+    func refused(status: Int, isExpired: Bool, requests: Int) async throws {
+        let app = try await App.signedIn()
+        if isExpired { app.time.advance(by: .seconds(3601)) }
+        app.backend.beforeLogout { _ in .status(status) }
+        let hasReturned = Locked(false)
+        let signOut = Task {
+            await app.tokens.signOut(waitingForServer: .seconds(86_400))
+            hasReturned.withLock { $0 = true }
+        }
+        while !hasReturned.withLock({ $0 }) {
+            app.time.advance(by: .seconds(1))
+            await Task.yield()
+        }
+        await signOut.value
+        #expect(revocations(of: app).count == requests)
+    }
+
     @Test("C79: a sign-in over a live session revokes the old one") func secondSignIn() async throws {
         let app = try await App.signedIn()
         let events = app.tokens.events

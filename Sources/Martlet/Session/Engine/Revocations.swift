@@ -1,5 +1,5 @@
-/// Tells the server which tokens are no longer in use. A failed attempt is repeated a few times at growing intervals: a
-/// user may sign out while offline.
+/// Tells the server which tokens are no longer in use. A failed attempt is repeated a few times at growing intervals,
+/// because a user may sign out while offline, but not if the server has refused the request for good.
 final class Revocations: Sendable {
     private let revoker: TokenRevoker?
     private let endpoint: TokenEndpointClient
@@ -30,9 +30,11 @@ final class Revocations: Sendable {
     }
 
     /// Waits for the last revocation.
-    func finish(within limit: Duration) async {
-        guard let task = last.withLock({ $0 }) else { return }
-        _ = await limits.run(within: limit) { await task.value }
+    /// - Returns: Whether it has ended within the limit.
+    func finish(within limit: Duration) async -> Bool {
+        guard let task = last.withLock({ $0 }) else { return true }
+        if case .success = await limits.run(within: limit, { await task.value }) { return true }
+        return Task.isCancelled
     }
 
     private func revoke(
@@ -47,7 +49,9 @@ final class Revocations: Sendable {
             }
             switch result {
             case .success: return report(.revoked)
-            case .failure(let error): report(.revocationFailed(Redaction.redact(String(describing: error))))
+            case .failure(let error):
+                report(.revocationFailed(Redaction.redact(String(describing: error))))
+                if error is TokenRevoker.Refusal { return }
             }
             guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
             wait = min(wait * 4, policy.maximumRetryAfter)

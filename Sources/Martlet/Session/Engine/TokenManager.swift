@@ -24,6 +24,7 @@ public import HTTPTypes
 public final class TokenManager: Sendable {
     // All decisions are made by `SessionStateMachine`. This class holds its lock, performs its actions and reports
     // their results back to it.
+
     // The client and its features read these.
     let baseURL: BaseURL
     let scheme: AuthenticationScheme
@@ -35,7 +36,7 @@ public final class TokenManager: Sendable {
     let allowsInsecureHTTP: Bool
     /// State that features of higher layers attach to the session.
     let attachments = Attachments()
-    /// Tells this manager from all others of the process, also from those that are gone.
+    /// Identifies this manager in the process. It is not used again after the manager has gone.
     let number = TokenManager.nextNumber()
 
     private let store: any TokenStore
@@ -304,16 +305,17 @@ extension TokenManager {
     ///
     /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
     /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``); a failed deletion is retried.
-    /// - Parameter limit: The time to wait for the server as well, for a command that exits after the sign-out. The
-    ///   revocation continues after that while the process runs (``SessionEvent/revoked``). By default the method does
-    ///   not wait for the server.
+    /// - Parameter limit: The time to wait for the server as well, for a command that exits after the sign-out. If the
+    ///   server does not answer in time, the method reports ``SessionEvent/revocationFailed(_:)``, and the revocation
+    ///   continues while the process runs (``SessionEvent/revoked``). By default the method does not wait for the server.
     public func signOut(waitingForServer limit: Duration = .zero) async {
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
         let now = time.wallClock
         transition { machine in machine.signedOut(at: now) }
         _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
-        if limit > .zero { await revocations.finish(within: limit) }
+        guard limit > .zero, await !revocations.finish(within: limit) else { return }
+        publish(.revocationFailed("the server has not answered within \(limit.inSeconds.shortText) s"))
     }
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.

@@ -67,6 +67,6 @@
     case storeRecovered(SessionStamp?)
     /// The tokens were revoked at the server.
     case revoked
-    /// The tokens could not be revoked at the server. The text says why.
+    /// The tokens could not be revoked at the server, or not yet. The text says why.
     case revocationFailed(String)
 }

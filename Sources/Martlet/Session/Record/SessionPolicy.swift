@@ -2,8 +2,8 @@
 public struct SessionPolicy: Sendable, Hashable {
     /// The fraction of a token's lifetime, from 0 to 1, in which it counts as about to expire. Default 0.1.
     public var leewayFraction: Double = 0.1
-    /// The longest time for which a token counts as about to expire, without jitter, which adds up to a quarter. Default
-    /// 60 s.
+    /// The longest time before its expiry in which a token counts as about to expire. Jitter lengthens it by up to 25 %.
+    /// Default 60 s.
     public var maximumLeeway: Duration = .seconds(60)
     /// The number of wasteful refreshes that one session may start within ``refreshWindow``. A refresh is wasteful if
     /// the server rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's

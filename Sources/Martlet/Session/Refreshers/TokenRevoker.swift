@@ -24,22 +24,34 @@ public struct TokenRevoker: Sendable {
     public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
         self.init { tokens, sendsAccessToken, client in
             var headers = HTTPFields()
-            switch placement {
-            case .oauth2, .bearer: break
-            case .json, .header, .cookie:
-                if sendsAccessToken { accessTokenScheme.sign(&headers, with: tokens.accessToken) }
-            }
+            let isAuthorized =
+                switch placement {
+                case .oauth2, .bearer: false
+                case .json, .header, .cookie: sendsAccessToken
+                }
+            if isAuthorized { accessTokenScheme.sign(&headers, with: tokens.accessToken) }
             let parameters: Query = [
                 "token": (tokens.refreshToken ?? tokens.accessToken).reveal(),
                 "token_type_hint": tokens.refreshToken != nil ? "refresh_token" : "access_token",
             ]
             let body = try placement.place(tokens.refreshToken, parameters: parameters, headers: &headers)
             let response = try await client.send(.post, path, headers: headers, body: body)
-            guard StatusCodes.successful.contains(response.status) || response.status == 404 else {
-                throw RefreshError(
-                    .status(response.status), description: "the revocation endpoint responded with \(response)")
+            if StatusCodes.successful.contains(response.status) || response.status == 404 { return }
+            let error = RefreshError(
+                .status(response.status), description: "the revocation endpoint responded with \(response)")
+            switch response.status {
+            case 400, 403: throw Refusal(error: error)
+            // Later, the request goes without the access token, which will have expired.
+            case 401 where !isAuthorized: throw Refusal(error: error)
+            default: throw error
             }
         }
+    }
+
+    /// The server refused the token or the client, and would refuse the same request again (RFC 7009, section 2.2.1).
+    struct Refusal: Error, CustomStringConvertible {
+        let error: RefreshError
+        var description: String { "\(error)" }
     }
 
     /// Revokes the tokens.
@@ -48,7 +60,8 @@ public struct TokenRevoker: Sendable {
     ///   - sendsAccessToken: Whether the access token may authorize the request. A strict server rejects one that has
     ///     expired.
     ///   - client: Sends the request.
-    /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times.
+    /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times, unless the error
+    ///   is a ``Refusal``.
     package func revoke(
         _ tokens: Tokens, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
     ) async throws {
