@@ -26,19 +26,21 @@ public struct StorageError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of failure.
     public var kind: Kind
-    /// One sentence for a log. Must not contain a token.
+    /// One sentence for a log, with what to do next after a semicolon. Must not contain a token.
     public var description: String
 
-    /// The description with a period, and what to do next, unless that is in the description.
+    /// The description with a period, and what to do next, unless that is in the description: after a semicolon, or in a
+    /// sentence of its own.
     package var advice: String {
         let sentence = description.hasSuffix(".") ? description : description + "."
-        return kind.isTransient ? sentence + " Try again later." : sentence
+        let hasAdvice = sentence.contains("; ") || sentence.contains(". ")
+        return kind.isTransient && !hasAdvice ? sentence + " Try again later." : sentence
     }
 
     /// A failed operation on a store.
     /// - Parameters:
     ///   - kind: The kind of failure.
-    ///   - description: One sentence for a log. Must not contain a token.
+    ///   - description: One sentence for a log, with what to do next after a semicolon. Must not contain a token.
     public init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description

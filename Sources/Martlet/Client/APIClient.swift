@@ -70,7 +70,8 @@ extension APIClient {
         _ endpoint: some APIEndpoint, as type: Value.Type = Value.self,
         progress: @escaping @Sendable (TransferCount) -> Void
     ) async throws(NetworkError) -> Value {
-        try await reporting(to: progress) { monitor throws(NetworkError) in
+        let monitor = TransferMonitor()
+        return try await monitor.reporting({ $0.sentCount }, to: progress) { () throws(NetworkError) in
             try await send(endpoint, as: type, monitor: monitor)
         }
     }
@@ -88,30 +89,9 @@ extension APIClient {
     public func send<Request: APIRequest>(
         _ request: Request, progress: @escaping @Sendable (TransferCount) -> Void
     ) async throws(NetworkError) -> Request.Response {
-        try await reporting(to: progress) { monitor throws(NetworkError) in
-            try await send(request, monitor: monitor)
-        }
-    }
-
-    /// All counts have been reported when this returns.
-    private func reporting<Value: Sendable>(
-        to progress: @escaping @Sendable (TransferCount) -> Void,
-        _ send: (TransferMonitor) async throws(NetworkError) -> Value
-    ) async throws(NetworkError) -> Value {
         let monitor = TransferMonitor()
-        let events = monitor.events
-        let report = Task {
-            for await event in events { if case .sent(let count) = event { progress(count) } }
-        }
-        do throws(NetworkError) {
-            let value = try await send(monitor)
-            monitor.finish()
-            await report.value
-            return value
-        } catch {
-            monitor.finish()
-            await report.value
-            throw error
+        return try await monitor.reporting({ $0.sentCount }, to: progress) { () throws(NetworkError) in
+            try await send(request, monitor: monitor)
         }
     }
 

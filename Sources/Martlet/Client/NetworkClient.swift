@@ -46,7 +46,7 @@ public final class NetworkClient: APIClient {
     /// - Parameters:
     ///   - baseURL: The base URL of the API.
     ///   - config: The client's settings.
-    ///   - transport: Sends the requests.
+    ///   - transport: Sends the requests. The default is not the transport of a manager that the app may also have.
     public init(
         baseURL: BaseURL, config: NetworkConfig = NetworkConfig(), transport: any Transport = .platformDefault
     ) {

@@ -14,7 +14,8 @@ public import HTTPTypes
 /// 7. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
 ///    request again without calling this hook, at most three times for each call, and each time with a newer token.
 /// 8. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
-/// 9. ``CallEvent/finished(_:_:)``, once, with the outcome that the caller gets.
+/// 9. ``CallEvent/finished(_:_:)``, once, with the outcome that the caller gets. If the body of a stream breaks off later,
+///    ``CallEvent/streamBroke(_:_:)``.
 ///
 /// ```swift
 /// struct APIKey: RequestInterceptor {
@@ -66,7 +67,7 @@ public protocol RequestInterceptor: Sendable {
     /// - Returns: The answer; `nil` to send the request.
     /// - Throws: Any error, to fail the attempt. Like any other failure, it may be retried.
     func respond(to request: HTTPRequest, for context: inout RequestContext) async throws -> ServerResponse?
-    /// Inspects a response, whatever its status, and throws to fail the attempt.
+    /// Inspects a response of any status that does not reject the token, and throws to fail the attempt.
     /// - Parameters:
     ///   - response: The response. If a download or a stream consumes its body, the body is empty here.
     ///   - context: Describes the call.

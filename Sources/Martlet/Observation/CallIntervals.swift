@@ -46,7 +46,7 @@ final class CallIntervals: NetworkObserver {
         case .received(let call, let response): endAttempt(of: call, "\(response.status)")
         case .attemptFailed(let call, let error): endAttempt(of: call, error.isCancelled ? "cancelled" : "failed")
         case .finished(let call, let result): end(call, with: result)
-        case .redirected, .waitingForConnectivity, .retrying: break
+        case .redirected, .waitingForConnectivity, .retrying, .streamBroke: break
         }
     }
 

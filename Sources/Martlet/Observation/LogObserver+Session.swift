@@ -28,7 +28,7 @@ extension LogLine {
 extension SessionEvent {
     fileprivate var logText: (LogObserver.Level, outcome: String, note: String) {
         switch self {
-        case .restored(nil): (.info, "not restored, the store contains none", "")
+        case .restored(nil): (.info, "none to restore", "")
         case .restored(let stamp?): (.info, "\(stamp) restored", "")
         case .signedIn(let stamp): (.info, "\(stamp) signed in", "")
         case .signedOut(let id): (.info, id.map { "\($0) signed out" } ?? "ended already, no user was signed in", "")
@@ -40,12 +40,14 @@ extension SessionEvent {
             (.notice, "\(stamp) refresh failed, backoff \(LogLine.text(of: backoff))", failure.description)
         case .refreshReplayed(let stamp, let failure): (.notice, "\(stamp) repeating the refresh", failure.description)
         case .refreshInterrupted(let stamp):
-            (.notice, "\(stamp) has a refresh without a result, of this or another process", "")
+            // In most cases another process is refreshing now.
+            (.debug, "\(stamp) has a refresh without a result yet, of this or another process", "")
         case .adopted(let stamp): (.info, "\(stamp) adopted from another process", "")
         case .signedOutElsewhere(let id):
             (.info, (id.map { "\($0) " } ?? "") + "signed out by another process", "")
         case .refreshBudgetExceeded(let stamp): (.notice, "\(stamp) not refreshed, the refresh budget is used up", "")
-        case .refreshDiscarded(let stamp): (.info, "\(stamp) gave up a refresh, because the session has changed", "")
+        case .refreshDiscarded(let stamp):
+            (.info, "\(stamp) gave up a refresh, because the session or its tokens have changed", "")
         case .tokenProbed(let stamp): (.info, "\(stamp) used once more, another endpoint has rejected it", "")
         case .expired(let id, let reason): (.error, "\(id) ended", reason.description)
         case .storeReadFailed(let failure): (.notice, "the store failed to read", failure.description)

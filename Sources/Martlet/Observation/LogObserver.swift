@@ -67,19 +67,19 @@ public final class LogObserver: NetworkObserver {
         if line.level.rawValue >= level.rawValue { write(line) }
     }
 
-    /// Logs the event if it is the end of an attempt or of a call, or a wait for a network.
+    /// Logs the event if it is the end of an attempt, of a call or of a stream, or a wait for a network.
     public func observe(_ event: CallEvent) {
         switch event {
         case .attemptStarted(let call): attemptStarted(call)
         case .redirected(let call, let url): calls.withLock { $0[call.id]?.redirects.append(url) }
         case .received(let call, let response): received(response, call)
         case .attemptFailed(let call, let error): attemptFailed(call, error)
-        case .waitingForConnectivity(let call):
-            log(LogLine(.notice, call.request.method.rawValue, call.request.path ?? "", "waits for a network"))
+        case .waitingForConnectivity(let call): waiting(call)
         case .retrying(let call, let delay, let error):
             let wait = delay > .zero ? " and \(LogLine.text(of: delay))" : ""
             calls.withLock { $0[call.id]?.cause = error.cause + wait }
         case .finished(let call, let result): finished(call, result)
+        case .streamBroke(let call, let error): streamBroke(call, error)
         case .started: break
         }
     }
@@ -131,6 +131,20 @@ public final class LogObserver: NetworkObserver {
             LogLine(
                 error.isCancelled ? .info : .error, call.request.method.rawValue, call.request.path ?? "",
                 "\(outcome), \(LogLine.text(of: call.elapsed))", note: error.explanation))
+    }
+
+    private func waiting(_ call: ObservedCall) {
+        // If no network comes back in time, the call fails with the error of the attempt before. That is news.
+        calls.withLock { $0[call.id]?.logged = nil }
+        log(LogLine(.notice, call.request.method.rawValue, call.request.path ?? "", "waits for a network"))
+    }
+
+    private func streamBroke(_ call: ObservedCall, _ error: NetworkError) {
+        log(
+            LogLine(
+                error.isCancelled ? .info : .notice, call.request.method.rawValue, call.request.path ?? "",
+                "\(error.isCancelled ? "stream cancelled" : "stream broke off") after \(LogLine.text(of: call.elapsed))",
+                note: error.isCancelled ? "" : error.explanation))
     }
 
     private func record(_ outcome: Outcome, of call: ObservedCall) -> CallRecord {

@@ -41,17 +41,19 @@ public protocol NetworkObserver: Sendable {
     /// attempt before.
     case retrying(ObservedCall, after: Duration, dueTo: NetworkError)
     /// A call ends with the outcome that its caller gets, the status of the response or an error: interceptors have
-    /// processed the response, and it has been decoded. A stream ends here when its head has arrived. If several callers
+    /// processed the response, and it has been decoded. For a stream this is when its head has arrived. If several callers
     /// have joined the call, the outcome is that of the first caller. ``ObservedCall/attempt`` is the number of attempts that
     /// were sent.
     case finished(ObservedCall, Result<Int, NetworkError>)
+    /// The body of a stream broke off after ``finished(_:_:)``. Its reader gets this error.
+    case streamBroke(ObservedCall, NetworkError)
 
     /// The call at the moment of the event.
     public var call: ObservedCall {
         switch self {
         case .started(let call), .attemptStarted(let call), .redirected(let call, _), .received(let call, _),
             .attemptFailed(let call, _), .waitingForConnectivity(let call), .retrying(let call, _, _),
-            .finished(let call, _):
+            .finished(let call, _), .streamBroke(let call, _):
             call
         }
     }

@@ -9,7 +9,7 @@
     )
     public struct URLSessionTransport {
         /// Needs the trait `URLSession`.
-        public init() {}
+        public init(tls: TLSSettings? = nil, proxy: ProxySettings? = nil) {}
     }
 #endif
 
@@ -21,7 +21,11 @@
             "needs the trait AsyncHTTPClient: add traits: [.defaults, \"AsyncHTTPClient\"] to the package martlet in Package.swift"
     )
     public struct AsyncHTTPClientTransport {
+        // With the parameters of the transport, or the compiler would complain of them instead.
         /// Needs the trait `AsyncHTTPClient`.
-        public init() {}
+        public init(
+            tls: TLSSettings? = nil, proxy: ProxySettings? = nil, allowsHTTP2: Bool = true,
+            maximumConnectionsPerHost: Int = 8, connectTimeout: Duration = .seconds(30), maximumInflation: Int = 200
+        ) {}
     }
 #endif

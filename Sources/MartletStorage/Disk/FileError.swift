@@ -6,6 +6,8 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         case missing
         /// The folder to write to does not exist.
         case missingFolder
+        /// The path to write to is empty, or contains a NUL.
+        case noName
         /// The path to write to is a directory.
         case directory
         /// The path is a directory, a pipe or a device, not a regular file.
@@ -32,7 +34,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
         package var concernsReading: Bool {
             switch self {
             case .missing, .notRegular, .forbidden, .changed, .unreadable: true
-            case .missingFolder, .directory, .exists, .takenOver, .unsupported, .noSpace, .unwritable: false
+            case .missingFolder, .noName, .directory, .exists, .takenOver, .unsupported, .noSpace, .unwritable: false
             }
         }
     }
@@ -54,6 +56,8 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
             "There is nothing at \"\(path)\". Check the path, and keep the file until it is sent."
         case .missingFolder:
             "The folder \"\(path)\" does not exist. Create it first."
+        case .noName:
+            "The path to write to is empty, or contains a NUL. Give the path of a file."
         case .directory:
             "\"\(path)\" is a directory. Add the name of a file."
         case .notRegular:

@@ -40,8 +40,9 @@
                 if createIfMissing, creates { return try create(content, at: path) }
                 throw StorageError(
                     .unreachable,
-                    "there is no key file at \(path). Restore the one that the files were sealed with. If there are "
-                        + "no files yet, create one: (umask 077; head -c 32 /dev/urandom | base64 > \(path))")
+                    "there is no key file at \(path). Restore the one that the session was sealed with. If there is no "
+                        + "session yet, or that key is lost and the user shall sign in again, create a key: "
+                        + "(umask 077; head -c 32 /dev/urandom | base64 > \(path))")
             case .systemdCredential(let name, let content):
                 return try material(content, of: credential(name, environment))
             case .mountedSecret(let path, let content):
@@ -90,8 +91,8 @@
                 guard let key = KeyText.key(in: bytes) else {
                     throw StorageError(
                         .unreachable,
-                        "\(self) (\(bytes.count) bytes) is not a key. A key is 32 random bytes, as such, as base64 or "
-                            + "as 64 hexadecimal digits")
+                        "\(self) (\(bytes.count) bytes) is not a key. Set a key of 32 random bytes, as such, as base64 "
+                            + "or as 64 hexadecimal digits")
                 }
                 return .key(key)
             case .passphrase:

@@ -93,7 +93,9 @@
         func open(as name: String, with key: FileKey) throws(StorageError) -> Data {
             guard key.check == check else {
                 throw StorageError(
-                    .corrupt, "\(path) was sealed with another key or passphrase, or its header was tampered with")
+                    .corrupt,
+                    "\(path) was sealed with another key or passphrase, or its header was tampered with; restore the key, "
+                        + "or sign in again")
             }
             do {
                 return try AES.GCM.open(

@@ -56,6 +56,16 @@ extension StubTransport {
             }
         }
 
+        /// A value in the envelope that ``/Martlet/ResponseEnvelope`` reads by default, encoded as
+        /// ``json(_:status:headers:encoder:)`` encodes it.
+        ///
+        /// ```swift
+        /// transport.when(.get, "/articles/7").respond(.envelope(article))
+        /// ```
+        public static func envelope(_ value: some Encodable, status: Int = 200) -> Response {
+            json(Success(data: value), status: status)
+        }
+
         /// A failure in the envelope that ``/Martlet/ResponseEnvelope`` reads by default, which reports its outcome in the
         /// body.
         ///
@@ -90,6 +100,13 @@ extension StubTransport {
             try result.get()
         }
     }
+}
+
+/// An envelope with a value.
+private struct Success<Value: Encodable>: Encodable {
+    var success = true
+    var code = "OK"
+    var data: Value
 }
 
 /// An envelope that reports a failure.

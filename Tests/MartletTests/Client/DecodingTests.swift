@@ -95,6 +95,39 @@ import Testing
         #expect(refusal.errors == [.init(field: "#/age", message: "must be positive")])
     }
 
+    @Test(
+        "the errors of fields are read as texts, as objects, and by the names of the fields", arguments: [true, false])
+    func fieldErrors(inEnvelope: Bool) async {
+        let forms: [(json: String, errors: [APIError.FieldError])] = [
+            (#"["too long"]"#, [.init(message: "too long")]),
+            (#"[{"name":"title","reason":"too long"}]"#, [.init(field: "title", message: "too long")]),
+            (
+                #"{"title":["too long","no name"],"age":"below zero","tags":{"path":"tags[2]","detail":"unknown"},"x":7}"#,
+                [
+                    .init(field: "age", message: "below zero"), .init(field: "tags[2]", message: "unknown"),
+                    .init(field: "title", message: "too long"), .init(field: "title", message: "no name"),
+                ]
+            ),
+            (#""none""#, []),
+        ]
+        for form in forms {
+            let body = #"{"success":false,"message":"no","errors":\#(form.json)}"#
+            let client =
+                inEnvelope
+                ? answering(body, status: 422, envelope: ResponseEnvelope())
+                : NetworkClient(
+                    baseURL: "https://api.example.com",
+                    transport: StubTransport { _ in
+                        .json(body, status: 422, headers: [.contentType: "application/problem+json"])
+                    })
+            guard case .api(_, let refusal) = await client.failure(User.self) else {
+                Issue.record("\(form.json) was not recognized")
+                continue
+            }
+            #expect(refusal.errors == form.errors)
+        }
+    }
+
     @Test("C65: an empty body decodes into an optional or an empty response", arguments: [(204, ""), (200, "")])
     func empty(status: Int, body: String) async throws {
         let client = answering(body, status: status)

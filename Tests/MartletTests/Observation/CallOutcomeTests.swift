@@ -182,6 +182,47 @@ import Testing
         #expect(record.ends.count == 2 && record.ends.last == "204")
     }
 
+    @Test("a stream that breaks off after its head has a line of its own, and one that is read has none") func broken()
+        async throws
+    {
+        let record = Record()
+        let server = DownloadServer(Data(count: 3500))
+        server.change { $0.breaks = [2000] }
+        let client = client(server.transport, record)
+        let film = try await client.stream("/film").value
+        #expect(record.lines.count == 1 && record.lines[0].hasPrefix("GET /film 200"), "\(record.lines)")
+        await #expect(throws: NetworkError.self) { try await film.collect(upTo: 10_000) }
+        #expect(record.lines.count == 2)
+        #expect(
+            record.lines.last?.hasPrefix("GET /film stream broke off after 0 ms: the connection was lost") == true,
+            "\(record.lines)")
+        #expect(record.ends == ["200"], "the call itself had ended with its head")
+        _ = try await client.stream("/film").value.collect(upTo: 10_000)
+        #expect(record.lines.count == 3 && record.ends == ["200", "200"])
+    }
+
+    @Test("a call that has waited for a network in vain has a line that says so") func waitedInVain() async throws {
+        let record = Record()
+        let time = ManualTimeSource()
+        let network = ManualConnectivityMonitor(isConnected: false)
+        let client = client(StubTransport { _ in .failure(.offline) }, record) { config in
+            config.time = time
+            config.connectivity = network
+            config.connectivityTimeout = .seconds(60)
+            config.retry = .never
+        }
+        let call = Task { try await client.send(Call<Article>.get("/articles/7")) }
+        await network.waitForSubscribers()
+        await time.waitForSleepers()
+        time.advance(by: .seconds(60))
+        await #expect(throws: NetworkError.self) { try await call.value }
+        #expect(
+            record.lines.map { $0.prefix { $0 != ":" } } == [
+                "GET /articles/7 failed after 0 ms", "GET /articles/7 waits for a network",
+                "GET /articles/7 failed for good after 1 attempt, 60 s",
+            ])
+    }
+
     @Test("an event stream of another type is a failed call") func events() async throws {
         let record = Record()
         let transport = StubTransport { _ in .json("{}") }

@@ -15,6 +15,26 @@ import Testing
         return NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
     }
 
+    @Test("an envelope answers with a value or with a failure") func envelopes() async throws {
+        let transport = StubTransport()
+        let draft = Draft(title: "one", day: Date(timeIntervalSince1970: 0))
+        transport.when(.get, "/drafts/1").respond(.envelope(draft))
+        transport.when(.post, "/drafts").respond(
+            .envelope(code: "INVALID", message: "Check the fields.", errors: ["title": "is empty"], status: 422))
+        var config = NetworkConfig()
+        config.envelope = ResponseEnvelope()
+        let client = NetworkClient(baseURL: "https://api.example.com", config: config, transport: transport)
+        #expect(try await client.send(Call<Draft>.get("/drafts/1")) == draft)
+        let failure = await #expect(throws: NetworkError.self) {
+            try await client.send(Call<Draft>.post("/drafts"))
+        }
+        guard case .api(_, let refusal) = failure else {
+            Issue.record("the failure was not recognized")
+            return
+        }
+        #expect(refusal.errors == [.init(field: "title", message: "is empty")])
+    }
+
     @Test("requests are matched by endpoint, by method and path, or by a closure") func routes() async throws {
         let transport = StubTransport()
         let page = transport.when(Call<[Int]>.get("/articles", query: ["page": 2, "tag": "a b"])).respond(.json([2]))

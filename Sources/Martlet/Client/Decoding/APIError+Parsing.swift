@@ -5,6 +5,23 @@
 #endif
 
 extension APIError.FieldError {
+    /// Reads the errors of a response: a list of texts or objects, or an object with the messages of each field.
+    static func list(in json: JSONValue?) -> [APIError.FieldError] {
+        switch json {
+        case .array(let errors): errors.compactMap(Self.init)
+        // A decoded object has no order.
+        case .object(let fields): fields.sorted { $0.key < $1.key }.flatMap { of($0.key, in: $0.value) }
+        default: []
+        }
+    }
+
+    /// Reads a message, or a list of messages, of one field.
+    private static func of(_ field: String, in json: JSONValue) -> [APIError.FieldError] {
+        (json.array ?? [json]).compactMap(Self.init).map { error in
+            APIError.FieldError(field: error.field ?? field, message: error.message)
+        }
+    }
+
     /// Reads a text, or an object with a name and a message.
     init?(_ json: JSONValue) {
         if let text = json.string {
@@ -27,6 +44,6 @@ extension APIError {
         self.init(
             code: json["code"]?.string ?? json["type"]?.string,
             message: json["detail"]?.string ?? json["title"]?.string ?? "",
-            errors: (json["errors"]?.array ?? []).compactMap(FieldError.init), requestID: requestID, response: response)
+            errors: FieldError.list(in: json["errors"]), requestID: requestID, response: response)
     }
 }

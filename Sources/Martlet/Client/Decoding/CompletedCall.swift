@@ -6,6 +6,8 @@ protocol OutcomeReport: Sendable {
     func finish(with status: Int)
     /// The caller gets an error.
     func finish(with error: NetworkError)
+    /// The body of a stream broke off after its caller got the response.
+    func streamBroke(_ error: NetworkError)
 }
 
 /// A call that has succeeded, before its response is decoded.

@@ -18,7 +18,8 @@ public struct ResponseEnvelope: Sendable, Hashable {
     public var message: String
     /// The field with the value.
     public var data: String
-    /// The field with the validation errors: texts, or objects with `field` and `message`.
+    /// The field with the validation errors: texts, objects with `field` and `message`, or an object with the messages of
+    /// each field.
     public var errors: String
     /// The object that contains ``requestID``.
     public var meta: String
@@ -53,7 +54,7 @@ public struct ResponseEnvelope: Sendable, Hashable {
         guard let json = JSONValue(body: response.body), json[success] != nil || json[code] != nil else { return nil }
         var error = APIError(
             code: json[code]?.string, message: json[message]?.string ?? "",
-            errors: (json[errors]?.array ?? []).compactMap(APIError.FieldError.init),
+            errors: APIError.FieldError.list(in: json[errors]),
             requestID: json[meta]?[requestID]?.string, response: response)
         error.meta = ResponseMeta(json[meta], requestIDField: requestID)
         return error

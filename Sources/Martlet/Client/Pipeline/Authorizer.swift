@@ -29,7 +29,7 @@ struct Authorization: Sendable {
     fileprivate var awaitedAcceptance: SessionStateMachine.Acceptance?
     /// Whether the server rejected the token of the attempt that has just failed.
     fileprivate var isTokenRejected = false
-    /// The token that was rejected, if that was before the refresh that replaces it was sent.
+    /// The stamp of the rejected token; `nil` if its refresh had already been sent when it was rejected.
     fileprivate var refreshedStamp: SessionStamp?
     /// The number of times the call has been sent again because of a rejected token: once, and again only with a newer
     /// token.

@@ -234,7 +234,7 @@ struct CallAttempt {
 
     /// A quick success opens the reserve, unless the call carried no token while others do: it does not tell whether the
     /// server still accepts the token.
-    private func effectOfSuccess(of call: CallState) -> ConcurrencyLimiter.Reserve {
+    private func effectOfSuccess(of call: CallState) -> ConcurrencyLimiter.ReserveEffect {
         guard pipeline.authorizer == nil || call.context.stamp != nil else { return .stays }
         // Those in reserve then wait for about a second at most.
         return pipeline.time.uptime - startedAt < .milliseconds(250) ? .opens : .closes

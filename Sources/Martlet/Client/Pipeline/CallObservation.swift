@@ -113,6 +113,11 @@ final class CallObservation: OutcomeReport {
         finish(.failure(error))
     }
 
+    func streamBroke(_ error: NetworkError) {
+        let call = observed(attempt: state.withLock { $0.attempts }, body: body)
+        report(.streamBroke(call, error))
+    }
+
     /// Only the first outcome is reported. Callers that have joined a call may decode its response in different ways.
     private func finish(_ result: Result<Int, NetworkError>) {
         let (isFirst, attempts) = state.withLock { state in

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 /// A request before an interceptor changes it.
-struct Draft {
+struct RequestSnapshot {
     let request: HTTPRequest
     let body: PreparedBody?
     let bodyVersion: Int
@@ -69,9 +69,9 @@ extension CallPipeline {
 
     func prepare(_ call: inout CallState) async throws {
         call.sources = RequestSources(of: call, interceptors: config.interceptors.count)
-        let built = Draft(of: call)
+        let built = RequestSnapshot(of: call)
         for (index, interceptor) in config.interceptors.enumerated() {
-            let before = Draft(of: call)
+            let before = RequestSnapshot(of: call)
             try await interceptor.prepare(&call.request, for: &call.context)
             keepChanges(since: before, by: index, &call)
         }
@@ -80,7 +80,7 @@ extension CallPipeline {
 
     /// Makes an interceptor's changes a part of the prepared request.
     /// - Parameter before: The prepared request before the change.
-    func keepChanges(since before: Draft, by index: Int, _ call: inout CallState) {
+    func keepChanges(since before: RequestSnapshot, by index: Int, _ call: inout CallState) {
         // The retry policy changes nothing.
         guard var sources = call.sources, sources.ownFields.indices.contains(index) else { return }
         var changed = RoutedRequest(request: call.request, recipient: call.recipient, bodyAuthor: sources.bodyAuthor)
@@ -96,7 +96,7 @@ extension CallPipeline {
     }
 
     /// Lets the rest of the call follow a prepared request that interceptors have changed.
-    func applyChanges(since before: Draft, _ call: inout CallState) throws {
+    func applyChanges(since before: RequestSnapshot, _ call: inout CallState) throws {
         if call.context.bodyVersion != before.bodyVersion {
             call.authorization.transferTime = call.body.flatMap(config.transferTime)
             var fields = call.request.headerFields
@@ -120,7 +120,7 @@ extension CallPipeline {
         var adapted = RoutedRequest(request: request, recipient: call.recipient, bodyAuthor: sources.bodyAuthor)
         let prepared = call.request.headerFields
         for (index, interceptor) in config.interceptors.enumerated() {
-            let before = Draft(adapted.request, call.context)
+            let before = RequestSnapshot(adapted.request, call.context)
             try await interceptor.adapt(&adapted.request, for: &call.context)
             confine(&adapted, after: Change(from: before, by: index), in: &call) { field in
                 // A field that the prepared request lacks comes from the receiver.
@@ -200,11 +200,11 @@ private struct RoutedRequest {
 
 /// A change of a request by an interceptor.
 private struct Change {
-    let before: Draft
+    let before: RequestSnapshot
     /// The index of the interceptor.
     let interceptor: Int
 
-    init(from before: Draft, by interceptor: Int) {
+    init(from before: RequestSnapshot, by interceptor: Int) {
         self.before = before
         self.interceptor = interceptor
     }

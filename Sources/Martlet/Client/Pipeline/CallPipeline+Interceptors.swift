@@ -70,7 +70,7 @@ extension CallPipeline {
         if mayWait, try await waitForConnectivity(&call) { return .zero }
         if let authorizer, try await authorizer.recover(&call, from: failure) { return .zero }
         for (index, interceptor) in interceptors.enumerated() {
-            let before = Draft(of: call)
+            let before = RequestSnapshot(of: call)
             switch await interceptor.retry(call.request, for: &call.context, dueTo: failure) {
             case .doNotRetry:
                 call.context.outgoing = before.body
@@ -91,7 +91,7 @@ extension CallPipeline {
         throw failure
     }
 
-    private func adoptRetry(_ before: Draft, by index: Int, _ call: inout CallState) throws {
+    private func adoptRetry(_ before: RequestSnapshot, by index: Int, _ call: inout CallState) throws {
         keepChanges(since: before, by: index, &call)
         try applyChanges(since: before, &call)
     }

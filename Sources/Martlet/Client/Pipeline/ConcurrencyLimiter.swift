@@ -7,9 +7,10 @@ final class ConcurrencyLimiter: Sendable {
         let isLasting: Bool
     }
 
-    /// The effect of a request that ends on the reserve: the further requests to its origin that may wait for a connection
-    /// within the transport, where their time limits run and their tokens can no longer be replaced.
-    enum Reserve {
+    /// The effect that the end of a request has on the reserve. The reserve is the number of requests beyond the limit that
+    /// may wait for a connection inside the transport. Their time limits already run there, and their tokens can no longer
+    /// be replaced.
+    enum ReserveEffect {
         /// The request was quick and successful.
         case opens
         case closes
@@ -51,7 +52,7 @@ final class ConcurrencyLimiter: Sendable {
         }
 
         /// - Returns: The requests that got slots, and whether none is under way any more.
-        mutating func end(isLasting: Bool, _ reserve: Reserve, _ limit: Int?) -> (admitted: [Waiter], isIdle: Bool) {
+        mutating func end(isLasting: Bool, _ reserve: ReserveEffect, _ limit: Int?) -> (admitted: [Waiter], isIdle: Bool) {
             running -= 1
             if isLasting { lasting -= 1 } else if reserve != .stays { isReserveOpen = reserve == .opens }
             // The conditions of the next burst are unknown.
@@ -159,7 +160,7 @@ final class ConcurrencyLimiter: Sendable {
     }
 
     /// Releases a slot, and admits as many queued requests as the limit allows by now.
-    func release(_ claim: Claim, reserve: Reserve = .stays) {
+    func release(_ claim: Claim, reserve: ReserveEffect = .stays) {
         let origin = claim.origin
         let limit = limit(origin)
         let admitted = queues.withLock { queues -> [Waiter] in

@@ -93,12 +93,24 @@ extension NetworkClient {
     ///   - path: The path of the new file. Its folder must exist.
     ///   - options: The options for storing and checking the file.
     ///   - monitor: Reports the progress of the download.
+    ///   - progress: Receives the part of the file that has arrived: in order, and at most ten times a second if there is
+    ///     no `monitor`. All counts have been reported when the method returns.
     /// - Throws: ``NetworkError``; ``NetworkError/downloadFailed(_:_:)`` if the file cannot be written or fails its
     ///   check.
     @discardableResult
     public func download(
         _ endpoint: any Endpoint, to path: String, options: DownloadOptions = DownloadOptions(),
-        monitor: TransferMonitor? = nil
+        monitor: TransferMonitor? = nil, progress: (@Sendable (TransferCount) -> Void)? = nil
+    ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
+        guard let progress else { return try await download(endpoint, to: path, options, monitor) }
+        let monitor = monitor ?? TransferMonitor()
+        return try await monitor.reporting({ $0.receivedCount }, to: progress) { () throws(NetworkError) in
+            try await download(endpoint, to: path, options, monitor)
+        }
+    }
+
+    private func download(
+        _ endpoint: any Endpoint, to path: String, _ options: DownloadOptions, _ monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
         // Opening the kept file suspends, and the token may change until then.
         var call = pipeline.call(endpoint, monitor: monitor)
@@ -133,34 +145,38 @@ extension NetworkClient {
     /// Downloads the file at a path of the API: a GET with the token, if a user is signed in.
     ///
     /// ```swift
-    /// let file = try await client.download("/films/7/file", to: "/films/7.mp4")
+    /// let file = try await client.download("/films/7/file", to: "/films/7.mp4") { received in
+    ///     bar.show(received.fraction ?? 0)
+    /// }
     /// print(file.size)
     /// ```
     ///
-    /// See ``download(_:to:options:monitor:)-(Endpoint,String,_,_)``.
+    /// See ``download(_:to:options:monitor:progress:)-(Endpoint,String,_,_,_)``.
     @discardableResult
     public func download(
         _ path: RequestPath, to destination: String, options: DownloadOptions = DownloadOptions(),
-        monitor: TransferMonitor? = nil
+        monitor: TransferMonitor? = nil, progress: (@Sendable (TransferCount) -> Void)? = nil
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
-        try await download(Call<NoContent>.get(path), to: destination, options: options, monitor: monitor)
+        try await download(
+            Call<NoContent>.get(path), to: destination, options: options, monitor: monitor, progress: progress)
     }
 
-    /// Downloads the file at a path of the API. See ``download(_:to:options:monitor:)-(RequestPath,String,_,_)``.
+    /// Downloads the file at a path of the API. See
+    /// ``download(_:to:options:monitor:progress:)-(RequestPath,String,_,_,_)``.
     @discardableResult
     public func download(
         _ path: RequestPath, to url: URL, options: DownloadOptions = DownloadOptions(),
-        monitor: TransferMonitor? = nil
+        monitor: TransferMonitor? = nil, progress: (@Sendable (TransferCount) -> Void)? = nil
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
-        try await download(Call<NoContent>.get(path), to: url, options: options, monitor: monitor)
+        try await download(Call<NoContent>.get(path), to: url, options: options, monitor: monitor, progress: progress)
     }
 
     /// Downloads the response of an endpoint to a file. See
-    /// ``download(_:to:options:monitor:)-(Endpoint,String,_,_)``.
+    /// ``download(_:to:options:monitor:progress:)-(Endpoint,String,_,_,_)``.
     @discardableResult
     public func download(
         _ endpoint: any Endpoint, to url: URL, options: DownloadOptions = DownloadOptions(),
-        monitor: TransferMonitor? = nil
+        monitor: TransferMonitor? = nil, progress: (@Sendable (TransferCount) -> Void)? = nil
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
         guard url.isFileURL else {
             monitor?.finish()
@@ -170,7 +186,7 @@ extension NetworkClient {
             pipeline.reportRefusal(error)
             throw error
         }
-        return try await download(endpoint, to: url.path, options: options, monitor: monitor)
+        return try await download(endpoint, to: url.path, options: options, monitor: monitor, progress: progress)
     }
 
     /// A call whose owner has ended may neither resume bytes nor leave any to a later call.

@@ -13,22 +13,36 @@ public struct ResponseBytes: AsyncSequence, Sendable {
     public typealias Failure = NetworkError
 
     private let stream: ByteStream
-    private let call: CallDescription
+    private let failures: Failures
 
-    /// - Parameter call: The call that the errors name.
-    init(_ stream: ByteStream, of call: CallDescription) {
+    /// - Parameters:
+    ///   - call: The call that the errors name.
+    ///   - report: Learns that the body broke off.
+    init(_ stream: ByteStream, of call: CallDescription, reportingTo report: (any OutcomeReport)?) {
         self.stream = stream
-        self.call = call
+        self.failures = Failures(call: call, report: report)
+    }
+
+    /// Turns the errors of the body into those of the call.
+    private struct Failures {
+        let call: CallDescription
+        let report: (any OutcomeReport)?
+
+        func failure(from error: any Error) -> NetworkError {
+            let failure = AttemptRunner.wrap(error, call: call)
+            report?.streamBroke(failure)
+            return failure
+        }
     }
 
     /// One pass over the body.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let iterator: ByteStream.AsyncIterator
-        private let call: CallDescription
+        private let failures: Failures
 
-        fileprivate init(_ iterator: ByteStream.AsyncIterator, of call: CallDescription) {
-            self.iterator = iterator
-            self.call = call
+        fileprivate init(_ bytes: ResponseBytes) {
+            self.iterator = bytes.stream.makeAsyncIterator()
+            self.failures = bytes.failures
         }
 
         /// The next piece, or `nil` at the end.
@@ -37,7 +51,7 @@ public struct ResponseBytes: AsyncSequence, Sendable {
             do {
                 return try await iterator.next()
             } catch {
-                throw AttemptRunner.wrap(error, call: call)
+                throw failures.failure(from: error)
             }
         }
 
@@ -54,7 +68,7 @@ public struct ResponseBytes: AsyncSequence, Sendable {
 
     /// Starts a pass.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(stream.makeAsyncIterator(), of: call)
+        AsyncIterator(self)
     }
 
     /// Reads the whole body into memory.
@@ -64,7 +78,7 @@ public struct ResponseBytes: AsyncSequence, Sendable {
         do {
             return try await stream.collect(upTo: limit)
         } catch {
-            throw AttemptRunner.wrap(error, call: call)
+            throw failures.failure(from: error)
         }
     }
 }

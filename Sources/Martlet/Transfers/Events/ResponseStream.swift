@@ -48,7 +48,8 @@ extension NetworkClient {
         let completed = try await perform(call)
         let body = receiver.takeBody()
         try completed.deliver { call throws(NetworkError) in try check(call.head) }
-        return (NetworkResponse(ResponseBytes(body, of: completed.context.call), of: completed), completed.owner)
+        let bytes = ResponseBytes(body, of: completed.context.call, reportingTo: completed.report)
+        return (NetworkResponse(bytes, of: completed), completed.owner)
     }
 }
 

@@ -9,6 +9,16 @@ public enum TransferEvent: Sendable, Hashable {
 }
 
 extension TransferEvent {
+    /// The count of ``sent(_:)``.
+    var sentCount: TransferCount? {
+        if case .sent(let count) = self { count } else { nil }
+    }
+
+    /// The count of ``received(_:)``.
+    var receivedCount: TransferCount? {
+        if case .received(let count) = self { count } else { nil }
+    }
+
     /// Whether a subscriber that has not received this event yet needs only the newer one.
     func isReplaced(by newer: TransferEvent) -> Bool {
         switch (self, newer) {

@@ -183,6 +183,27 @@ extension TransferMonitor {
         wakeups.wake()
     }
 
+    /// Performs a call with the monitor, and passes the counts of its events on. All have been passed on when this returns.
+    func reporting<Value: Sendable>(
+        _ count: @escaping @Sendable (TransferEvent) -> TransferCount?,
+        to progress: @escaping @Sendable (TransferCount) -> Void,
+        _ call: () async throws(NetworkError) -> Value
+    ) async throws(NetworkError) -> Value {
+        let events = events
+        let report = Task {
+            for await event in events { count(event).map(progress) }
+        }
+        let result: Result<Value, NetworkError>
+        do throws(NetworkError) {
+            result = .success(try await call())
+        } catch {
+            result = .failure(error)
+        }
+        finish()
+        await report.value
+        return try result.get()
+    }
+
     private func publish(_ change: (inout State) -> TransferEvent?) {
         let wakeups = state.withLock { state in
             guard let event = change(&state) else { return Wakeups() }

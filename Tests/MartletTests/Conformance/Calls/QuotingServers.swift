@@ -77,7 +77,7 @@ final class Output: NetworkObserver {
         case .received(_, let response):
             add(response)
             add(response.bodyText() ?? "")
-        case .attemptFailed(_, let error), .retrying(_, _, let error): add(error)
+        case .attemptFailed(_, let error), .retrying(_, _, let error), .streamBroke(_, let error): add(error)
         case .finished(_, let result): add(result)
         case .started, .attemptStarted, .waitingForConnectivity: break
         }

@@ -57,6 +57,7 @@
                 let failure = await failure(of: .file(path: folder.path + "/key"), in: folder)
                 #expect(failure?.kind == .unreachable)
                 #expect(failure?.description.contains("head -c 32 /dev/urandom") == true)
+                #expect(failure?.advice.contains("Try again") == false, "waiting helps nothing")
                 let store = AnyTokenStore.encryptedFile(
                     path: folder.path + "/kept", key: .file(path: folder.path + "/key"))
                 #expect(await store.read() == .empty, "a missing record needs no key")

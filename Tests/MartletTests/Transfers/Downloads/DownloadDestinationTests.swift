@@ -34,6 +34,18 @@ import Testing
         }
     }
 
+    @Test("a download to no path says so, and requests nothing", arguments: ["", "film\0.bin"])
+    func noPath(path: String) async {
+        let transport = server.transport
+        let failure = await error { try await client(transport).download(Get("/film", .none), to: path) }
+        guard case .downloadFailed(_, .file(_, let reason)) = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(reason == "The path to write to is empty, or contains a NUL. Give the path of a file.")
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test(
         "a file created during the download is not overwritten if that is not allowed") func noReplacingLate()
         async throws

@@ -25,6 +25,33 @@ import Testing
         }
     }
 
+    @Test("a closure receives the counts in order, all of them before the download returns") func progress()
+        async throws
+    {
+        try await TemporaryFolder.with { folder in
+            for monitor in [nil, TransferMonitor(interval: .zero)] {
+                let counts = Locked<[TransferCount]>([])
+                let response = try await client(server.transport).download(
+                    Get("/film", .none), to: folder.path + "/film.bin", monitor: monitor
+                ) { count in
+                    counts.withLock { $0.append(count) }
+                }
+                #expect(response.size == 10_500)
+                let seen = counts.withLock { $0 }
+                #expect(seen.last == TransferCount(completed: 10_500, total: 10_500))
+                #expect(seen.map(\.completed) == seen.map(\.completed).sorted())
+            }
+            let counts = Locked(0)
+            server.change { $0.breaks = [2000, 2000, 2000, 2000] }
+            let failure = await error {
+                try await client(server.transport) { $0.retry = .never }.download(
+                    "/film", to: folder.path + "/second.bin"
+                ) { _ in counts.withLock { $0 += 1 } }
+            }
+            #expect(failure != nil && counts.withLock { $0 } > 0)
+        }
+    }
+
     @Test("an observer learns how many bytes were received", arguments: [10_500, 0])
     func observedBytes(size: Int) async throws {
         struct ByteLog: NetworkObserver {
