@@ -24,14 +24,14 @@ public struct APIError: Error, Sendable, Hashable {
     public var code: String?
     /// The server's message: the envelope's `message`, or the problem's `detail` or `title`.
     public var message: String
-    /// The errors in single fields.
+    /// The errors in individual fields.
     public var errors: [FieldError]
-    /// The server's ID of the request, for a report to the server's operator.
+    /// The server's ID for the request, to quote when you report a problem.
     public var requestID: String?
-    /// The server's metadata about its response, from the envelope's `meta`: the time, the path, and the duration of
-    /// its work.
+    /// The server's metadata about its response, from the envelope's `meta`: the time, the path, and how long the work
+    /// took.
     public var meta: ResponseMeta?
-    /// The body as a ``NetworkConfig/errorBody``, if one is declared and the body is one. See ``body(as:)``.
+    /// The body decoded as ``NetworkConfig/errorBody``, if that is set and decoding succeeds. See ``body(as:)``.
     public var body: (any Sendable)? {
         get { content.value }
         set { content.value = newValue }
@@ -40,7 +40,7 @@ public struct APIError: Error, Sendable, Hashable {
     public var response: ServerResponse
     private var content = Content()
 
-    /// The decoded body. Equal to any other, because the response is compared.
+    /// The decoded body. Always compares equal: comparing the response is enough.
     private struct Content: Sendable, Hashable {
         var value: (any Sendable)?
         static func == (left: Content, right: Content) -> Bool { true }

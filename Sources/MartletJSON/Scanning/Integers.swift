@@ -68,7 +68,7 @@ struct NumberText {
         return !isTooLarge && !overflows
     }
 
-    /// As Foundation does, a number below 2^53 counts as the nearest `Double`: 1.0000000000000001 is 1, and 1e-400 is 0. A
+    /// As in Foundation, a number below 2^53 is rounded to the nearest `Double`: 1.0000000000000001 is 1, and 1e-400 is 0. A
     /// larger one must be an exact integer.
     private func roundInteger<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
         guard let double = floatingPoint(Double.self, canVanish: true) else { return nil }
@@ -105,7 +105,7 @@ struct NumberText {
         return value
     }
 
-    /// The exponent whose letter is the next byte, with its sign. Stops counting at a number that no type can represent.
+    /// Reads the signed exponent whose letter is the next byte. Stops counting at a number that no type can represent.
     static func exponent(_ next: inout UnsafePointer<UInt8>, _ limit: UnsafePointer<UInt8>) -> Int {
         next += 1
         let isNegative = next.pointee == Byte.minus

@@ -28,7 +28,7 @@ extension Scanner {
 
     /// Skips ASCII that needs no attention, in steps of eight bytes.
     ///
-    /// Subtraction marks the lowest byte of a kind correctly; a borrow can mark only bytes above a correct mark.
+    /// The lowest byte that the subtraction marks is always a real match: a borrow can mark only bytes above it.
     @inline(__always)
     private mutating func skipPlainBytes() {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -90,7 +90,7 @@ extension Scanner {
             case 0xD800...0xDBFF:
                 guard end - next >= 2, next[0] == Byte.backslash, next[1] == Byte.u else { return TextKind.unpaired }
                 guard let low = Hex.unit(next + 2, end) else { throw failure }
-                // Anything but a low half is an escape of its own.
+                // Anything other than a low surrogate is a separate escape.
                 guard 0xDC00...0xDFFF ~= low else { return TextKind.unpaired }
                 next += 6
                 return TextKind.escaped
@@ -114,7 +114,7 @@ enum Hex {
         return unit <= 0xFFFF ? unit : nil
     }
 
-    /// The value of a digit; a number with a high bit for any other byte.
+    /// The value of a digit; for any other byte a number with a high bit.
     @inline(__always)
     private static func digit(_ byte: UInt8) -> UInt32 {
         let letter = (byte | 0x20) &- UInt8(ascii: "a")

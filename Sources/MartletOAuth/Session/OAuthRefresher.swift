@@ -28,8 +28,8 @@
             try CodeExchange.fields.tokens(from: response)
         }
 
-        /// The time for the discovery and for the keys, which is shorter than that for the whole refresh: an attempt that
-        /// times out counts as one that may have spent the token.
+        /// The time limit for the discovery, and for the keys. It is shorter than that of the whole refresh, because a
+        /// refresh that times out may have spent the token.
         static let discoveryTimeout = Duration.seconds(10)
 
         /// - Throws: A transient error. No refresh token has been sent.
@@ -54,8 +54,8 @@
 
         /// Checks the ID token of the response to a refresh (OpenID Connect Core 1.0, section 12.2).
         ///
-        /// The refresh token is spent by now. So a token that cannot be verified at the moment only leaves its place to the
-        /// earlier one, which was; a token of another user or a wrong signature keeps the new tokens from being used.
+        /// The refresh token is spent by now. So an ID token that cannot be verified right now is dropped in favor of
+        /// the earlier, verified one; a token of another user or a wrong signature keeps the new tokens from being used.
         private func check(_ new: inout Tokens, after old: Tokens, _ metadata: ServerMetadata) async throws {
             guard let text = new.idToken else { return }
             do {

@@ -7,7 +7,7 @@ package import Dispatch
 package struct BlockingQueue: Sendable {
     /// 1 while a thread runs the work of a queue.
     private static let isAtWork = ThreadNumber()
-    /// 1 on a thread that runs all tasks of the process in an order of its own. Work that is started there is a task,
+    /// 1 on the thread of a test scheduler that runs all tasks of the process. Work that is started there runs as a task,
     /// too.
     package static let runsInTasks = ThreadNumber()
 
@@ -56,14 +56,14 @@ package struct BlockingQueue: Sendable {
         queue.sync(execute: work)
     }
 
-    /// Runs work that needs no order, beside all other work.
+    /// Runs work on a separate queue, concurrently with all other work.
     package static func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         try await BlockingQueue("martlet.blocking").run(work)
     }
 
-    /// The work that waits for the queue's task, on a thread that runs all work in tasks.
+    /// The work that waits for the queue, if queues run their work as tasks (``runsInTasks``).
     private final class Line: Sendable {
         let work = Locked<[@Sendable () -> Void]>([])
     }
@@ -83,7 +83,7 @@ package struct BlockingQueue: Sendable {
         }
     }
 
-    /// Runs the closure before it returns if the calling thread may block, and otherwise later. For `deinit`.
+    /// Runs the closure immediately if the calling thread may block; otherwise starts it and returns. For `deinit`.
     package static func startUnlessHere(_ work: @escaping @Sendable () -> Void) {
         guard isAtWork.value == 0 else { return work() }
         BlockingQueue("martlet.blocking").start(work)

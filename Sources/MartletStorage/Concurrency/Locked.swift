@@ -5,11 +5,10 @@
 /// `@unchecked Sendable` is right because `value` is accessed only in `withLock`, which holds the lock for
 /// the whole access. The lock is allocated once and never moves.
 package final class Locked<Value>: @unchecked Sendable {
-    // Not private: the hot path of other modules inlines `withLock`.
-    @usableFromInline var value: Value
-    @usableFromInline let lock: PlatformLock.Lock
+    private var value: Value
+    private let lock: PlatformLock.Lock
 
-    @inlinable package init(_ value: sending Value) {
+    package init(_ value: sending Value) {
         self.value = value
         lock = PlatformLock.make()
     }
@@ -19,7 +18,7 @@ package final class Locked<Value>: @unchecked Sendable {
     }
 
     /// Runs `body` while the lock is held. `body` must not block.
-    @inlinable package func withLock<Result, Failure: Error>(
+    package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         PlatformLock.lock(lock)

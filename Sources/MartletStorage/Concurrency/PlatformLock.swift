@@ -1,41 +1,41 @@
-public import MartletLibc
+internal import MartletLibc
 
 #if canImport(Darwin)
     /// The system's lock, at a stable address.
-    @usableFromInline enum PlatformLock {
-        @usableFromInline typealias Lock = UnsafeMutablePointer<os_unfair_lock>
+    enum PlatformLock {
+        typealias Lock = UnsafeMutablePointer<os_unfair_lock>
 
-        @inlinable static func make() -> Lock {
+        static func make() -> Lock {
             let lock = Lock.allocate(capacity: 1)
             lock.initialize(to: os_unfair_lock())
             return lock
         }
 
-        @inlinable static func destroy(_ lock: Lock) {
+        static func destroy(_ lock: Lock) {
             lock.deinitialize(count: 1)
             lock.deallocate()
         }
 
-        @inlinable static func lock(_ lock: Lock) { os_unfair_lock_lock(lock) }
-        @inlinable static func unlock(_ lock: Lock) { os_unfair_lock_unlock(lock) }
+        static func lock(_ lock: Lock) { os_unfair_lock_lock(lock) }
+        static func unlock(_ lock: Lock) { os_unfair_lock_unlock(lock) }
     }
 #else
     /// The system's lock, at a stable address.
-    @usableFromInline enum PlatformLock {
-        @usableFromInline typealias Lock = UnsafeMutablePointer<pthread_mutex_t>
+    enum PlatformLock {
+        typealias Lock = UnsafeMutablePointer<pthread_mutex_t>
 
-        @inlinable static func make() -> Lock {
+        static func make() -> Lock {
             let lock = Lock.allocate(capacity: 1)
             pthread_mutex_init(lock, nil)
             return lock
         }
 
-        @inlinable static func destroy(_ lock: Lock) {
+        static func destroy(_ lock: Lock) {
             pthread_mutex_destroy(lock)
             lock.deallocate()
         }
 
-        @inlinable static func lock(_ lock: Lock) { pthread_mutex_lock(lock) }
-        @inlinable static func unlock(_ lock: Lock) { pthread_mutex_unlock(lock) }
+        static func lock(_ lock: Lock) { pthread_mutex_lock(lock) }
+        static func unlock(_ lock: Lock) { pthread_mutex_unlock(lock) }
     }
 #endif

@@ -89,6 +89,16 @@ package final class TimeLimits: Sendable {
         }
     }
 
+    /// Like the generic function, for an operation whose caller keeps the result.
+    ///
+    /// The compiler does not specialize a generic function of this module for another one. Such a call looks its types up
+    /// at run time, which takes thousands of instructions.
+    package func run(
+        withoutProgressFor limit: Duration?, _ operation: @escaping @Sendable (ProgressSignal) async throws -> Void
+    ) async -> Result<Void, any Error> {
+        await run(withoutProgressFor: limit, graceAfterSleep: .zero, operation)
+    }
+
     /// Calls a closure after a time, unless it is cancelled before.
     /// - Returns: A closure that cancels the call.
     package func schedule(after limit: Duration, _ expire: @escaping @Sendable () -> Void) -> @Sendable () -> Void {

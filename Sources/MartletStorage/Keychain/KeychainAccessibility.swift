@@ -6,7 +6,7 @@ public enum KeychainAccessibility: String, Sendable, Hashable, CaseIterable {
     /// tokens in the background while the device is locked, and no backup copies them to another device.
     case afterFirstUnlockThisDeviceOnly
     /// After the first unlock since the device started. Encrypted backups copy the item to other devices, where a
-    /// second app refreshes the same tokens.
+    /// second copy of the app would refresh the same tokens.
     case afterFirstUnlock
     /// While the device is unlocked, on this device only. The app cannot refresh tokens in the background.
     case whenUnlockedThisDeviceOnly
@@ -46,10 +46,10 @@ public enum KeychainAuthentication: Sendable, Hashable {
     case currentBiometry(_ reason: String)
 }
 
-/// The Keychain that a process uses on macOS. The other platforms have one only.
+/// The Keychain that a process uses on macOS. Other platforms have only one.
 public enum MacKeychain: Sendable, Hashable {
     /// The data protection Keychain; for a process that is not signed for it, the login keychain, if neither an access
-    /// group nor authentication is configured. Its items are not found once the process is signed.
+    /// group nor authentication is configured. Items of the login keychain are not found once the process is signed.
     case automatic
     /// The data protection Keychain. A process that is not signed for it gets a ``StorageError``.
     case dataProtection
@@ -79,7 +79,7 @@ extension KeychainAuthentication {
         }
     }
 
-    /// Whether the system could show no reason to the user. `LAContext` raises an exception then.
+    /// Whether the user would be prompted without a reason, for which `LAContext` raises an exception.
     var lacksReason: Bool { requirement != nil && reason.allSatisfy(\.isWhitespace) }
 }
 

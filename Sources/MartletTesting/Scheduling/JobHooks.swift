@@ -4,7 +4,7 @@ internal import MartletLibc
 /// The hooks of the concurrency runtime that intercept its jobs.
 ///
 /// The runtime declares them as variables for optional functions (see `Concurrency.h` in swiftlang/swift). A hook
-/// receives the job and the function that would have enqueued it otherwise.
+/// receives the job and the function that would otherwise have enqueued it.
 struct JobHooks {
     typealias Enqueue = @convention(thin) (UnownedJob) -> Void
     typealias Hook = @convention(thin) (UnownedJob, Enqueue) -> Void
@@ -66,14 +66,14 @@ struct JobHooks {
         return body()
     }
 
-    /// The queue of the run on this thread; `nil` if this thread does not run one.
+    /// The queue of the run that this thread executes; `nil` if there is none.
     static var queueOfThisThread: JobQueue? {
         pthread_getspecific(key).map { Unmanaged<JobQueue>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 
 extension JobHooks {
-    /// A job that another thread enqueued during a run, and the function that would have enqueued it otherwise.
+    /// A job that another thread enqueued during a run, and the function that would otherwise have enqueued it.
     struct ForeignJob {
         let job: UnownedJob
         let isMain: Bool

@@ -69,7 +69,8 @@ final class CacheTicket: Sendable {
         return stored.answer(at: now)
     }
 
-    /// The response that the call gets: for a 304 to our condition the stored one, with new header fields.
+    /// The response for the call. After a 304 to our conditional request, this is the stored response with updated header
+    /// fields.
     func resolve(_ response: ServerResponse, isRedirected: Bool, isConditional: Bool) -> ServerResponse {
         guard isStoring, !isRedirected else { return response }
         let isConfirmed = isConditional && response.status == 304
@@ -98,7 +99,7 @@ final class CacheTicket: Sendable {
         }
     }
 
-    /// Removes the stored response that the server does not know any more.
+    /// Removes the stored response that the server no longer recognizes.
     func discard() {
         cache.withStore { store in store.remove(request.url) { $0.partition == request.partition } }
     }

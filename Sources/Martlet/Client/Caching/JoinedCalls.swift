@@ -80,7 +80,7 @@ extension NetworkClient {
             return try await pipeline.perform(call)
         }
         guard mayJoin(call), let owner = call.start.responseOwner else { return try await pipeline.perform(call) }
-        // The call starts in a task of its own, and the token may change until then.
+        // The call starts in a task of its own, and the token may change in the meantime.
         var call = call
         call.dropToken()
         let state = try pipeline.observing { () throws(NetworkError) in try pipeline.build(call, length: nil) }

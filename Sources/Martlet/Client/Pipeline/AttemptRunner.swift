@@ -52,7 +52,14 @@ final class AttemptRunner: Sendable {
     func withLimit<Value: Sendable>(
         of call: CallState, _ operation: @escaping @Sendable (ProgressSignal) async throws -> Value
     ) async throws -> Value {
-        try await limits.run(withoutProgressFor: limit(of: call), operation).get()
+        let value = Locked<Value?>(nil)
+        let result: Result<Void, any Error> = await limits.run(withoutProgressFor: limit(of: call)) { progress in
+            let found = try await operation(progress)
+            value.withLock { $0 = found }
+        }
+        try result.get()
+        guard let found = value.withLock({ $0 }) else { throw CancellationError() }
+        return found
     }
 
     private func limit(of call: CallState) -> Duration {

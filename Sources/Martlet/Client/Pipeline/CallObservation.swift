@@ -9,7 +9,7 @@ internal import HTTPTypes
 /// Reports one call to the observers. Without observers there is no observation, and nothing is redacted or recorded.
 final class CallObservation: OutcomeReport {
     private struct State {
-        /// The request that the current attempt has sent last.
+        /// The most recent request of the current attempt.
         var transfer: TransferRecorder?
         /// The number of attempts that were sent.
         var attempts = 0
@@ -55,7 +55,7 @@ final class CallObservation: OutcomeReport {
         report(.started(call))
     }
 
-    /// A response that arrives when its last caller has been cancelled is delivered to none.
+    // If the last caller was cancelled before the response arrived, no caller receives it.
     deinit {
         finish(with: .cancelled(description))
     }
@@ -69,7 +69,7 @@ final class CallObservation: OutcomeReport {
         report(.attemptStarted(call))
     }
 
-    /// Starts to measure a request of the attempt.
+    /// Starts measuring one request of the attempt.
     func startTransfer() -> TransferRecorder {
         let recorder = TransferRecorder(time: time)
         state.withLock { $0.transfer = recorder }
@@ -99,7 +99,7 @@ final class CallObservation: OutcomeReport {
     }
 
     func callWillRetry(_ context: RequestContext, after delay: Duration, dueTo error: NetworkError) {
-        // The next attempt may be answered by an interceptor.
+        // An interceptor may answer the next attempt, which then has no metrics.
         state.withLock { $0.transfer = nil }
         let call = observed(context)
         report(.retrying(call, after: delay, dueTo: error))
@@ -157,7 +157,7 @@ final class CallObservation: OutcomeReport {
 
 extension ObservedBody {
     fileprivate init(_ body: PreparedBody, of request: HTTPRequest, _ context: RequestContext) {
-        // The body of an interceptor has the type that the interceptor has set.
+        // A body that an interceptor has set has the `Content-Type` that the interceptor has set.
         let type = context.bodyVersion > 0 ? request.headerFields[.contentType] : nil
         self.init(contentType: type ?? body.contentType, length: body.length, bytes: body.bytes)
     }

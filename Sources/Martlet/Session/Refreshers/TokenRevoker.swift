@@ -14,11 +14,11 @@ public struct TokenRevoker: Sendable {
         self.perform = perform
     }
 
-    /// Describes the revocation endpoint of a server. A 404 counts as success, because it leaves nothing to revoke.
+    /// Describes the revocation endpoint of a server. A 404 counts as success: there is nothing left to revoke.
     /// - Parameters:
     ///   - path: The endpoint: a path below the manager's base URL, or an absolute URL.
-    ///   - placement: The place of the refresh token in the request. ``TokenPlacement/oauth2(_:sendsJSON:)`` sends the
-    ///     access token instead if there is no refresh token.
+    ///   - placement: The part of the request that carries the refresh token. ``TokenPlacement/oauth2(_:sendsJSON:)``
+    ///     sends the access token instead if there is no refresh token.
     ///   - accessTokenScheme: The scheme by which the request carries the access token, unless it has expired; not used
     ///     with ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
     public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
@@ -41,7 +41,7 @@ public struct TokenRevoker: Sendable {
                 .status(response.status), description: "the revocation endpoint responded with \(response)")
             switch response.status {
             case 400, 403: throw Refusal(error: error)
-            // Later, the request goes without the access token, which will have expired.
+            // A later retry omits the access token, which will have expired by then.
             case 401 where !isAuthorized: throw Refusal(error: error)
             default: throw error
             }
@@ -92,7 +92,7 @@ public struct TokenRevoker: Sendable {
         TokenRevoker(path: path, placement: .cookie(name: cookie))
     }
 
-    /// A request written as a closure.
+    /// Revokes the tokens with a closure of your own.
     /// - Parameter perform: Sends the request. It throws if the server did not accept the revocation; the manager then
     ///   retries a few times.
     public static func custom(

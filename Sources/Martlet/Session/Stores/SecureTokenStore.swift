@@ -87,8 +87,8 @@ extension TokenStore where Self == AnyTokenStore {
     /// let store: some TokenStore = .secure(MyVault(), key: "session", folder: "/var/lib/example")
     /// ```
     ///
-    /// Several processes may share the value, for example an app and its extensions. Lock files (``ProcessLock``) let
-    /// one of them at a time refresh the tokens, and report its changes to the others. These files hold no secrets.
+    /// Several processes may share the value, for example an app and its extensions. Lock files (``ProcessLock``)
+    /// allow only one of them at a time to refresh the tokens, and notify the others of changes. These files hold no secrets.
     /// - Parameters:
     ///   - storage: The storage of the session.
     ///   - key: The key of the session in the storage.

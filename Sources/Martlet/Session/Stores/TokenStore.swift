@@ -10,7 +10,7 @@
 /// ## Implementing a store
 ///
 /// ``StoredSession/encoded()`` converts a session to bytes, and ``StoredSession/init(encoded:)`` converts them back. If
-/// only one process uses the store, three functions suffice. This store uses a table with one row in an SQLite database.
+/// only one process uses the store, three functions suffice. This store uses a table with one row in a SQLite database.
 /// To share that table between processes, it also needs the functions listed below:
 ///
 /// ```swift
@@ -45,7 +45,7 @@
 ///   After a crash there is the old record or the new one, never part of one.
 /// - A call never hangs. If the database does not respond, throw an error after a few seconds.
 ///
-/// `TokenStoreContract` of MartletTesting checks in your tests what a test can check.
+/// Run `TokenStoreContract` of MartletTesting in your tests: it checks every promise that a test can check.
 ///
 /// The calls of one ``TokenManager`` arrive one after another and never overlap.
 ///
@@ -57,8 +57,8 @@
 ///   sessions.
 /// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
 /// - the mark of ``StoreUpdate/end(_:)``: keep it in the row in place of the record (``EndMark/encoded()``), and return
-///   ``StoreReading/ended(_:)`` for it. With it, a session that has ended stays ended, even if another process, which
-///   could not write for a while, writes it again. Without it, only the order in which the processes write counts.
+///   ``StoreReading/ended(_:)`` for it. With it, a session that has ended stays ended, even if a process that
+///   could not write for a while writes it again. Without it, only the order in which the processes write counts.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading
@@ -73,8 +73,8 @@ public protocol TokenStore: Sendable {
     ///
     /// The default implementation reads, then writes or deletes. That suffices if no other process uses the record.
     /// - Parameter decide: Receives the current record and returns what to do with it. It may be called more than once,
-    ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's ``lock``:
-    ///   call it on a thread that may block, and do not hold anything that this check needs.
+    ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's ``lock``,
+    ///   so call it on a thread that may block, without a lock that this check needs.
     /// - Returns: The record before the change.
     /// - Throws: ``StorageError`` or another error if the change fails. The record is unchanged.
     @discardableResult

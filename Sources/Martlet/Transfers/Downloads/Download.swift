@@ -75,7 +75,7 @@ extension NetworkClient {
     /// The body is written in chunks, so that memory use does not depend on its size. If the connection breaks,
     /// ``RetryPolicy`` decides on another attempt, which resumes where the last one stopped if the server supports it
     /// (`Range` and `If-Range`, RFC 9110, sections 13.1.5 and 14.2) and the file has not changed. A 401 is handled as
-    /// for every call: the client refreshes the token and sends the request again. ``NetworkConfig/timeout`` restarts
+    /// in any other call: the client refreshes the token and sends the request again. ``NetworkConfig/timeout`` restarts
     /// with each chunk.
     ///
     /// The request asks for an uncompressed file (`Accept-Encoding: identity`) unless the endpoint sets the field
@@ -93,8 +93,8 @@ extension NetworkClient {
     ///   - path: The path of the new file. Its folder must exist.
     ///   - options: The options for storing and checking the file.
     ///   - monitor: Reports the progress of the download.
-    ///   - progress: Receives the part of the file that has arrived: in order, and at most ten times a second if there is
-    ///     no `monitor`. All counts have been reported when the method returns.
+    ///   - progress: Called with the number of bytes that have arrived: in order, and at most ten times a second if there
+    ///     is no `monitor`. All counts have been reported when the method returns.
     /// - Throws: ``NetworkError``; ``NetworkError/downloadFailed(_:_:)`` if the file cannot be written or fails its
     ///   check.
     @discardableResult
@@ -112,7 +112,7 @@ extension NetworkClient {
     private func download(
         _ endpoint: any Endpoint, to path: String, _ options: DownloadOptions, _ monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<DownloadedFile> {
-        // Opening the kept file suspends, and the token may change until then.
+        // Opening the kept file suspends, and the token may change in the meantime.
         var call = pipeline.call(endpoint, monitor: monitor)
         call.dropToken()
         // The kept bytes belong to the session that the call has waited for.
@@ -189,7 +189,7 @@ extension NetworkClient {
         return try await download(endpoint, to: url.path, options: options, monitor: monitor, progress: progress)
     }
 
-    /// A call whose owner has ended may neither resume bytes nor leave any to a later call.
+    /// A call whose session has ended must neither resume kept bytes nor keep any for a later call.
     private func lastingOwner(of owner: CallOwner) async -> LastingOwner {
         guard let tokens else { return .noUser }
         return (try? await tokens.lastingOwner(of: owner)) ?? .unreadStore
@@ -216,7 +216,7 @@ extension NetworkClient {
     /// Deletes the bytes that ``DownloadOptions/keepsPartial`` has kept for this path. A download in progress is not
     /// affected.
     public func discardPartialDownload(to path: String) async {
-        // A task that is cancelled while the app is suspended leaves the kept bytes to the next call.
+        // If the task is cancelled while the app is suspended, the kept bytes remain.
         try? await DownloadHold(on: BlockingQueue("martlet.download")).run { PartialDownload(path).discard() }
     }
 

@@ -70,7 +70,7 @@ final class DownloadReceiver: ResponseReceiver {
         }
     }
 
-    /// Blocks: releasing the last reference deletes a large file.
+    /// Blocks, because releasing the last reference may delete a large file.
     private func releaseFile() {
         let (file, mustRemove) = state.withLock { state in
             defer { state.file = nil }
@@ -79,7 +79,7 @@ final class DownloadReceiver: ResponseReceiver {
         }
         file?.abandon()
         // Hold the file's lock until the files are removed: another download may start as soon as it is released. If
-        // the lock was given up and the file has another user since, the files are its own.
+        // the lock was given up and another download has taken the file since, the files belong to that download.
         if mustRemove, (try? hold.prepare()) != nil { withExtendedLifetime(file) { partial.remove() } }
     }
 
@@ -112,7 +112,7 @@ final class DownloadReceiver: ResponseReceiver {
         let isForeign = state.withLock { state in
             state.credentials = fingerprint
             state.mustRestart = state.resumedBytes > 0 && state.resumption?.credentials != fingerprint
-            // Until the new download has begun, the bytes stay what they are.
+            // Until the new download has begun, the kept bytes stay as they are.
             if state.mustRestart { (state.written, state.resumedBytes, state.mayDeletePartial) = (0, 0, false) }
             return state.mustRestart
         }
@@ -120,7 +120,7 @@ final class DownloadReceiver: ResponseReceiver {
     }
 
     /// Decides whether an attempt resumes: it asks for the rest if the file has bytes that can be resumed, the method
-    /// is GET (no other method defines ranges, RFC 9110, section 14.2), and the endpoint does not ask for a range
+    /// is GET (ranges are defined for no other method, RFC 9110, section 14.2), and the endpoint does not ask for a range
     /// itself.
     private static func resumePoint(
         for request: HTTPRequest, _ state: State
@@ -272,7 +272,7 @@ final class DownloadReceiver: ResponseReceiver {
         return (0, head.contentLength)
     }
 
-    /// Counts the file from its beginning, unless a later attempt has begun.
+    /// Counts from the beginning of the file again, unless a later attempt has begun.
     private func startOver(_ resumption: PartialDownload.ResumeData?, attempt: Int) -> Bool {
         state.withLock { state in
             guard state.attempt == attempt else { return false }

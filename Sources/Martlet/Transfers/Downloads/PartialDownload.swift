@@ -9,10 +9,11 @@ internal import MartletLibc
 
 /// The kept bytes of a failed download, and the resume data that a later call needs. Every method blocks.
 ///
-/// ``ResumeData/init(_:resumeFingerprint:credentials:)`` decides whether a response can be resumed later,
-/// ``openState(for:resumeFingerprint:)`` whether a new call starts from kept bytes (and, if there is no user,
-/// ``DownloadReceiver/willSend(_:)`` whether they have the credentials of the request), ``DownloadReceiver`` whether an
-/// attempt asks for the rest, and ``HTTPResponse/continues(_:from:)`` whether the server's response is that rest.
+/// - ``ResumeData/init(_:resumeFingerprint:credentials:)`` decides whether a response can be resumed later;
+/// - ``openState(for:resumeFingerprint:)`` decides whether a new call starts from kept bytes;
+/// - ``DownloadReceiver/willSend(_:)`` decides whether kept bytes without a user have the credentials of the request;
+/// - ``DownloadReceiver`` decides whether an attempt asks for the rest;
+/// - ``HTTPResponse/continues(_:from:)`` decides whether the server's response is that rest.
 struct PartialDownload: Sendable {
     let destination: IncomingFile.Destination
     private let steps: FileSteps
@@ -161,7 +162,7 @@ extension HTTPResponse {
         HTTPField.Name("Repr-Digest").flatMap { headerFields[$0] }
     }
 
-    /// Whether a partial response is the rest of a known file from a position on. The request has asked for that with
+    /// Whether a partial response is the rest of the known file, starting at a position. The request has asked for that with
     /// `If-Range`, but some servers ignore the field.
     func continues(_ resumeData: PartialDownload.ResumeData, from start: Int64) -> Bool {
         guard let range = headerFields[.contentRange].flatMap(ContentRange.init), let bounds = range.bounds,
