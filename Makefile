@@ -88,7 +88,7 @@ serve: ## Runs the reference backend until Ctrl-C, for curl or an app (PORT=8080
 	@scripts/install-dependencies.sh tools
 	@$(BUILD_COMMAND)
 	@exec $(COMMAND) serve --host "$(HOST)" --port "$(PORT)" --dialect "$(DIALECT)" \
-		$(if $(filter 127.0.0.1 localhost,$(HOST)),--hostile)
+		$(if $(filter 127.0.0.1 localhost,$(HOST)),--hostile --openid)
 
 # TRAITS=--enable-all-traits tests all code, and needs more libraries.
 test: ## Builds the library with the default traits, and runs its tests.
@@ -237,12 +237,15 @@ fuzz-oauth: ## Tries a sign-in with random tokens, key sets, metadata, callbacks
 		--configuration release -Xswiftc -enable-testing --filter RandomInputTests
 
 # joserfc comes from PyPI, into .venv. Not part of make check, which needs no network.
-oauth-verdicts: ## Compares the verdicts about the signatures of 10,000 ID tokens with those of joserfc.
-	@mkdir -p .build && rm -f .build/oauth-verdicts.*
-	@MARTLET_OAUTH_VERDICTS="$(CURDIR)/.build/oauth-verdicts" swift test --enable-all-traits --filter DamagedTokenTests
+oauth-verdicts: ## Compares the verdicts about the signatures of 10,000 ID tokens with those of joserfc and jwt-kit.
+	@mkdir -p .build && rm -f .build/oauth-verdicts.* .build/jwt-kit-verdicts
+	@MARTLET_OAUTH_VERDICTS="$(CURDIR)/.build/oauth-verdicts" swift test $(BUILD_OPTIONS) --enable-all-traits \
+		--filter DamagedTokenTests
+	@$(BUILD_COMMAND)
+	@$(COMMAND) oauth-verdicts .build/oauth-verdicts.* > .build/jwt-kit-verdicts
 	@if [[ ! -x .venv/bin/python3 ]]; then python3 -m venv .venv; fi
 	@.venv/bin/python3 -m pip install --quiet --disable-pip-version-check -r Tools/Interop/requirements.txt
-	@.venv/bin/python3 -W ignore Tools/Interop/oauth_verdicts.py .build/oauth-verdicts.*
+	@.venv/bin/python3 -W ignore Tools/Interop/oauth_verdicts.py --jwt-kit .build/jwt-kit-verdicts .build/oauth-verdicts.*
 
 fuzz-json: ## Decodes random documents with MartletJSON and Foundation (DOCUMENTS=1000000), or one again (SEED=…).
 	@swift build --package-path Fuzzing $(FUZZ_BUILD) --product martlet-fuzz-json --quiet

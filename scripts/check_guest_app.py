@@ -22,7 +22,7 @@ GROUP = "com.apple.security.application-groups"
 TESTS = ROOT / "AppleTests"
 LANGUAGES = {"en", "ko"}
 PRODUCTS = {"GuestKit"} | {
-    f"Martlet{name}" for name in ("", "Adoption", "Background", "Combine", "Guests", "Images", "JSON", "Testing", "UI")}
+    f"Martlet{name}" for name in ("", "Adoption", "Background", "Combine", "Guests", "Images", "JSON", "OAuth", "Testing", "UI")}
 
 # Literals that SwiftUI takes as a LocalizedStringKey.
 TEXTS = re.compile(

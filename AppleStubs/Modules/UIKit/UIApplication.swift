@@ -14,6 +14,9 @@
     @MainActor open class UIApplication: UIResponder {
         open class var shared: UIApplication { fatalError() }
         open var isProtectedDataAvailable: Bool { fatalError() }
+        // https://developer.apple.com/documentation/uikit/uiapplication/connectedscenes
+        @available(iOS 13, tvOS 13, visionOS 1, *)
+        open var connectedScenes: Set<UIScene> { fatalError() }
         public nonisolated static let protectedDataDidBecomeAvailableNotification = NSNotification.Name("")
         public nonisolated static let protectedDataWillBecomeUnavailableNotification = NSNotification.Name("")
     }

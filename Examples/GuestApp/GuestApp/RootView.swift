@@ -12,7 +12,7 @@ struct RootView: View {
         SignedInGate(model.session) { _ in
             ArticlesView(session: model.session, articles: model.makeArticles())
         } login: {
-            GuestLoginForm(model.login)
+            LoginView(model: model)
         }
         // The widget shows the articles of the user who is signed in.
         .task(id: model.session.route) { WidgetCenter.shared.reloadAllTimelines() }

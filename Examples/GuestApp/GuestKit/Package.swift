@@ -18,14 +18,20 @@ let package = Package(
     products: [
         .library(name: "GuestKit", targets: ["GuestKit"])
     ],
+    traits: [
+        .trait(name: "Encryption", description: "On Linux, the sign-in with a browser, over apple/swift-crypto.")
+    ],
     dependencies: [
-        .package(name: "martlet", path: "../../..", traits: [])
+        .package(
+            name: "martlet", path: "../../..",
+            traits: [.trait(name: "Encryption", condition: .when(traits: ["Encryption"]))])
     ],
     targets: [
         .target(
             name: "GuestKit",
             dependencies: [
                 .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletOAuth", package: "martlet"),
                 .product(name: "MartletUI", package: "martlet"),
             ],
             swiftSettings: settings

@@ -15,6 +15,8 @@ public final class ReferenceBackend: Sendable {
     public enum StartError: Error, Hashable {
         /// The controls are enabled, but the host is not a loopback address.
         case hostileControlsNeedLoopback(host: String)
+        /// There is an OpenID provider, but the host is not a loopback address.
+        case openIDNeedsLoopback(host: String)
     }
 
     /// The configuration that the backend was started with.
@@ -72,8 +74,11 @@ public final class ReferenceBackend: Sendable {
     /// - Throws: ``StartError`` if the configuration is not allowed, or an error if the database or the port is
     ///   unavailable.
     public static func start(_ configuration: BackendConfiguration) async throws -> ReferenceBackend {
-        if configuration.hostileControls, !["127.0.0.1", "::1", "localhost"].contains(configuration.host) {
-            throw StartError.hostileControlsNeedLoopback(host: configuration.host)
+        if !["127.0.0.1", "::1", "localhost"].contains(configuration.host) {
+            if configuration.hostileControls {
+                throw StartError.hostileControlsNeedLoopback(host: configuration.host)
+            }
+            if configuration.openID != nil { throw StartError.openIDNeedsLoopback(host: configuration.host) }
         }
         let identity = configuration.tls == .selfSigned ? try ServerIdentity() : nil
         let core = try await BackendCore(configuration)

@@ -8,6 +8,6 @@ internal import ArgumentParser
         subcommands: [
             DemoCommand.self, ServeCommand.self, TortureCommand.self, TortureWorkerCommand.self, KillsCommand.self,
             KillsWorkerCommand.self, InteropCommand.self, InteropWorkerCommand.self, OAuthCommand.self,
-            OAuthWorkerCommand.self,
+            OAuthWorkerCommand.self, OAuthRelyingPartyCommand.self, OAuthVerdictsCommand.self,
         ])
 }

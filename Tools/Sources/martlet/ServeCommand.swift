@@ -29,11 +29,18 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Serve the fault controls under /_control/.")
     var hostile = false
 
+    @Flag(
+        name: .customLong("openid"),
+        help: "Be an OpenID provider that signs a user in without a page. The client is app; the issuer is the address."
+    )
+    var openID = false
+
     func run() async throws {
         var configuration = BackendConfiguration(dialect: dialect)
         configuration.host = host
         configuration.port = port
         configuration.hostileControls = hostile
+        if openID { configuration.openID = OpenIDProvider() }
         if let database { configuration.database = .file(database) }
         let console = Console(allowsColor: true)
         do {

@@ -2,9 +2,14 @@ internal import Foundation
 internal import GuestKit
 internal import Martlet
 internal import MartletImages
+internal import MartletOAuth
 internal import MartletUI
 internal import ReferenceBackend
 internal import Testing
+
+#if canImport(FoundationNetworking)
+    internal import FoundationNetworking
+#endif
 
 extension EndToEnd {
     @MainActor @Suite("Example app", .timeLimit(.minutes(10))) struct GuestAppTests {
@@ -72,6 +77,32 @@ extension EndToEnd {
             }
         }
 
+        @Test("a user signs in with the browser beside guests, and the session is refreshed like theirs")
+        func browser() async throws {
+            try await withBackend { backend, makeApp in
+                let app = makeApp()
+                let run = Task { await app.session.run() }
+                await until { app.session.route == .login }
+                let signIn = app.makeBrowserSignIn(at: backend.baseURL, redirect: .loopback())
+                // It follows the redirects of the provider, which asks the user nothing.
+                signIn.signIn(with: .loopback { url in _ = try await URLSession.shared.data(from: url) })
+                await until { app.session.session != nil || signIn.error != nil }
+                #expect(signIn.error == nil)
+                #expect(app.session.session?.account.userID != nil)
+
+                try await backend.controls.expireAccessTokens()
+                let articles = app.makeArticles()
+                await articles.load()
+                #expect(articles.user?.name == "Ada")
+                #expect(articles.user?.id == app.session.session?.account.userID)
+                #expect(backend.controls.counters.refreshesSucceeded == 1)
+                await app.session.signOut().value
+                #expect(app.session.route == .login)
+                run.cancel()
+                await run.value
+            }
+        }
+
         /// Polls until a condition holds that has no event.
         private func until(_ condition: () -> Bool) async {
             while !condition() { await Task.yield() }
@@ -86,7 +117,9 @@ extension EndToEnd {
         ) async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("martlet-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
-            try await ReferenceBackend.withRunning(.testing(.envelope)) { backend in
+            var configuration = BackendConfiguration.testing(.envelope)
+            configuration.openID = OpenIDProvider()
+            try await ReferenceBackend.withRunning(configuration) { backend in
                 let transport = AsyncHTTPClientTransport()
                 let makeApp = { @MainActor in
                     AppModel(

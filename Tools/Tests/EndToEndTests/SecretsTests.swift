@@ -34,6 +34,7 @@ extension EndToEnd {
                 case .attemptFailed(let call, let error): take("attempt failed", call, error)
                 case .retrying(let call, _, let error): take(call, error)
                 case .finished(let call, let result): take("call finished", call, result)
+                case .streamBroke(let call, let error): take("stream broke", call, error)
                 case .attemptStarted(let call), .waitingForConnectivity(let call): take(call)
                 @unknown default: take(event)
                 }

@@ -44,6 +44,24 @@ import Testing
         #expect(try callback.replacing("iss", by: "y").queryValues == ["code": "a b", "iss": "y"])
     }
 
+    @Test("jwt-kit accepts the example of RFC 7515, appendix A.3, and refuses it with another signature or key")
+    func signatureOpinion() async {
+        let token =
+            "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290"
+            + "Ijp0cnVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
+        let keys = """
+            {"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
+            "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}]}
+            """
+        func accepts(_ token: String, _ keys: String) async -> Bool {
+            await SignatureOpinion.accepts(SignatureOpinion.Line(token: token, keys: keys))
+        }
+        #expect(await accepts(token, keys))
+        #expect(await !accepts(token.replacing("6NU1Q", with: "6NU1g"), keys))
+        #expect(await !accepts(token, keys.replacing("f83OJ", with: "f83OK")))
+        #expect(await !accepts(token, #"{"keys":[]}"#))
+    }
+
     @Test("the algorithm and the subject of a JWT are read") func jwt() {
         // {"alg":"ES256"}.{"sub":"ada?"}
         let token: Secret = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGE_In0.AA"

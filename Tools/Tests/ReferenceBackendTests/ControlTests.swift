@@ -206,4 +206,14 @@ struct ControlTests {
             try await ReferenceBackend.start(configuration)
         }
     }
+
+    @Test("An OpenID provider, which asks for no password, is refused on other than loopback addresses")
+    func providerOnLoopbackOnly() async throws {
+        var configuration = BackendConfiguration()
+        configuration.host = "0.0.0.0"
+        configuration.openID = OpenIDProvider()
+        await #expect(throws: ReferenceBackend.StartError.openIDNeedsLoopback(host: "0.0.0.0")) {
+            try await ReferenceBackend.start(configuration)
+        }
+    }
 }

@@ -33,6 +33,26 @@ struct ResourceTests {
         }
     }
 
+    @Test("A request with the idempotency key of an earlier one creates nothing, and gets the same article")
+    func idempotency() async throws {
+        try await withBackend(.header) { _, client in
+            let mine = client.with(try await TestSession(on: client).accessToken)
+            func create(_ client: TestClient, _ key: String) async throws -> TestResponse {
+                try await client.post(
+                    "/articles", ["title": "Wrens", "body": "_"], headers: [("Idempotency-Key", key)])
+            }
+            let created = try await create(mine, "one")
+            let repeated = try await create(mine, "one")
+            #expect(created.status == 201 && repeated.status == 201 && repeated["id"] == created["id"])
+            #expect(try await create(mine, "two")["id"] != created["id"])
+            let other = client.with(try await TestSession(on: client).accessToken)
+            #expect(try await create(other, "one")["id"] != created["id"], "a key belongs to its user")
+            #expect(try await mine.get("/articles")["totalItems"] == 3)
+            _ = try await mine.send("DELETE", "/articles/\(try #require(created["id"]?.stringValue))")
+            #expect(try await create(mine, "one").status == 409)
+        }
+    }
+
     @Test("Articles are listed in pages, newest first, and searched literally")
     func pages() async throws {
         try await withBackend(.header) { _, client in

@@ -30,6 +30,9 @@ public struct BackendConfiguration: Sendable {
     public var passwordHashing = PasswordHashing.standard
     /// The client that the OAuth 2.0 token endpoint accepts; `nil` accepts any.
     public var oauthClient: OAuthClient?
+    /// The OpenID provider at the backend; `nil` for none. It asks for no password, so starting fails if it is set and
+    /// `host` is not a loopback address.
+    public var openID: OpenIDProvider?
     /// The header field of the access token.
     public var accessTokenHeader = AccessTokenHeader.authorizationBearer
     /// The time that ``ReferenceBackend/stop()`` waits for requests in progress before it closes their connections.

@@ -25,10 +25,18 @@ extension BackendCore {
         let (user, _) = try await authenticate(scope)
         let form = try ArticleForm(try await scope.json(), needsAllFields: true)
         let now = state.now
-        let article = ArticleRecord(
+        var article = ArticleRecord(
             id: RandomBytes.identifier(), authorID: user.id, title: form.title ?? "", body: form.body ?? "",
             createdAt: now, updatedAt: now)
-        try await store.insert(article)
+        let id = scope.idempotencyKey.map { state.article(article.id, createdBy: user.id, withKey: $0) } ?? article.id
+        if id == article.id {
+            try await store.insert(article)
+        } else if let earlier = try await store.article(id: id) {
+            article = earlier
+        } else {
+            throw APIError.conflict(
+                "A request with this Idempotency-Key is still under way, or its article was deleted.")
+        }
         return rules.success(article.json, status: 201, scope: scope).with(.location, "/articles/\(article.id)")
     }
 
@@ -60,6 +68,11 @@ extension BackendCore {
         guard article.authorID == user.id else { throw APIError.forbidden }
         return article
     }
+}
+
+extension RequestScope {
+    /// The key that repeated requests share (draft-ietf-httpapi-idempotency-key-header).
+    fileprivate var idempotencyKey: String? { HTTPField.Name("Idempotency-Key").flatMap { headers[$0] } }
 }
 
 /// The validated body for creating or changing an article.

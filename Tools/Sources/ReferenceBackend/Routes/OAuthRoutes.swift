@@ -12,8 +12,9 @@ extension BackendCore {
         let fields = try await oauthFields(scope)
         let grantType = fields["grant_type"]
         // Every arrival at this endpoint was counted as a refresh, because the grant type was not known.
-        if grantType != "refresh_token" { state.count { $0.refreshesCalled -= 1 } }
+        if grantType != "refresh_token", configuration.dialect == .oauth2 { state.count { $0.refreshesCalled -= 1 } }
         try authenticateClient(scope, fields)
+        if grantType == "authorization_code", let openID { return try await exchangeCode(fields, openID) }
         let granted = try grantedScope(fields)
         let grant =
             switch grantType {

@@ -9,6 +9,7 @@ struct BackendCore: Sendable {
     let sessions: Sessions
     let passwords: PasswordHasher
     let controls: BackendControls
+    let openID: RunningOpenIDProvider?
     let logger: Logger
 
     init(_ configuration: BackendConfiguration) async throws {
@@ -21,6 +22,7 @@ struct BackendCore: Sendable {
         state.refuseAccess(familyIDs: try store.familiesRefusingAccess())
         let accessTokens = try await AccessTokens(store: store, state: state)
         sessions = Sessions(store: store, state: state, accessTokens: accessTokens, logger: logger)
+        openID = try configuration.openID.map { try RunningOpenIDProvider($0) }
         passwords = PasswordHasher(cost: configuration.passwordHashing)
         controls = BackendControls(
             state: state, store: store, sessions: sessions, faultQueue: FaultQueue(), requestGates: RequestGates(),
@@ -32,7 +34,8 @@ struct BackendCore: Sendable {
         var table = RouteTable()
         addSessionRoutes(to: &table)
         addGuestRoutes(to: &table)
-        if configuration.dialect == .oauth2 { addOAuthRoutes(to: &table) }
+        if configuration.dialect == .oauth2 || openID != nil { addOAuthRoutes(to: &table) }
+        if let openID { addOpenIDRoutes(of: openID, to: &table) }
         addProfileRoutes(to: &table)
         addArticleRoutes(to: &table)
         addFileRoutes(to: &table)

@@ -10,6 +10,8 @@ final class BackendState: Sendable {
         var counters = BackendCounters()
         var accessTokenHashes: Set<Int> = []
         var baseURL = ""
+        /// The IDs of the articles that were created with an idempotency key, by the user's ID and the key.
+        var createdArticles: [[String]: String] = [:]
         /// Every token issued since ``rememberIssuedTokens()``; `nil` if it was not called.
         var issuedTokens: Set<String>?
     }
@@ -64,6 +66,15 @@ final class BackendState: Sendable {
         values.withLockedValue { values in
             values.accessTokenHashes.insert(token.hashValue)
             values.counters.distinctAccessTokens = values.accessTokenHashes.count
+        }
+    }
+
+    /// The article that a request with this key is for: the one of an earlier request, or else this new one.
+    func article(_ newID: String, createdBy userID: String, withKey key: String) -> String {
+        values.withLockedValue { values in
+            let id = values.createdArticles[[userID, key]] ?? newID
+            values.createdArticles[[userID, key]] = id
+            return id
         }
     }
 

@@ -31,6 +31,10 @@ struct OAuthCells: Sendable {
             OAuthCell(name: "userinfo") { try await $0.userinfo() },
             OAuthCell(name: "refresh, same sub") { try await $0.refresh() },
             OAuthCell(name: "spent token ends it") { try await $0.spentToken() },
+            OAuthCell(
+                name: "spent token, by status",
+                missing: kind == .glewlwyd ? nil : "names the reason, which the cell above tests"
+            ) { try await $0.spentTokenByStatus() },
             OAuthCell(name: "revocation") { try await $0.revocation() },
             OAuthCell(name: "logout") { try await $0.logout() },
         ]
@@ -201,6 +205,24 @@ struct OAuthCells: Sendable {
         // The server takes the token for a stolen one, and ends the session of the other side too.
         guard kind != .canaille else { return }
         try await requireEnd(of: tokens)
+    }
+
+    /// With the rule for a server that names no reason, the spent token ends the session.
+    private func spentTokenByStatus() async throws {
+        let (server, tokens, _) = try await signIn(firstClient)
+        guard let spent = tokens.currentTokens else { throw OAuthCellError(description: "no session began") }
+        try await tokens.refresh()
+        let thief = site.manager(of: server, sessionEnd: .status(400))
+        try await thief.signIn(with: spent)
+        do throws(SessionError) {
+            try await thief.refresh()
+        } catch {
+            guard case .expired = error else {
+                throw OAuthCellError(description: "the refresh failed with \(error), and ended no session")
+            }
+            return try OAuthCellError.require(!thief.state.isSignedIn, "the session is \(thief.state)")
+        }
+        throw OAuthCellError(description: "a refresh succeeded")
     }
 
     /// Refreshes a session whose refresh token is dead.

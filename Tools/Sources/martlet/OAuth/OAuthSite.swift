@@ -52,8 +52,10 @@ struct OAuthSite: Sendable, Decodable {
         OAuthServer(issuer: issuer, client: client(name), redirect: redirect)
     }
 
-    func manager(of server: OAuthServer) -> TokenManager {
-        TokenManager(baseURL: BaseURL(api), store: .inMemory, oauth: server)
+    func manager(
+        of server: OAuthServer, sessionEnd: SessionEndRule = .code("invalid_grant")
+    ) -> TokenManager {
+        TokenManager(baseURL: BaseURL(api), store: .inMemory, oauth: server, sessionEnd: sessionEnd)
     }
 }
 

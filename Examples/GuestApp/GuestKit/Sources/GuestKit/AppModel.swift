@@ -9,6 +9,7 @@ public import MartletUI
     public let login: GuestLoginModel
     /// The client that sends all requests.
     public let client: NetworkClient
+    let tokens: TokenManager
 
     /// Creates the model.
     /// - Parameters:
@@ -20,7 +21,7 @@ public import MartletUI
         server: BaseURL, store: any TokenStore, transport: any Transport = .platformDefault,
         registration: ((NetworkClient) -> GuestRegistration)? = nil
     ) {
-        let tokens = Backend.tokens(server: server, store: store, transport: transport)
+        tokens = Backend.tokens(server: server, store: store, transport: transport)
         client = Backend.client(tokens)
         session = SessionModel(tokens)
         login = GuestLoginModel(registration?(client) ?? GuestRegistration(client))
