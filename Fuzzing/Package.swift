@@ -29,11 +29,13 @@ let package = Package(
     ],
     targets: [
         .target(name: "TrapReporting", swiftSettings: settings),
+        // Imports the engine with `@testable`: build it with `-Xswiftc -enable-testing`.
         .executableTarget(
             name: "MartletFuzz",
             dependencies: [
                 "TrapReporting",
                 .product(name: "Martlet", package: "martlet"),
+                .product(name: "MartletAdoption", package: "martlet"),
                 .product(name: "MartletGuests", package: "martlet"),
                 .product(name: "MartletTesting", package: "martlet"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

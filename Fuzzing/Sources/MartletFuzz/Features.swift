@@ -4,7 +4,7 @@ import Martlet
 /// schedules.
 enum Feature: Int, CaseIterable {
     case signed, recovered, refresherCalls, ignoredCancellation, guests, cookies, kept, users, plain, emptied, slots
-    case savedTokens, hangs, outages, downloads, resumed, accounts
+    case savedTokens, hangs, outages, downloads, resumed, accounts, former, repeated, unrefreshed
 
     var text: String {
         switch self {
@@ -25,6 +25,9 @@ enum Feature: Int, CaseIterable {
         case .downloads: "downloads"
         case .resumed: "downloads resumed"
         case .accounts: "several accounts"
+        case .former: "former tokens taken over"
+        case .repeated: "requests repeated by clients"
+        case .unrefreshed: "calls without a refresh"
         }
     }
 
@@ -52,6 +55,9 @@ enum Feature: Int, CaseIterable {
         var users: [Life: Set<Int>] = [:]
         private var signedCalls: [Int: Int] = [:]
         private var abandoned: Set<Int> = []
+        private var adoptions: Set<Int> = []
+        private var repeated: [Int: Int] = [:]
+        private var unrefreshed: Set<Int> = []
 
         init() {}
 
@@ -60,6 +66,7 @@ enum Feature: Int, CaseIterable {
             case .asks(_, _, _, .account, _): reached.insert(.accounts)
             case .asks(_, let call, let caller, let kind, _): read(kind, call, isAutomatic: caller == 0)
             case .request(let exchange): read(exchange)
+            case .returns(_, let call, .signedIn) where adoptions.contains(call): reached.insert(.former)
             case .returns(_, _, .content): contents += 1
             case .returns(_, _, .film(_, _, let resumed)):
                 reached.insert(.downloads)
@@ -80,6 +87,9 @@ enum Feature: Int, CaseIterable {
             case .request(let plan) where plan.kind == .signed:
                 signedCalls[call] = 0
                 reached.insert(.signed)
+            case .request(let plan) where plan.kind == .repeated: repeated[call] = 0
+            case .request(let plan) where !plan.allowsRefresh: unrefreshed.insert(call)
+            case .adoption: adoptions.insert(call)
             case .request(let plan) where plan.kind == .refresher: reached.insert(.refresherCalls)
             case .login where isAutomatic: reached.insert(.guests)
             default: break
@@ -96,6 +106,11 @@ enum Feature: Int, CaseIterable {
                 signedCalls[exchange.call] = count + 1
                 if count > 0 { reached.insert(.recovered) }
             }
+            if let count = repeated[exchange.call] {
+                repeated[exchange.call] = count + 1
+                if count > 0 { reached.insert(.repeated) }
+            }
+            if exchange.token != nil, unrefreshed.contains(exchange.call) { reached.insert(.unrefreshed) }
         }
     }
 }

@@ -66,7 +66,7 @@ struct Tally {
             switch kind {
             case .signIn, .login: count(.signIns)
             case .signOut: count(.signOuts)
-            case .token, .renewal, .request, .shared, .plain, .download, .account: break
+            case .token, .renewal, .request, .adoption, .shared, .plain, .download, .account: break
             }
         case .cancels: count(.cancellations)
         case .sends: count(.refreshes)

@@ -60,9 +60,9 @@ struct Transcript {
         case .forgets(let family): "server: session \(family) ends"
         case .plainRequest(let life, let cookie, let generation): text(life, cookie: cookie, emptied: generation)
         case .empties(let life, _): "\(life.text): the client without a manager is emptied"
-        case .accountRequest(let life, let call, let account, let token):
-            "\(life.text): \(account.map { "a refresh of account \($0)" } ?? "call \(call)") sends "
-                + (token.map { "token \($0.number) of account \($0.family)" } ?? "no token")
+        case .accountRequest(let life, let call, let account, let token): text(life, call, account, token)
+        case .removesFormer(let life): "\(life.text) deletes the former tokens"
+        case .notesAdoption(let life): "\(life.text) notes that the former tokens were taken over"
         case .connects(let isConnected): isConnected ? "the network is back" : "the network is gone"
         case .jumps(let duration): "the clock jumps by \(duration.text)"
         case .setsWallClock(let seconds): "the wall clock is changed by \(Int(seconds)) s"
@@ -70,6 +70,11 @@ struct Transcript {
         case .settles(let life, let state, let reply, let stored):
             "\(life.text) at the end: \(state.text), a caller gets \(reply.text), the store contains \(text(stored))"
         }
+    }
+
+    private func text(_ life: Life, _ call: Int, _ account: Int?, _ token: TokenName?) -> String {
+        "\(life.text): \(account.map { "a refresh of account \($0)" } ?? "call \(call)") sends "
+            + (token.map { "token \($0.number) of account \($0.family)" } ?? "no token")
     }
 
     private func text(_ stored: StoredSession?) -> String {
@@ -147,6 +152,7 @@ extension CallKind {
         case .renewal: "asks for a refresh"
         case .request(let plan): "makes a request (\(plan.text))"
         case .login: "signs in at the server"
+        case .adoption(let family): "takes over the former tokens of session \(family)"
         case .signIn(let family): "signs in to session \(family)"
         case .signOut: "signs out"
         case .shared(let resource): "reads a shared resource (\(resource.text))"
@@ -167,6 +173,7 @@ extension RequestPlan {
             case .inner: "of an interceptor"
             case .refresher: "of the refresher"
             case .signed: "signed for another client"
+            case .repeated: "signed for another client that repeats it"
             }
         let token =
             switch authentication {
@@ -174,7 +181,8 @@ extension RequestPlan {
             case .ifSignedIn: "with a token if signed in"
             case .required: "with a token"
             }
-        let target = isPicky ? ", to an endpoint that rejects every token" : ""
+        let refresh = allowsRefresh ? "" : ", without a refresh"
+        let target = (isPicky ? ", to an endpoint that rejects every token" : "") + refresh
         switch redirect {
         case .sameOrigin: return "\(kind) \(token)\(target), redirected"
         case .otherOrigin: return "\(kind) \(token)\(target), redirected to another origin"

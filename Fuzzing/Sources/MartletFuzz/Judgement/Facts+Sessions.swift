@@ -58,8 +58,10 @@ extension Facts {
     /// The call that started a session; `nil` for the session that was stored at the beginning.
     func start(of family: Int) -> Call? { calls.first { $0.family == family } }
 
-    /// Whether a session was started before a sign-in or sign-out was over, or at the same moment.
+    /// Whether a session was started before a sign-in or sign-out was over, or at the same moment. That of a former library
+    /// is older than all of them, no matter when it is taken over.
     func precedes(_ family: Int, endOf call: Call) -> Bool {
+        if family == former?.family { return true }
         guard let start = start(of: family)?.position, start > call.end else { return true }
         return time(start) == time(call.end)
     }
@@ -123,6 +125,7 @@ extension Facts {
     /// Whether the process had no way to know that the token it sends is spent.
     func isExcused(_ send: Send) -> Bool {
         guard let refused = send.refused?.position, let spender = spender(of: send) else { return false }
+        if send.token.family == former?.family, isAdoptedAgain { return true }
         // The process stopped waiting before the request arrived, or never received the successor.
         if send.end < refused || !spender.receivedSuccessor { return true }
         if store.hasLockTrouble(send, before: refused) || store.hasLockTrouble(spender, before: refused) { return true }
@@ -149,7 +152,7 @@ extension CallKind {
     var endsSessions: Bool {
         switch self {
         case .signIn, .login, .signOut: true
-        case .token, .renewal, .request, .shared, .plain, .download, .account: false
+        case .token, .renewal, .request, .adoption, .shared, .plain, .download, .account: false
         }
     }
 }

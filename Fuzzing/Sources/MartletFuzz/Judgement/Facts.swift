@@ -75,12 +75,24 @@ struct Facts {
     /// then.
     private(set) var emptyings: [(position: Int, life: Life, generation: Int)] = []
     private(set) var accountRequests: [(life: Life, call: Int, account: Int?, token: TokenName?)] = []
+    /// The session of the former library, and the expiry of its access token as that library has noted it.
+    let former: (family: Int, expiry: FormerScript.Expiry)?
+    /// The records that adoptions have written.
+    private(set) var adoptions: [(position: Int, call: Int, session: SessionID)] = []
+    /// The position at which the former tokens were deleted, and those at which their adoption was noted.
+    private(set) var formerRemoval: Int?
+    private(set) var adoptionNotes: [Int] = []
+    /// The position at which all faults end.
+    private(set) var repaired = Int.max
     private(set) var rejectedFamilies: Set<Int> = []
     private var indices: [Int: Int] = [:]
+    /// The adoptions that are under way.
+    private var adopting: [Life: Int] = [:]
 
     init(_ world: World) {
         script = world.script
         history = world.history
+        former = world.former.flatMap { place in world.script.former.map { (place.family, $0.expiry) } }
         if script.start != .nothing { store.begin(with: TokenName(family: 1, number: 0)) }
         for (position, entry) in history.entries.enumerated() { add(entry.what, at: position) }
         store.finish(history)
@@ -107,21 +119,31 @@ struct Facts {
         case .abandons(let send): sends[send - 1].abandoned = position
         case .asks(let life, let number, _, let kind, let situation):
             add(Call(number: number, life: life, kind: kind, situation: situation, position: position))
-        case .returns(_, let number, let reply): update(number) { $0.response = (position, reply) }
+        case .returns(let life, let number, let reply):
+            update(number) { $0.response = (position, reply) }
+            if adopting[life] == number { adopting[life] = nil }
         case .cancels(_, let number): update(number) { $0.cancelled = $0.cancelled ?? position }
         case .issues(let number, let family): update(number) { $0.family = family }
         case .arrives(let number): update(number) { $0.arrived = position }
         case .request(let exchange): requests.append((position, exchange))
         case .event(let life, let event): events.append((position, life, event))
         case .disk(let life, let event): add(event, of: life, at: position)
-        case .jumps(let duration):
-            addJump(by: duration, at: position)
+        case .jumps(let duration): addJump(by: duration, at: position)
         case .setsWallClock: wallClockChanges.append(position)
         case .connects(true): reconnections.append(position)
         case .plainRequest(let life, let cookie, _): plainRequests.append((position, life, cookie))
         case .accountRequest(let life, let call, let account, let token):
             accountRequests.append((life, call, account, token))
         case .empties(let life, let generation): emptyings.append((position, life, generation))
+        default: note(occurrence, at: position)
+        }
+    }
+
+    private mutating func note(_ occurrence: Occurrence, at position: Int) {
+        switch occurrence {
+        case .removesFormer: formerRemoval = position
+        case .notesAdoption: adoptionNotes.append(position)
+        case .repairs: repaired = position
         default: break
         }
     }
@@ -131,11 +153,16 @@ struct Facts {
         indices[new.number] = calls.count
         var call = new
         if case .signIn(let family) = call.kind { (call.family, call.arrived) = (family, call.position) }
+        if case .adoption = call.kind { adopting[call.life] = call.number }
         calls.append(call)
     }
 
     private mutating func add(_ event: SimulatedDisk.Event, of life: Life, at position: Int) {
         store.add(event, of: life, at: position)
+        if case .wrote(let session) = event, let former, let call = adopting[life] {
+            adoptions.append((position, call, session.id))
+            update(call) { $0.family = former.family }
+        }
         guard case .killed = event else { return }
         for index in sends.indices where sends[index].life == life { sends[index].death = position }
     }
@@ -162,6 +189,11 @@ struct Facts {
     }
 
     func call(_ number: Int) -> Call? { indices[number].map { calls[$0] } }
+
+    /// Whether a call may refresh the token of its request.
+    func allowsRefresh(_ number: Int) -> Bool {
+        if case .request(let plan)? = call(number)?.kind { plan.allowsRefresh } else { true }
+    }
 
     func family(of session: SessionID) -> Int? { history.families[session] }
 

@@ -27,7 +27,8 @@ extension Invariant {
             let limit: Duration
             switch call.kind {
             case .signIn, .login: limit = SessionPolicy().storeTimeout
-            case .token, .renewal, .request, .signOut, .shared, .plain, .download, .account: limit = .zero
+            case .token, .renewal, .request, .signOut, .adoption, .shared, .plain, .download, .account:
+                limit = .zero
             }
             if late > limit { return "call \(call.number) returned \(late) after it was cancelled" }
         }
@@ -81,6 +82,14 @@ extension Invariant {
             return "call \(call.number) was told that no user is signed in, but no user has signed out"
         }
         return nil
+    }
+}
+
+extension RequestPlan {
+    /// How often a request may be sent again because of a rejected token.
+    fileprivate var maximumReplays: Int {
+        if !allowsRefresh { return 0 }
+        return kind == .repeated ? 1 : 3
     }
 }
 
@@ -153,6 +162,8 @@ extension Facts {
         return during.compactMap { position, exchange in
             guard time(position) < accepted ?? .seconds(Int64.max), let call = call(exchange.call) else { return nil }
             let isFirst = !carriers.contains { $0.position < position && $0.exchange.call == exchange.call }
+            // A call that allows no refresh carries the token as it is.
+            if !allowsRefresh(exchange.call) { return nil }
             let isHeldBack = script.interceptor != .none && call.position < start
             return isFirst && !isHeldBack ? (exchange.call, time(position)) : nil
         }
@@ -178,6 +189,7 @@ extension Facts {
         if token.number > 0 {
             return sends.filter { $0.token.next == token }.compactMap(\.committed).min().map(time)
         }
+        if let former, token.family == former.family { return former.expiry == .stated ? .zero : nil }
         guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }
         return time(start.position)
     }
@@ -254,7 +266,7 @@ extension Invariant {
             if let rejected = last {
                 count += 1
                 let isNewer = exchange.token.map { $0.number > rejected.number } ?? false
-                if count > 3 || count > 1 && !isNewer {
+                if count > plan.maximumReplays || count > 1 && !isNewer {
                     return "request \(call.number) was sent again after \(count) rejections of its token"
                 }
             }

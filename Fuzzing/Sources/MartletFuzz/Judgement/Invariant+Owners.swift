@@ -20,7 +20,8 @@ extension Invariant {
     ) { facts in
         guard let lifetime = facts.script.lifetime.map({ Duration.seconds($0) }) else { return nil }
         for (position, exchange) in facts.requests {
-            guard let token = exchange.token, let obtained = facts.obtainedAt(token, before: position),
+            guard let token = exchange.token, facts.allowsRefresh(exchange.call),
+                let obtained = facts.obtainedAt(token, before: position),
                 facts.wallClockChanges.allSatisfy({ $0 > position })
             else { continue }
             // The process may have looked at the clock before it jumped. Dates in a record are rounded.
@@ -168,6 +169,7 @@ extension Facts {
             return sends.filter { $0.token.next == token }.compactMap(\.delivered).filter { $0 < last }.max()
                 .map(timeOfNotice)
         }
+        if let former, token.family == former.family { return former.expiry == .stated ? .zero : nil }
         guard let start = start(of: token.family) else { return script.start == .fresh ? .zero : nil }
         guard case .login = start.kind else { return timeOfNotice(start.position) }
         return start.arrived.map(timeOfNotice)

@@ -54,11 +54,27 @@ extension Invariant {
             let token = TokenName(family: family, number: stamp.rotation)
             let isRejected = facts.requests.contains {
                 $0.position < position && $0.exchange.life == life && $0.exchange.token == token
-                    && $0.exchange.status == 401
+                    && $0.exchange.status == 401 && facts.allowsRefresh($0.exchange.call)
             }
             if !isRejected { return "process \(life.process) refreshes \(token.text) as rejected, but it was not" }
         }
         return nil
+    }
+
+    static let refreshesHaveACaller = Invariant(
+        rule: "A call that allows no refresh causes none, waits for none, and does not fail because of one."
+    ) { facts in
+        for (position, life, event) in facts.events where position < facts.repaired {
+            guard case .refreshStarted = event, !facts.isAskedFor(at: position, in: life) else { continue }
+            return "process \(life.process) started a refresh at \(facts.time(position).text) that no caller asked for"
+        }
+        for call in facts.calls where !facts.allowsRefresh(call.number) {
+            // Tokens that are not saved yet are withheld from every call, if the app insists.
+            guard case .failed(.refreshFailed(_, let failure, _))? = call.response?.reply, failure.kind != .notSaved
+            else { continue }
+            return "call \(call.number) failed because of a refresh, although it allows none"
+        }
+        return facts.delayedCall.map { "call \($0) was not sent at once, although it waits for no refresh" }
     }
 
     static let lostRotationHasACause = Invariant(rule: "A rotation is lost only after a lost response or a crash.") {
@@ -185,6 +201,33 @@ extension Facts {
         return nil
     }
 
+    /// Whether a caller that allows a refresh was under way when a process reported one. It may have returned before the
+    /// report at the same moment, or before the clock jumped.
+    fileprivate func isAskedFor(at position: Int, in life: Life) -> Bool {
+        let earliest = time(position) - jump(before: position)
+        return calls.contains { call in
+            guard call.life == life, call.position < position, allowsRefresh(call.number) else { return false }
+            switch call.kind {
+            case .request(let plan) where plan.authentication == .none: return false
+            case .signIn, .signOut, .adoption, .plain, .account: return false
+            default: return call.response.map { time($0.position) >= earliest } ?? true
+            }
+        }
+    }
+
+    /// A call that allows no refresh and was sent late, although it had nothing else to wait for.
+    fileprivate var delayedCall: Int? {
+        guard script.slots == nil, script.interceptor == .none, !script.habits.hasOutages else { return nil }
+        var seen: Set<Int> = []
+        let first = requests.first { position, exchange in
+            guard !allowsRefresh(exchange.call), seen.insert(exchange.call).inserted, let call = call(exchange.call)
+            else { return false }
+            return call.held != nil && changes(in: call.life, at: call.position).isEmpty
+                && elapsed(from: call.position, to: position) > .zero
+        }
+        return first?.exchange.call
+    }
+
     /// Whether a process took its session from the store, which ends a backoff.
     fileprivate func isReset(_ life: Life, from first: Int, to last: Int) -> Bool {
         events.contains { position, other, event in
@@ -239,6 +282,8 @@ extension Facts {
             guard hasServed else { return (start, never) }
             return reason == .rejected ? (start, acceptance(insteadOf: send) ?? never) : nil
         }
+        // How long a former token had lived, no process knows.
+        if let former, send.token == TokenName(family: former.family, number: 0) { return nil }
         // A process that read the token from the disk estimates its age by the wall clock.
         guard let issued = issuedAt(send.token), wallClockChanges.allSatisfy({ $0 > send.position }) else { return nil }
         return start - issued < .seconds(lifetime) / 2 ? (start, never) : nil
@@ -250,8 +295,11 @@ extension Facts {
             requests.filter {
                 $0.exchange.life == send.life && $0.exchange.token == send.token && $0.exchange.status == 401
             }.map(\.exchange.call))
+        // The requests of downloads and shared resources have numbers of their own, so each may repeat an earlier one.
+        let isShared = rejected.contains { $0 < 0 }
         return requests.compactMap { _, exchange in
-            guard let token = exchange.token, rejected.contains(exchange.call), token.family == send.token.family,
+            guard let token = exchange.token, rejected.contains(exchange.call) || isShared && exchange.call < 0,
+                exchange.life == send.life, token.family == send.token.family,
                 token.number > send.token.number, (200..<400).contains(exchange.status ?? 0)
             else { return nil }
             return exchange.answeredAt

@@ -32,7 +32,7 @@ extension Invariant {
             }
             if new.family == old.family {
                 if new.number < old.number { return "\(what) by an older token" }
-            } else if let start = facts.start(of: new.family) {
+            } else if new.family != facts.former?.family, let start = facts.start(of: new.family) {
                 if facts.precedes(old.family, endOf: start) || facts.isOrderedByWrongClock(start, old.family, change) {
                     continue
                 }
@@ -78,7 +78,8 @@ extension Invariant {
             {
                 return nil
             }
-            return (family, call)
+            // The session of a former library is as old as one that was stored at the beginning.
+            return (family, family == facts.former?.family ? nil : call)
         }
         for (family, call) in signIns + (facts.script.start == .nothing ? [] : [(1, nil)])
         where !facts.rejectedFamilies.contains(family) {

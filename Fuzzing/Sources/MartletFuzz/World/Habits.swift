@@ -59,8 +59,7 @@ extension Habits.Kind {
     fileprivate var percentage: Int {
         switch self {
         case .keeping: 26
-        case .signing: 30
-        case .downloading: 36
+        case .signing, .downloading: 36
         case .guests, .plain, .accounts: 18
         }
     }
@@ -68,7 +67,10 @@ extension Habits.Kind {
     /// A step of a caller.
     func step(_ dice: inout SeededGenerator) -> Script.Step.What {
         switch self {
-        case .signing: .signed(dice.pick([.required, .ifSignedIn]), isPicky: dice.isTrue(inPercent: 50))
+        case .signing:
+            dice.isTrue(inPercent: 60)
+                ? .signed(dice.pick([.required, .ifSignedIn]), isPicky: dice.isTrue(inPercent: 50))
+                : .repeated(dice.pick([.required, .ifSignedIn]), isPicky: dice.isTrue(inPercent: 30))
         case .guests:
             switch dice.number(below: 5) {
             case 0: .upgrade

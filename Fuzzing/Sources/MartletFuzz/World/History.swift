@@ -62,6 +62,8 @@ enum CallKind: Hashable, Sendable {
     case renewal
     case request(RequestPlan)
     case signIn(family: Int)
+    /// The app takes over the tokens of a former library before its manager starts.
+    case adoption(family: Int)
     /// A sign-in whose tokens come from the server.
     case login
     case signOut
@@ -191,6 +193,10 @@ enum Occurrence: Sendable {
     case empties(Life, generation: Int)
     /// A request of one of several accounts, or a refresh, whose account is stated.
     case accountRequest(Life, call: Int, account: Int?, TokenName?)
+    /// The former tokens are deleted.
+    case removesFormer(Life)
+    /// The store notes that they were taken over.
+    case notesAdoption(Life)
     case connects(Bool)
     case jumps(Duration)
     case setsWallClock(Double)

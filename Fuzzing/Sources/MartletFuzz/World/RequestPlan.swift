@@ -9,7 +9,7 @@ import Martlet
 /// A request of a caller, and what the server does with it.
 struct RequestPlan: Sendable, Hashable {
     /// The kind of call, which decides how the caller reads the response.
-    enum Kind: Sendable { case plain, stream, events, login, guest, inner, refresher, signed, shared, film }
+    enum Kind: Sendable { case plain, stream, events, login, guest, inner, refresher, signed, repeated, shared, film }
     /// The body of a POST.
     enum Payload: Sendable { case none, short, ofUnknownLength }
     /// The target of a redirect.
@@ -22,6 +22,8 @@ struct RequestPlan: Sendable, Hashable {
     var redirect: Redirect?
     /// Whether the endpoint rejects every token, although the others accept it.
     var isPicky = false
+    /// Whether the call may refresh the token, and be sent again with the next one.
+    var allowsRefresh = true
     /// The resource, which decides how the response may be kept.
     var resource: Resource?
 
@@ -36,6 +38,7 @@ struct FuzzEndpoint: APIEndpoint {
     var path: RequestPath { "/\(call)" }
     var method: HTTPRequest.Method { plan.isPost ? .post : .get }
     var authentication: AuthenticationRequirement { plan.authentication }
+    var allowsRefresh: Bool { plan.allowsRefresh }
     var body: RequestBody? {
         switch plan.body {
         case .none: nil
@@ -70,7 +73,8 @@ final class FuzzInterceptor: RequestInterceptor, @unchecked Sendable {
             outer.plan.kind != .inner, outer.plan.kind != .refresher
         else { return }
         let call = world.history.nextCall()
-        let plan = RequestPlan(kind: .inner, authentication: outer.plan.authentication)
+        let plan = RequestPlan(
+            kind: .inner, authentication: outer.plan.authentication, allowsRefresh: outer.plan.allowsRefresh)
         world.begin(call, of: life, caller: 0, .request(plan), SimulatedProcess.situation(of: client.tokens, world))
         do throws(NetworkError) {
             _ = try await client.data(for: FuzzEndpoint(call: call, plan: plan))

@@ -13,6 +13,8 @@ struct Script: Sendable {
             case upgrade
             /// Another HTTP client sends a request that the manager signs.
             case signed(AuthenticationRequirement, isPicky: Bool)
+            /// The same with a client that repeats its requests by itself.
+            case repeated(AuthenticationRequirement, isPicky: Bool)
             /// A resource that all callers read.
             case shared(Resource)
             /// A call of the client without a manager, with a credential of the app's own.
@@ -87,6 +89,8 @@ struct Script: Sendable {
     var slots: Int?
     var interceptor: Interceptor
     var habits: Habits
+    /// The tokens that a former library has left; `nil` for none.
+    var former: FormerScript?
 
     init(seed: UInt64) {
         var dice = SeededGenerator(seed: seed ^ 0x5C81_97A1)
@@ -115,6 +119,41 @@ struct Script: Sendable {
         newsDelay = others.isTrue(inPercent: 20) ? others.pick([.seconds(1), .seconds(5)]) : nil
         if habits.registersGuests, others.isTrue(inPercent: 70) { start = .nothing }
         author.add(habits, to: &processes, &disturbances)
+        var last = SeededGenerator(seed: seed ^ 0x2B1D_90F7)
+        if last.isTrue(inPercent: 16) {
+            former = FormerScript(&last)
+            if last.isTrue(inPercent: 85) { start = .nothing }
+        }
+        if last.isTrue(inPercent: 18) { forbidRefreshes(toAll: last.isTrue(inPercent: 25), &last) }
+    }
+
+    /// Lets calls carry the token as it is.
+    /// - Parameter all: Whether no caller may cause a refresh, those that ask for a token included.
+    private mutating func forbidRefreshes(toAll all: Bool, _ dice: inout SeededGenerator) {
+        for process in processes.indices {
+            for life in processes[process].indices {
+                processes[process][life].callers = processes[process][life].callers.map { steps in
+                    steps.map { $0.withoutRefresh(isOnlyKind: all, &dice) }
+                }
+            }
+        }
+    }
+}
+
+extension Script.Step {
+    /// Turns most requests into calls that allow no refresh.
+    /// - Parameter isOnlyKind: Whether every step that could cause a refresh becomes such a call.
+    fileprivate func withoutRefresh(isOnlyKind: Bool, _ dice: inout SeededGenerator) -> Script.Step {
+        var step = self
+        switch what {
+        case .request(var plan) where isOnlyKind || dice.isTrue(inPercent: 60):
+            plan.allowsRefresh = false
+            step.what = .request(plan)
+        case .token where isOnlyKind, .renewal where isOnlyKind:
+            step.what = .request(RequestPlan(isPicky: dice.isTrue(inPercent: 20), allowsRefresh: false))
+        default: break
+        }
+        return step
     }
 }
 

@@ -23,12 +23,30 @@ struct ProcessClock: TimeSource {
     }
 }
 
+/// The start of a process, before the app has created anything.
+struct ProcessLaunch {
+    let life: Life
+    let power: ProcessLife
+    let disk: SimulatedTokenStore
+
+    init(_ life: Life, _ world: World, touches: Int?) {
+        let disk = world.disk.open(life.name, isShared: world.script.isShared)
+        self.life = life
+        self.disk = disk
+        power = ProcessLife(touches: touches)
+        power.whenOff { disk.kill() }
+        world.add(power, of: life)
+        world.history.add(.starts(life))
+    }
+}
+
 /// A process in one of its lifetimes: a token manager, a client and their callers.
 struct SimulatedProcess: Sendable {
     let life: Life
     let power: ProcessLife
     let tokens: TokenManager
     let client: NetworkClient
+    private let signer: RequestSigner
     private let plain: PlainClient?
     private let accounts: SeveralAccounts?
     private let world: World
@@ -37,12 +55,10 @@ struct SimulatedProcess: Sendable {
     /// Shared, because creating the decoders takes long and they do not matter here.
     static let config = NetworkConfig()
 
-    init(_ life: Life, _ world: World, touches: Int?) {
-        let power = ProcessLife(touches: touches)
-        let disk = world.disk.open(life.name, isShared: world.script.isShared)
-        power.whenOff { disk.kill() }
+    init(_ launch: ProcessLaunch, _ world: World) {
+        let (life, power) = (launch.life, launch.power)
         let store: any TokenStore =
-            world.script.newsDelay.map { LateStore(base: disk, delay: $0, time: world.time) } ?? disk
+            world.script.newsDelay.map { LateStore(base: launch.disk, delay: $0, time: world.time) } ?? launch.disk
         let server = world.server
         let habits = world.script.habits
         let app = App()
@@ -52,7 +68,6 @@ struct SimulatedProcess: Sendable {
         self.life = life
         self.power = power
         self.world = world
-        world.add(power, of: life)
         tokens = TokenManager(
             baseURL: Self.baseURL, store: store,
             refresher: SimulatedServer.Refresher(server: server, life: life, power: power, world: world, app: app),
@@ -71,7 +86,7 @@ struct SimulatedProcess: Sendable {
         client = NetworkClient(tokens: tokens, config: config)
         interceptor?.client = client
         app.client = client
-        world.history.add(.starts(life))
+        signer = RequestSigner(tokens: tokens)
         let events = tokens.events
         let history = world.history
         Task { for await event in events where power.isOn { history.add(.event(life, event)) } }
@@ -136,6 +151,8 @@ struct SimulatedProcess: Sendable {
         case .upgrade: reply = await upgrade(call, caller)
         case .signed(let requirement, let isPicky):
             reply = await sendSigned(call, caller, requirement, isPicky: isPicky)
+        case .repeated(let requirement, let isPicky):
+            reply = await sendRepeatedly(call, caller, requirement, isPicky: isPicky)
         case .shared(let resource): reply = await read(resource, call, caller)
         case .plain(let resource, let credential):
             guard let plain else { return }
@@ -227,7 +244,7 @@ struct SimulatedProcess: Sendable {
     private func send(_ call: Int, _ plan: RequestPlan) async throws {
         let endpoint = FuzzEndpoint(call: call, plan: plan)
         switch plan.kind {
-        case .plain, .login, .guest, .inner, .refresher, .signed, .shared, .film:
+        case .plain, .login, .guest, .inner, .refresher, .signed, .repeated, .shared, .film:
             _ = try await client.data(for: endpoint)
         case .stream:
             for try await piece in try await client.stream(endpoint).value {
@@ -249,6 +266,24 @@ struct SimulatedProcess: Sendable {
             try await tokens.sign(&request, requirement)
             let (head, _) = try await network.send(request, body: nil)
             if try await tokens.recover(from: head, to: &request) { _ = try await network.send(request, body: nil) }
+            return .done
+        } catch {
+            return (error as? SessionError).map { .refused($0) } ?? .done
+        }
+    }
+
+    /// Sends a request with a client that repeats it by itself, as Alamofire does: it signs each attempt, and asks the
+    /// signer about each error.
+    private func sendRepeatedly(
+        _ call: Int, _ caller: Int, _ requirement: AuthenticationRequirement, isPicky: Bool
+    ) async -> Reply {
+        begin(call, caller, .request(RequestPlan(kind: .repeated, authentication: requirement, isPicky: isPicky)))
+        let network = SimulatedServer.Network(server: world.server, life: life, power: power)
+        let request = RepeatedRequest(call)
+        do {
+            try await request.send(requirement, over: network, signer) { [world] in
+                await world.server.wait(for: world.repetitionDelay())
+            }
             return .done
         } catch {
             return (error as? SessionError).map { .refused($0) } ?? .done

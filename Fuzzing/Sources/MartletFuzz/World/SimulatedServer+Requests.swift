@@ -161,7 +161,7 @@ extension SimulatedServer {
             return moved
         }
         switch plan.kind {
-        case .plain, .inner, .refresher, .signed: return response(200)
+        case .plain, .inner, .refresher, .signed, .repeated: return response(200)
         case .shared:
             let family = token?.family ?? 0
             return keepable(plan.resource, "\(family)", cookie: family, request)

@@ -23,11 +23,13 @@ final class World: @unchecked Sendable {
     var accountTokens: [[Int]: (first: Int, newest: Int)] = [:]
     private var accountStores: [Int: AccountStore] = [:]
     private(set) var disk: SimulatedDisk
+    /// The tokens of a former library; `nil` if the device has none.
+    private(set) var former: FormerPlace?
     private let diskDice: SharedDice
     private let interceptorDice: SharedDice
     private var powers: [Life: ProcessLife] = [:]
     /// Whether all faults have ended.
-    private var isCalm = false
+    private(set) var isCalm = false
 
     init(seed: UInt64) {
         self.seed = seed
@@ -44,6 +46,7 @@ final class World: @unchecked Sendable {
             behavior: { [unowned self] process, operation in behavior(Life(named: process), operation) },
             report: { [history] process, event in history.add(Life(named: process), event) })
         if let record = disk.record { history.learn(record) }
+        former = script.former.map { FormerPlace($0, self) }
     }
 
     private func firstRecord() -> StoredSession? {
@@ -90,6 +93,11 @@ final class World: @unchecked Sendable {
         isCalm ? .zero : interceptorDice.pick([.zero, .zero, .zero, .milliseconds(30), .seconds(2), .seconds(40)])
     }
 
+    /// The time after which a client that repeats requests by itself does so.
+    func repetitionDelay() -> Duration {
+        isCalm ? .zero : interceptorDice.pick([.zero, .milliseconds(500), .seconds(1), .seconds(5)])
+    }
+
     /// Records that a caller of a process makes a call.
     func begin(_ call: Int, of life: Life, caller: Int, _ kind: CallKind, _ situation: Situation) {
         if case .request(let plan) = kind { server.expect(call, plan) }
@@ -123,13 +131,22 @@ final class World: @unchecked Sendable {
         await settle(survivors.sorted { $0.life.process < $1.life.process })
     }
 
+    /// Starts a process as an app does: it takes over what a former library has left, and then creates its manager.
+    private func start(_ life: Life, touches: Int?) async -> SimulatedProcess {
+        let launch = ProcessLaunch(life, self, touches: touches)
+        if let former, let plan = script.former {
+            await former.takeOver(into: launch.disk, by: life, launch.power, isRemoved: plan.isRemoved)
+        }
+        return SimulatedProcess(launch, self)
+    }
+
     /// Runs the lifetimes of a process one after the other.
     /// - Returns: The last one.
     private func run(_ lives: [Script.LifeScript], process: Int) async -> SimulatedProcess {
         var last: SimulatedProcess?
         for (index, life) in lives.enumerated() {
             if life.wait > .zero { try? await time.sleep(until: time.uptime + life.wait) }
-            let process = SimulatedProcess(Life(process: process, number: index + 1), self, touches: life.touches)
+            let process = await start(Life(process: process, number: index + 1), touches: life.touches)
             last = process
             await withTaskGroup(of: Void.self) { group in
                 for (caller, steps) in life.callers.enumerated() {
@@ -139,7 +156,8 @@ final class World: @unchecked Sendable {
             // The process survived its planned death, so it needs no further lifetime.
             if process.power.isOn { return process }
         }
-        return last ?? SimulatedProcess(Life(process: process, number: 1), self, touches: nil)
+        if let last { return last }
+        return await start(Life(process: process, number: 1), touches: nil)
     }
 
     private func disturb() async {
@@ -175,7 +193,7 @@ final class World: @unchecked Sendable {
         history.add(.repairs)
         for (index, process) in processes.enumerated() where !process.power.isOn {
             let life = Life(process: process.life.process, number: process.life.number + 1)
-            processes[index] = SimulatedProcess(life, self, touches: nil)
+            processes[index] = await start(life, touches: nil)
         }
         try? await time.sleep(until: time.uptime + .seconds(1_000))
         for process in processes { _ = await process.token() }

@@ -841,7 +841,10 @@ extension TokenManager {
                 lock = try await acquireLock()
             } catch {
                 publish(.storeLockFailed(error))
-                return lockFailed(error, for: job)
+                lockFailed(error, for: job)
+                // The next refresh waits for this task, and so for the one that this task has waited for in vain.
+                await previous?.value
+                return
             }
             // A lock that worked before was lost: another process may be refreshing the tokens of the record that would be
             // deleted. One that never works must not keep a session from ending.
