@@ -28,6 +28,9 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
         self.init(method: endpoint.method.rawValue, url: endpoint.path.text, attempts: 0)
     }
 
+    /// Whether sending the request twice has the same effect as sending it once (RFC 9110, section 9.2.2).
+    var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method) }
+
     /// Method and URL, such as `GET https://api.example.com/articles`.
     public var description: String { "\(method) \(url)" }
 }

@@ -20,9 +20,9 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         case .offline: "this device is offline. Try again when it is connected."
         case .cannotConnect(_, let reason):
             "the server could not be reached (\(Redaction.redactReason(reason))). Check the address and the network."
-        case .connectionLost(_, let reason):
-            "the connection was lost (\(Redaction.redactReason(reason))). Try again."
-        case .timedOut(let call, let limit): Self.timeout(limit, awaitsHead: call.awaitsHead)
+        case .connectionLost(let call, let reason):
+            "the connection was lost (\(Redaction.redactReason(reason))). \(call.isIdempotent ? "Try again." : Self.doubt)"
+        case .timedOut(let call, let limit): Self.timeout(limit, of: call)
         case .cancelled: "the call was cancelled."
         case .tlsFailed(_, let reason):
             "no secure connection could be established (\(Redaction.redactReason(reason))). "
@@ -56,9 +56,15 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    private static func timeout(_ limit: Duration, awaitsHead: Bool) -> String {
+    /// The advice for a request that the server would carry out again.
+    private static let doubt = "The server may have carried out the request: check before you send it again."
+
+    private static func timeout(_ limit: Duration, of call: CallDescription) -> String {
         let seconds = limit.inSeconds.shortText
-        guard awaitsHead else { return "no complete response within \(seconds) s. Try again, or raise the timeout." }
+        guard call.awaitsHead else {
+            return "no complete response within \(seconds) s. "
+                + (call.isIdempotent ? "Try again, or raise the timeout." : Self.doubt)
+        }
         // CFNetwork looks into the body before it reports the head of such a response.
         return "no response header within \(seconds) s. Let the server send it before its first piece. "
             + "Apple's URLSession withholds it until 512 bytes have arrived, unless the server sends "

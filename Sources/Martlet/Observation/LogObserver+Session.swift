@@ -28,7 +28,7 @@ extension LogLine {
 extension SessionEvent {
     fileprivate var logText: (LogObserver.Level, outcome: String, note: String) {
         switch self {
-        case .restored(nil): (.info, "none to restore", "")
+        case .restored(nil): (.info, "not found in the store", "")
         case .restored(let stamp?): (.info, "\(stamp) restored", "")
         case .signedIn(let stamp): (.info, "\(stamp) signed in", "")
         case .signedOut(let id): (.info, id.map { "\($0) signed out" } ?? "ended already, no user was signed in", "")
@@ -50,16 +50,17 @@ extension SessionEvent {
             (.info, "\(stamp) gave up a refresh, because the session or its tokens have changed", "")
         case .tokenProbed(let stamp): (.info, "\(stamp) used once more, another endpoint has rejected it", "")
         case .expired(let id, let reason): (.error, "\(id) ended", reason.description)
-        case .storeReadFailed(let failure): (.notice, "the store failed to read", failure.description)
-        case .storeWriteFailed(let failure): (.notice, "the store failed to write", failure.description)
-        case .storeDeleteFailed(let failure): (.notice, "the store failed to delete", failure.description)
-        case .storeLockFailed(let failure): (.notice, "the store failed to lock", failure.description)
-        case .storeWatchFailed(let failure): (.notice, "the store cannot be watched", failure.description)
+        case .storeReadFailed(let failure): (.notice, "store failed to read", failure.description)
+        case .storeWriteFailed(let failure): (.notice, "store failed to write", failure.description)
+        case .storeDeleteFailed(let failure):
+            (.notice, "store failed to delete the earlier record", failure.description)
+        case .storeLockFailed(let failure): (.notice, "store failed to lock", failure.description)
+        case .storeWatchFailed(let failure): (.notice, "store cannot be watched", failure.description)
         case .orderedByClock:
-            (.notice, "the store could not be read, so the clock decides which sessions are earlier", "")
+            (.notice, "store could not be read, so the clock decides which sessions are earlier", "")
         case .replacedUnreadableRecord(let error):
-            (.notice, "the sign-in replaced a record that could not be read", error.description)
-        case .storeRecovered: (.info, "the store is up to date again", "")
+            (.notice, "store had a record that could not be read, which the sign-in replaced", error.description)
+        case .storeRecovered: (.info, "store is up to date again", "")
         case .revoked: (.info, "tokens revoked at the server", "")
         case .revocationFailed(let why): (.notice, "tokens not revoked at the server", why)
         }

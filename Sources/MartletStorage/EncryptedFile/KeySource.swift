@@ -41,8 +41,8 @@
                 throw StorageError(
                     .unreachable,
                     "there is no key file at \(path). Restore the one that the session was sealed with. If there is no "
-                        + "session yet, or that key is lost and the user shall sign in again, create a key: "
-                        + "(umask 077; head -c 32 /dev/urandom | base64 > \(path))")
+                        + "session yet, or that key is lost and the user shall sign in again, "
+                        + "(umask 077; head -c 32 /dev/urandom | base64 > \(path)) creates a key")
             case .systemdCredential(let name, let content):
                 return try material(content, of: credential(name, environment))
             case .mountedSecret(let path, let content):

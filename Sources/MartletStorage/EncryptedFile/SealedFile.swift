@@ -55,11 +55,15 @@
             let matching = zip(header, Self.magic).count { $0 == $1 }
             guard matching >= min(header.count, Self.magic.count) - 1 else {
                 throw StorageError(
-                    .foreign, "\(path) (\(bytes.count) bytes) was not written by Martlet, so it is left alone")
+                    .foreign,
+                    "\(path) (\(bytes.count) bytes) was not written by Martlet, so it is left alone; move it away, or "
+                        + "choose another path")
             }
             guard header.count == Self.headerCount, header.starts(with: Self.magic),
                 header[Self.digestStart...] == Self.digest(of: header.prefix(Self.digestStart))
-            else { throw damaged("was damaged or tampered with, or is not an encrypted file of Martlet") }
+            else {
+                throw damaged("was damaged or tampered with, or is not an encrypted file of Martlet; sign in again")
+            }
             guard header[8] <= Self.version else {
                 throw StorageError(
                     .tooNew, "\(path) has version \(header[8]), and this app reads up to \(Self.version); update it")
@@ -68,7 +72,7 @@
                 throw damaged("was tampered with: it asks for a key derivation that Martlet never uses")
             }
             guard bytes.count >= Self.headerCount + Self.nonceAndTagCount else {
-                throw damaged("was damaged or tampered with: its end is missing")
+                throw damaged("was damaged or tampered with: its end is missing; sign in again")
             }
             self.header = header
             self.path = path
@@ -102,7 +106,8 @@
                     AES.GCM.SealedBox(combined: box), using: key.key, authenticating: header + Data(name.utf8))
             } catch {
                 throw StorageError(
-                    .corrupt, "\(path) was damaged or tampered with: the key is right, but the contents are not")
+                    .corrupt,
+                    "\(path) was damaged or tampered with: the key is right, but the contents are not; sign in again")
             }
         }
 

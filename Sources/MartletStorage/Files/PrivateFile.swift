@@ -41,8 +41,8 @@ package struct PrivateFile: Sendable {
         /// file.
         fileprivate func fault(of path: String) -> String {
             switch self {
-            case .user: "others can read it, so it is not trusted. Run: chmod 600 \(path)"
-            case .userOrRoot: "others can read it, so it is not trusted."
+            case .user: "others can read it, so it is not trusted; chmod 600 \(path) makes your own file private"
+            case .userOrRoot: "others can read it, so it is not trusted"
             case .unchangeable: "others can change it, so it is not trusted. Mount it with the mode 0444 or 0400"
             case .none: ""
             }
