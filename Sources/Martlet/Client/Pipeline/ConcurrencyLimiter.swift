@@ -52,7 +52,9 @@ final class ConcurrencyLimiter: Sendable {
         }
 
         /// - Returns: The requests that got slots, and whether none is under way any more.
-        mutating func end(isLasting: Bool, _ reserve: ReserveEffect, _ limit: Int?) -> (admitted: [Waiter], isIdle: Bool) {
+        mutating func end(isLasting: Bool, _ reserve: ReserveEffect, _ limit: Int?) -> (
+            admitted: [Waiter], isIdle: Bool
+        ) {
             running -= 1
             if isLasting { lasting -= 1 } else if reserve != .stays { isReserveOpen = reserve == .opens }
             // The conditions of the next burst are unknown.
