@@ -53,7 +53,7 @@ extension SessionEvent {
         case .storeReadFailed(let failure): (.notice, "store failed to read", failure.description)
         case .storeWriteFailed(let failure): (.notice, "store failed to write", failure.description)
         case .storeDeleteFailed(let failure):
-            (.notice, "store failed to delete the earlier record", failure.description)
+            (.notice, "store failed to delete the record of an ended session", failure.description)
         case .storeLockFailed(let failure): (.notice, "store failed to lock", failure.description)
         case .storeWatchFailed(let failure): (.notice, "store cannot be watched", failure.description)
         case .orderedByClock:
