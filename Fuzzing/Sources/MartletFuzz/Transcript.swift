@@ -23,7 +23,7 @@ struct Transcript {
             case .expired: "Session 1 is stored, and its access token has expired."
             }
         let many = script.processes.count == 1 ? "One process" : "\(script.processes.count) processes"
-        let disk = script.isShared ? "with a lock" : "without a lock"
+        let disk = script.isShared ? "with a lock" : script.keepsMark ? "without a lock" : "without a lock and a mark"
         let slots = script.slots.map { ", at most \($0) requests at once" } ?? ""
         return "\(many)\(slots), a disk \(disk) that fails in \(script.diskFailurePercent) % of all cases, "
             + "a network that fails in \(script.networkFailurePercent) %.\n"

@@ -4,34 +4,35 @@
 ///
 /// `@unchecked Sendable` is right because `value` is accessed only in `withLock`, which holds the lock for
 /// the whole access. The lock is allocated once and never moves.
+///
+/// `@usableFromInline` and `@inlinable` let the compiler specialize the class for its uses in other modules. Without
+/// either of them, each access passes its closure and its result indirectly and looks types up at run time.
+@usableFromInline
 package final class Locked<Value>: @unchecked Sendable {
-    private var value: Value
-    private let lock: PlatformLock.Lock
+    @usableFromInline var value: Value
+    @usableFromInline let lock = PlatformLock()
 
+    @inlinable
     package init(_ value: sending Value) {
         self.value = value
-        lock = PlatformLock.make()
     }
 
     deinit {
-        PlatformLock.destroy(lock)
+        lock.destroy()
     }
 
     /// Runs `body` while the lock is held. `body` must not block.
+    @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        PlatformLock.lock(lock)
-        defer { PlatformLock.unlock(lock) }
-        #if DEBUG
-            BlockingCalls.heldLocks.value += 1
-            defer { BlockingCalls.heldLocks.value -= 1 }
-        #endif
+        lock.lock()
+        defer { lock.unlock() }
         return try body(&value)
     }
 }
 
 extension Locked: CustomReflectable {
     /// Shows nothing: `dump` would read the value without the lock, and print the secrets in it.
-    package var customMirror: Mirror { Mirror(self, children: []) }
+    @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
 }

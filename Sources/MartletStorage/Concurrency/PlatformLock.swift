@@ -1,41 +1,56 @@
 internal import MartletLibc
 
-#if canImport(Darwin)
-    /// The system's lock, at a stable address.
-    enum PlatformLock {
-        typealias Lock = UnsafeMutablePointer<os_unfair_lock>
+/// The system's lock, at a stable address. Its owner destroys it.
+///
+/// `@unchecked Sendable` is right because the lock may be used on every thread, and the pointer never changes.
+@usableFromInline
+struct PlatformLock: @unchecked Sendable {
+    #if canImport(Darwin)
+        private let address = UnsafeMutablePointer<os_unfair_lock>.allocate(capacity: 1)
+    #else
+        private let address = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    #endif
 
-        static func make() -> Lock {
-            let lock = Lock.allocate(capacity: 1)
-            lock.initialize(to: os_unfair_lock())
-            return lock
-        }
-
-        static func destroy(_ lock: Lock) {
-            lock.deinitialize(count: 1)
-            lock.deallocate()
-        }
-
-        static func lock(_ lock: Lock) { os_unfair_lock_lock(lock) }
-        static func unlock(_ lock: Lock) { os_unfair_lock_unlock(lock) }
+    @usableFromInline
+    init() {
+        #if canImport(Darwin)
+            address.initialize(to: os_unfair_lock())
+        #else
+            pthread_mutex_init(address, nil)
+        #endif
     }
-#else
-    /// The system's lock, at a stable address.
-    enum PlatformLock {
-        typealias Lock = UnsafeMutablePointer<pthread_mutex_t>
 
-        static func make() -> Lock {
-            let lock = Lock.allocate(capacity: 1)
-            pthread_mutex_init(lock, nil)
-            return lock
-        }
-
-        static func destroy(_ lock: Lock) {
-            pthread_mutex_destroy(lock)
-            lock.deallocate()
-        }
-
-        static func lock(_ lock: Lock) { pthread_mutex_lock(lock) }
-        static func unlock(_ lock: Lock) { pthread_mutex_unlock(lock) }
+    @usableFromInline
+    func destroy() {
+        #if canImport(Darwin)
+            address.deinitialize(count: 1)
+        #else
+            pthread_mutex_destroy(address)
+        #endif
+        address.deallocate()
     }
-#endif
+
+    @usableFromInline
+    func lock() {
+        #if canImport(Darwin)
+            os_unfair_lock_lock(address)
+        #else
+            pthread_mutex_lock(address)
+        #endif
+        #if DEBUG
+            BlockingCalls.heldLocks.value += 1
+        #endif
+    }
+
+    @usableFromInline
+    func unlock() {
+        #if DEBUG
+            BlockingCalls.heldLocks.value -= 1
+        #endif
+        #if canImport(Darwin)
+            os_unfair_lock_unlock(address)
+        #else
+            pthread_mutex_unlock(address)
+        #endif
+    }
+}

@@ -1,7 +1,9 @@
 /// Passes the first of several results to one waiting task, and ignores the others.
+@usableFromInline
 package final class Race<Value: Sendable>: Sendable {
     /// Whether the first result has arrived, and whether the waiting task has got it.
-    private enum State {
+    @usableFromInline
+    enum State {
         /// There is neither a result nor a waiting task.
         case open
         case waiting(CheckedContinuation<Result<Value, any Error>, Never>)
@@ -11,11 +13,13 @@ package final class Race<Value: Sendable>: Sendable {
         case taken
     }
 
-    private let state = Locked(State.open)
+    @usableFromInline let state = Locked(State.open)
 
+    @inlinable
     package init() {}
 
     /// Reports a result. Only the first one counts.
+    @inlinable
     package func finish(_ result: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Result<Value, any Error>, Never>? in
             switch state {
@@ -33,6 +37,7 @@ package final class Race<Value: Sendable>: Sendable {
     }
 
     /// Resumes the continuation with the first result. May be called once.
+    @inlinable
     package func wait(_ continuation: CheckedContinuation<Result<Value, any Error>, Never>) {
         let result = state.withLock { state -> Result<Value, any Error>? in
             guard case .finished(let result) = state else {

@@ -1,6 +1,7 @@
 /// Enforces time limits on operations, with one sleeping task for all of them.
 ///
 /// A timer per request would cost as much as the rest of the client.
+@usableFromInline
 package final class TimeLimits: Sendable {
     /// One time limit, and the action to perform when it expires.
     private struct Entry {
@@ -43,6 +44,7 @@ package final class TimeLimits: Sendable {
     ///   - limit: The time limit; `nil` for none.
     ///   - grace: The additional time that the operation may take if the device slept when the limit expired. Its
     ///     result may have arrived in the sleep.
+    @inlinable
     package func run<Value: Sendable>(
         within limit: Duration?, graceAfterSleep grace: Duration = .zero,
         _ operation: @escaping @Sendable () async throws -> Value
@@ -51,17 +53,15 @@ package final class TimeLimits: Sendable {
     }
 
     /// Like `run(within:_:)`, but the limit restarts whenever the operation reports progress.
+    @inlinable
     package func run<Value: Sendable>(
         withoutProgressFor limit: Duration?, graceAfterSleep grace: Duration = .zero,
         _ operation: @escaping @Sendable (ProgressSignal) async throws -> Value
     ) async -> Result<Value, any Error> {
         let race = Race<Value>()
-        let ticket = limit.map { _ in makeTicket() }
-        // Computed before the operation starts, because the operation may advance the clock.
-        let deadline = limit.map { time.uptime + $0 }
-        let progress = ProgressSignal { [weak self] in
-            if let limit, let ticket { self?.postpone(ticket, by: limit) }
-        }
+        // Begun before the operation starts, because the operation may advance the clock.
+        let running = limit.map(begin)
+        let progress = progress(of: running)
         let work = Task {
             do {
                 race.finish(.success(try await operation(progress)))
@@ -69,18 +69,13 @@ package final class TimeLimits: Sendable {
                 race.finish(.failure(error))
             }
         }
-        if let limit, let ticket, let deadline {
-            let expire = { @Sendable in
-                race.finish(.failure(TimeLimitError(limit: limit)))
+        if let running {
+            enforce(running, graceAfterSleep: grace) {
+                race.finish(.failure(TimeLimitError(limit: running.limit)))
                 work.cancel()
             }
-            register(ticket, deadline: deadline) { [weak self, time] in
-                let now = time.uptime
-                guard let self, grace > .zero, now - deadline >= Self.leastSleep else { return expire() }
-                register(ticket, deadline: now + grace, expire: expire)
-            }
         }
-        defer { if let ticket { remove(ticket) } }
+        defer { if let running { remove(running.ticket) } }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { race.wait($0) }
         } onCancel: {
@@ -89,14 +84,35 @@ package final class TimeLimits: Sendable {
         }
     }
 
-    /// Like the generic function, for an operation whose caller keeps the result.
-    ///
-    /// The compiler does not specialize a generic function of this module for another one. Such a call looks its types up
-    /// at run time, which takes thousands of instructions.
-    package func run(
-        withoutProgressFor limit: Duration?, _ operation: @escaping @Sendable (ProgressSignal) async throws -> Void
-    ) async -> Result<Void, any Error> {
-        await run(withoutProgressFor: limit, graceAfterSleep: .zero, operation)
+    /// The limit of an operation that is running.
+    @usableFromInline
+    struct RunningLimit: Sendable {
+        @usableFromInline let ticket: Int
+        @usableFromInline let limit: Duration
+        fileprivate let deadline: Duration
+    }
+
+    @usableFromInline
+    func begin(_ limit: Duration) -> RunningLimit {
+        RunningLimit(ticket: makeTicket(), limit: limit, deadline: time.uptime + limit)
+    }
+
+    @usableFromInline
+    func progress(of running: RunningLimit?) -> ProgressSignal {
+        guard let running else { return ProgressSignal {} }
+        return ProgressSignal { [self] in postpone(running.ticket, by: running.limit) }
+    }
+
+    @usableFromInline
+    func enforce(
+        _ running: RunningLimit, graceAfterSleep grace: Duration, _ expire: @escaping @Sendable () -> Void
+    ) {
+        guard grace > .zero else { return register(running.ticket, deadline: running.deadline, expire: expire) }
+        register(running.ticket, deadline: running.deadline) { [weak self, time] in
+            let now = time.uptime
+            guard let self, now - running.deadline >= Self.leastSleep else { return expire() }
+            register(running.ticket, deadline: now + grace, expire: expire)
+        }
     }
 
     /// Calls a closure after a time, unless it is cancelled before.
@@ -127,7 +143,8 @@ package final class TimeLimits: Sendable {
         state.withLock { $0.entries[ticket]?.deadline = deadline }
     }
 
-    private func remove(_ ticket: Int) {
+    @usableFromInline
+    func remove(_ ticket: Int) {
         state.withLock { state in
             state.entries[ticket] = nil
             guard !keepsSleeper, state.entries.isEmpty else { return }
@@ -163,14 +180,17 @@ package final class TimeLimits: Sendable {
 }
 
 /// Reports that an operation makes progress, which restarts its time limit.
+@usableFromInline
 package struct ProgressSignal: Sendable {
     package let report: @Sendable () -> Void
 }
 
 /// An operation did not finish within its limit.
+@usableFromInline
 package struct TimeLimitError: Error {
     package let limit: Duration
 
+    @usableFromInline
     package init(limit: Duration) {
         self.limit = limit
     }

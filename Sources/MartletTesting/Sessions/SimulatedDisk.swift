@@ -83,14 +83,14 @@ public final class SimulatedDisk: Sendable {
     /// The record, and the processes that observe its changes.
     struct State {
         var record: StoredSession?
-        /// The mark up to which the sessions have ended, for processes that share the record.
+        /// The mark up to which the sessions have ended.
         var mark: EndMark?
         var listeners: [(process: String, id: Int, stream: AsyncStream<Void>.Continuation)] = []
         var lastID = 0
 
-        func reading(isShared: Bool) -> StoreReading {
+        func reading(keepsMark: Bool) -> StoreReading {
             if let record { return .found(record) }
-            return isShared ? mark.map { .ended($0) } ?? .empty : .empty
+            return keepsMark ? mark.map { .ended($0) } ?? .empty : .empty
         }
     }
 
@@ -135,9 +135,9 @@ public final class SimulatedDisk: Sendable {
     /// The stored record.
     public var record: StoredSession? { state.withLock { $0.record } }
 
-    /// The result of reading the record now. Only a process that shares the record sees the mark.
-    func reading(isShared: Bool) -> StoreReading {
-        state.withLock { $0.reading(isShared: isShared) }
+    /// The result of reading the record now.
+    func reading(keepsMark: Bool) -> StoreReading {
+        state.withLock { $0.reading(keepsMark: keepsMark) }
     }
 
     /// Opens the disk for one process.
@@ -145,7 +145,12 @@ public final class SimulatedDisk: Sendable {
     ///   - process: The name of the process in reports. Processes that run at the same time must have different names.
     ///   - isShared: Whether the process expects other processes, so that it acquires the lock and observes changes.
     public func open(_ process: String, isShared: Bool = true) -> SimulatedTokenStore {
-        SimulatedTokenStore(disk: self, process: process, isShared: isShared)
+        open(process, isShared: isShared, keepsMark: isShared)
+    }
+
+    /// Opens the disk for one process. A store that processes do not share may keep the mark in the place of the record.
+    func open(_ process: String, isShared: Bool, keepsMark: Bool) -> SimulatedTokenStore {
+        SimulatedTokenStore(disk: self, process: process, isShared: isShared, keepsMark: keepsMark)
     }
 
     func notifyListeners() {

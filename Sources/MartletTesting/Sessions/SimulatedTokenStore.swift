@@ -5,12 +5,14 @@ public final class SimulatedTokenStore: TokenStore {
     private let disk: SimulatedDisk
     private let process: String
     private let isShared: Bool
+    private let keepsMark: Bool
     private let hasDied = Locked(false)
 
-    init(disk: SimulatedDisk, process: String, isShared: Bool) {
+    init(disk: SimulatedDisk, process: String, isShared: Bool, keepsMark: Bool) {
         self.disk = disk
         self.process = process
         self.isShared = isShared
+        self.keepsMark = keepsMark
     }
 
     /// Simulates the death of the process: its lock becomes free, its running operations fail, and later operations
@@ -36,7 +38,7 @@ public final class SimulatedTokenStore: TokenStore {
             await end(.read, behavior)
             return .unavailable(failure)
         case .full, .failedAfterCommit, nil:
-            let reading = disk.reading(isShared: isShared)
+            let reading = disk.reading(keepsMark: keepsMark)
             disk.report(process, .read(reading))
             await end(.read, behavior)
             return reading
@@ -62,7 +64,7 @@ public final class SimulatedTokenStore: TokenStore {
             await end(.update, behavior)
             throw failure
         }
-        let done = disk.state.withLock { $0.carryOut(behavior.fault, isShared: isShared, decide) }
+        let done = disk.state.withLock { $0.carryOut(behavior.fault, isShared: isShared, keepsMark: keepsMark, decide) }
         disk.report(process, done.event)
         if case .wrote(let session) = done.event, session != done.before { disk.notifyListeners() }
         if case .deleted(.some) = done.event { disk.notifyListeners() }
@@ -222,10 +224,11 @@ extension SimulatedDisk.State {
 
     /// Applies an update to the record, unless the fault prevents it.
     fileprivate mutating func carryOut(
-        _ fault: SimulatedDisk.Fault?, isShared: Bool, _ decide: (StoreReading) -> StoreUpdate
+        _ fault: SimulatedDisk.Fault?, isShared: Bool, keepsMark: Bool,
+        _ decide: (StoreReading) -> StoreUpdate
     ) -> Done {
         let before = record
-        var reading = reading(isShared: isShared)
+        var reading = reading(keepsMark: keepsMark)
         if case .unreadable(let failure) = fault { reading = .unavailable(failure) }
         let update = decide(reading)
         let event: SimulatedDisk.Event
@@ -237,7 +240,8 @@ extension SimulatedDisk.State {
                 event = .read(reading)
             case .write(let session):
                 record = session
-                if mark?.covers(session) == true { mark = nil }
+                // Without other processes the record takes the place of the mark.
+                if !isShared || mark?.covers(session) == true { mark = nil }
                 event = .wrote(session)
             case .delete:
                 record = nil
@@ -247,7 +251,7 @@ extension SimulatedDisk.State {
                 record = nil
                 event = .deleted(before)
             case .mark(let new):
-                raise(new)
+                if isShared { raise(new) }
                 // A record that could not be read is deleted when it is read. Here that is now.
                 if isShared, let before, new.covers(before) { record = nil }
                 event = record == before ? .read(reading) : .deleted(before)

@@ -104,6 +104,46 @@ import Testing
         }
     }
 
+    @Test("without lock files the mark takes the record's place, in one step") func inPlace() async throws {
+        let storage = InMemoryStorage()
+        let store = SecureTokenStore(storage: storage, key: "session", folder: nil)
+        try await store.write(record)
+        try await store.update { _ in .end(EndMark(record.order)) }
+        #expect(await store.read() == .ended(EndMark(record.order)))
+        let value = try #require(await storage.read("session"))
+        #expect(try EndMark(encoded: value) == EndMark(record.order))
+
+        let earlier = EndMark(SessionOrder(generation: 0, rotation: 0))
+        try await store.update { _ in .end(earlier) }
+        try await store.delete()
+        #expect(await store.read() == .ended(EndMark(record.order)))
+
+        try await store.write(record)
+        #expect(await store.read() == .found(record))
+    }
+
+    @Test("if the mark cannot take the record's place, the record is deleted nevertheless") func fullInPlace()
+        async throws
+    {
+        let storage = FullStorage()
+        let store = SecureTokenStore(storage: storage, key: "session", folder: nil)
+        try await store.write(record)
+        storage.isFull.withLock { $0 = true }
+        await #expect(throws: StorageError.self) { try await store.update { _ in .end(EndMark(record.order)) } }
+        #expect(await store.read() == .empty)
+    }
+
+    @Test("without lock files, an account that has signed out is not in the list of the accounts") func accounts()
+        async throws
+    {
+        let store = SecureAccountStore(storage: InMemoryStorage(), folder: nil)
+        let one = store.store(for: AccountID(rawValue: "1"))
+        try await one.write(record)
+        #expect(try await store.accounts() == [AccountID(rawValue: "1")])
+        try await one.update { [record] _ in .end(EndMark(record.order)) }
+        #expect(try await store.accounts().isEmpty)
+    }
+
     @Test("a secure storage keeps nothing of a session that has ended") func secureStorage() async throws {
         try await TemporaryFolder.with { folder in
             let storage = InMemoryStorage()
@@ -114,6 +154,23 @@ import Testing
             #expect(await store.read() == .ended(EndMark(record.order)))
         }
     }
+}
+
+/// A storage that can be full: it saves nothing more, and still deletes.
+private final class FullStorage: SecureStorage {
+    let isFull = Locked(false)
+    private let storage = InMemoryStorage()
+
+    func read(_ key: String) async throws(StorageError) -> Data? { await storage.read(key) }
+
+    func save(_ value: Data, for key: String) async throws(StorageError) {
+        guard !isFull.withLock({ $0 }) else { throw StorageError(.unreachable, "the storage is full") }
+        await storage.save(value, for: key)
+    }
+
+    func delete(_ key: String) async throws(StorageError) { await storage.delete(key) }
+
+    func keys() async throws(StorageError) -> [String] { await storage.keys() }
 }
 
 extension PrivateFile {

@@ -125,7 +125,6 @@ extension Facts {
     /// Whether the process had no way to know that the token it sends is spent.
     func isExcused(_ send: Send) -> Bool {
         guard let refused = send.refused?.position, let spender = spender(of: send) else { return false }
-        if send.token.family == former?.family, isAdoptedAgain { return true }
         // The process stopped waiting before the request arrived, or never received the successor.
         if send.end < refused || !spender.receivedSuccessor { return true }
         if store.hasLockTrouble(send, before: refused) || store.hasLockTrouble(spender, before: refused) { return true }

@@ -3,15 +3,6 @@ import MartletTesting
 
 // MARK: - The tokens of a former library
 
-extension Facts {
-    /// Whether the store keeps no mark: if it is empty, it does not tell that a session has ended. Only the note of the
-    /// adoption does, which cannot be written if the disk fails or the process is killed.
-    fileprivate var isWithoutMark: Bool { !script.isShared }
-
-    /// Whether such a store has taken over the former tokens again after their session had ended.
-    var isAdoptedAgain: Bool { isWithoutMark && adoptions.count > 1 }
-}
-
 extension Invariant {
     static let adoptionsComeFirst = Invariant(
         rule: "Former tokens start one session at most, none after a session has ended, and replace no record."
@@ -21,7 +12,6 @@ extension Invariant {
             let change = facts.store.changes.first { $0.position == adoption.position }
             if let old = change?.old { return "\(what), in place of \(old.text)" }
             if let note = facts.adoptionNotes.first, note < adoption.position { return "\(what), which had been noted" }
-            if facts.isWithoutMark { continue }
             if index > 0 { return "\(what), for the second time" }
             if let end = facts.store.changes.last(where: { $0.new == nil && $0.position < adoption.position }) {
                 return "\(what), after the end of \(end.old?.text ?? "a session")"

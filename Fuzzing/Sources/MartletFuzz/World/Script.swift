@@ -66,6 +66,8 @@ struct Script: Sendable {
     var disturbances: [Disturbance]
     /// Whether the processes share the disk and use its lock.
     var isShared: Bool
+    /// Whether the store tells that a session has ended. A store of the app's own need not, if it is not shared.
+    var keepsMark: Bool
     /// The lifetime of access tokens in seconds; `nil` if the server does not state it.
     var lifetime: Int?
     /// The time for which the server accepts a refresh token that it has replaced.
@@ -124,7 +126,10 @@ struct Script: Sendable {
             former = FormerScript(&last)
             if last.isTrue(inPercent: 85) { start = .nothing }
         }
+        keepsMark = true
         if last.isTrue(inPercent: 18) { forbidRefreshes(toAll: last.isTrue(inPercent: 25), &last) }
+        // Only Martlet's own stores adopt, and they all keep marks.
+        keepsMark = isShared || former != nil || last.isTrue(inPercent: 50)
     }
 
     /// Lets calls carry the token as it is.

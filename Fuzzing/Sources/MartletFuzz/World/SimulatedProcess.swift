@@ -1,7 +1,7 @@
 import HTTPTypes
 import Martlet
 import MartletGuests
-import MartletTesting
+@testable import MartletTesting
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -30,7 +30,8 @@ struct ProcessLaunch {
     let disk: SimulatedTokenStore
 
     init(_ life: Life, _ world: World, touches: Int?) {
-        let disk = world.disk.open(life.name, isShared: world.script.isShared)
+        let disk = world.disk.open(
+            life.name, isShared: world.script.isShared, keepsMark: world.script.keepsMark)
         self.life = life
         self.disk = disk
         power = ProcessLife(touches: touches)

@@ -30,12 +30,13 @@ final class AttemptRunner: Sendable {
     }
 
     func run(
-        _ request: HTTPRequest, at origin: Origin, for call: CallState
+        _ request: HTTPRequest, at origin: Origin, for call: consuming CallState
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         // Not within the task: an attempt abandoned before it starts would take its successor's progress for its own.
         var exchange = Exchange(request, at: origin, for: call, by: self)
         guard let punctual, call.isShort else {
-            return try await withLimit(of: call) { [exchange] progress in
+            let limit = limit(of: call)
+            return try await withLimit(limit) { [exchange = consume exchange, call = consume call] progress in
                 var exchange = exchange
                 return try await exchange.run(for: call, within: .restarted(by: progress))
             }
@@ -50,19 +51,12 @@ final class AttemptRunner: Sendable {
 
     /// Runs a part of an attempt in a task that is abandoned if it makes no progress for too long.
     func withLimit<Value: Sendable>(
-        of call: CallState, _ operation: @escaping @Sendable (ProgressSignal) async throws -> Value
+        _ limit: Duration, _ operation: @escaping @Sendable (ProgressSignal) async throws -> Value
     ) async throws -> Value {
-        let value = Locked<Value?>(nil)
-        let result: Result<Void, any Error> = await limits.run(withoutProgressFor: limit(of: call)) { progress in
-            let found = try await operation(progress)
-            value.withLock { $0 = found }
-        }
-        try result.get()
-        guard let found = value.withLock({ $0 }) else { throw CancellationError() }
-        return found
+        try await limits.run(withoutProgressFor: limit, operation).get()
     }
 
-    private func limit(of call: CallState) -> Duration {
+    func limit(of call: CallState) -> Duration {
         call.context.endpoint.timeout ?? config.timeout
     }
 }
@@ -100,7 +94,7 @@ struct Exchange {
     private var redirects = 0
     private var report = Report()
 
-    init(_ request: HTTPRequest, at origin: Origin, for call: CallState, by runner: AttemptRunner) {
+    init(_ request: HTTPRequest, at origin: Origin, for call: borrowing CallState, by runner: AttemptRunner) {
         self.runner = runner
         self.request = request
         self.origin = origin

@@ -50,7 +50,7 @@ struct CallAttempt {
 
     mutating func run(_ call: inout CallState) async -> Result<ServerResponse, NetworkError> {
         do {
-            defer { endSlot(of: call) }
+            defer { endSlot(carriedToken: call.context.stamp != nil) }
             try await begin(&call)
             let response = try await answer(&call)
             if let unreadBody, let receiver = call.receiver {
@@ -196,7 +196,8 @@ struct CallAttempt {
             try Task.checkCancellation()
             try await receiver.receive(incoming)
         } else {
-            try await pipeline.attemptRunner.withLimit(of: call) { progress in
+            let runner = pipeline.attemptRunner
+            try await runner.withLimit(runner.limit(of: call)) { progress in
                 try await receiver.receive(incoming.reporting(to: progress))
             }
         }
@@ -222,20 +223,20 @@ struct CallAttempt {
         return RequestSlot(slot, of: pipeline.slots)
     }
 
-    private func endSlot(of call: CallState) {
+    private func endSlot(carriedToken: Bool) {
         guard let slot else { return }
         switch slotEnd {
         case .handedOver: break
         case .released: pipeline.slots.release(slot)
         case .releasedAfterFailure: pipeline.slots.release(slot, reserve: .closes)
-        case .releasedAfterSuccess: pipeline.slots.release(slot, reserve: effectOfSuccess(of: call))
+        case .releasedAfterSuccess: pipeline.slots.release(slot, reserve: effectOfSuccess(carriedToken: carriedToken))
         }
     }
 
     /// A quick success opens the reserve, unless the call carried no token while others do: it does not tell whether the
     /// server still accepts the token.
-    private func effectOfSuccess(of call: CallState) -> ConcurrencyLimiter.ReserveEffect {
-        guard pipeline.authorizer == nil || call.context.stamp != nil else { return .stays }
+    private func effectOfSuccess(carriedToken: Bool) -> ConcurrencyLimiter.ReserveEffect {
+        guard pipeline.authorizer == nil || carriedToken else { return .stays }
         // Those in reserve then wait for about a second at most.
         return pipeline.time.uptime - startedAt < .milliseconds(250) ? .opens : .closes
     }

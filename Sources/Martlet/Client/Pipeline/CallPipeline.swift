@@ -96,8 +96,10 @@ final class CallPipeline: Sendable {
 
     private func run(_ call: inout CallState) async throws -> (ServerResponse, Duration) {
         if hasInterceptors { try await prepare(&call) }
-        call.observation = CallObservation(
-            observers: config.observers, request: call.request, body: call.body, context: call.context)
+        if !config.observers.isEmpty {
+            call.observation = CallObservation(
+                observers: config.observers, request: call.request, body: call.body, context: call.context)
+        }
         while true {
             call.context.attempt += 1
             let started = time.uptime

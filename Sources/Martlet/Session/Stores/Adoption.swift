@@ -125,7 +125,7 @@ extension KeychainStorage {
 
 extension InMemoryTokenStore: AdoptionRecording {
     func hasAdopted(_ place: String) async -> Bool {
-        adopted.withLock { $0.contains(place) }
+        hasEnded.withLock { $0 } || adopted.withLock { $0.contains(place) }
     }
 
     func recordAdoption(of place: String) async {

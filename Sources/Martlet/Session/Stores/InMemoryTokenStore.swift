@@ -1,6 +1,8 @@
 /// Keeps the session until the process ends.
 final class InMemoryTokenStore: TokenStore {
     private let record: Locked<StoredSession?>
+    /// Whether a session has ended. No tokens are taken over after that.
+    let hasEnded = Locked(false)
     /// The places from which tokens were taken over.
     let adopted = Locked<Set<String>>([])
 
@@ -18,6 +20,7 @@ final class InMemoryTokenStore: TokenStore {
 
     func delete() async {
         record.withLock { $0 = nil }
+        hasEnded.withLock { $0 = true }
     }
 }
 

@@ -4,7 +4,8 @@
     internal import Foundation
 #endif
 
-/// A token store whose updates hold a lock between processes, and which keeps the mark of the last ending beside it.
+/// A token store whose updates hold a lock between processes, and which keeps the mark of the last ending: in a file, or in
+/// the record's place.
 ///
 /// A conforming type reads, replaces and deletes the record's bytes. The extension adds the encoding, the lock, the mark
 /// and the retry after a lost lock.
@@ -15,6 +16,8 @@ protocol LockedTokenStore: TokenStore {
     var updateLease: Duration { get }
     /// The file of the mark. `nil` if no other process can reach the record.
     var markFile: PrivateFile? { get }
+    /// Whether the mark takes the record's place if there is no file for it.
+    var keepsMarkInPlace: Bool { get }
     /// Runs the decisions about the record. They may check a lock, which reads the disk.
     var queue: BlockingQueue { get }
 
@@ -43,9 +46,13 @@ private struct StoreContent {
     /// Whether there is a record that has ended: a process was killed between the two steps of an ending, or could not
     /// read the record then.
     var hasEndedRecord = false
+    /// Whether the mark has taken the record's place.
+    var isMark = false
 }
 
 extension LockedTokenStore {
+    var keepsMarkInPlace: Bool { false }
+
     func confirmUser() async throws(StorageError) {}
 
     func read() async -> StoreReading {
@@ -152,7 +159,7 @@ private struct LockedRecord {
         case .write(let session):
             isDone = try await write(session, over: content, while: isHeld)
         case .delete:
-            isDone = try await store.remove(while: isHeld)
+            isDone = content.isMark ? true : try await store.remove(while: isHeld)
         case .end(let mark):
             isDone = try await end(mark, over: content, while: isHeld)
         case .mark(let mark):
@@ -175,10 +182,27 @@ private struct LockedRecord {
         return try await store.replace(with: bytes, while: isHeld)
     }
 
+    /// Replaces the record by the mark, in one step.
+    private func endInPlace(
+        _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
+    ) async throws -> Bool {
+        if content.isMark, let current = content.mark, current.order >= mark.order { return true }
+        do {
+            return try await store.replace(with: mark.encoded(), while: isHeld)
+        } catch {
+            // A full disk must not keep the tokens.
+            _ = try await store.remove(while: isHeld)
+            throw error
+        }
+    }
+
     /// The mark first: if the process is killed between the two steps, the next one that finds the record deletes it.
     private func end(
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
+        if store.markFile == nil, store.keepsMarkInPlace {
+            return try await endInPlace(mark, over: content, while: isHeld)
+        }
         var failure: StorageError?
         do {
             guard try await raise(mark, over: content, while: isHeld) else { return false }
@@ -211,6 +235,10 @@ private struct LockedRecord {
             let mark = try await readMark()
             guard let bytes else {
                 return StoreContent(reading: mark.map { .ended($0) } ?? .empty, mark: mark)
+            }
+            if let inPlace = try? EndMark(encoded: bytes) {
+                let mark = EndMark.later(mark, inPlace) ?? inPlace
+                return StoreContent(reading: .ended(mark), mark: mark, isMark: true)
             }
             do throws(StorageError) {
                 let session = try StoredSession(encoded: bytes)

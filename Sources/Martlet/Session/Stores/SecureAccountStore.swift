@@ -21,7 +21,9 @@ struct SecureAccountStore: AccountStorage {
     }
 
     func store(for account: AccountID) -> any TokenStore {
-        SecureTokenStore(storage: storage, key: Self.prefix + account.rawValue, folder: folder)
+        // The keys are the list of the accounts, so none may stay.
+        SecureTokenStore(
+            storage: storage, key: Self.prefix + account.rawValue, folder: folder, keepsMarkInPlace: false)
     }
 
     func accounts() async throws -> [AccountID] {

@@ -10,6 +10,7 @@ final class SecureTokenStore: LockedTokenStore, FileWatching {
     private let key: String
     /// The lock files; `nil` if no other process can reach the value.
     private let files: CoordinationFiles?
+    let keepsMarkInPlace: Bool
 
     let queue = BlockingQueue("martlet.secure-token-store")
     let updateLease = CoordinationFiles.updateLease
@@ -17,16 +18,14 @@ final class SecureTokenStore: LockedTokenStore, FileWatching {
     var lock: (any StoreLock)? { files?.refreshLock }
     var markFile: PrivateFile? { files?.markFile }
 
-    convenience init(storage: any SecureStorage, key: String, folder: String?) {
-        self.init(
-            storage: storage, key: key, files: folder.map { CoordinationFiles(folder: $0, key: key, time: .system) })
-    }
-
-    init(storage: any SecureStorage, key: String, files: CoordinationFiles?) {
+    /// - Parameter keepsMarkInPlace: Whether the mark of an ending takes the record's place if there is no folder. If it does
+    ///   not, the key goes with the record.
+    init(storage: any SecureStorage, key: String, folder: String?, keepsMarkInPlace: Bool = true) {
         let base = (storage as? AnySecureStorage)?.base ?? storage
         self.storage = (base as? any SystemStorage)?.forSessions() ?? base
         self.key = key
-        self.files = files
+        self.files = folder.map { CoordinationFiles(folder: $0, key: key, time: .system) }
+        self.keepsMarkInPlace = keepsMarkInPlace
     }
 
     func confirmUser() async throws(StorageError) {
@@ -93,7 +92,8 @@ extension TokenStore where Self == AnyTokenStore {
     ///   - storage: The storage of the session.
     ///   - key: The key of the session in the storage.
     ///   - folder: The folder of the lock files, the same in all processes that share the session; it is created when
-    ///     needed. `nil` if only one process uses the value.
+    ///     needed. `nil` if only one process uses the value. The value that remains after a sign-out then says that the
+    ///     session has ended, and contains neither a token nor a user.
     public static func secure(_ storage: some SecureStorage, key: String, folder: String?) -> AnyTokenStore {
         AnyTokenStore(SecureTokenStore(storage: storage, key: key, folder: folder))
     }

@@ -140,8 +140,8 @@ public indirect enum StoreReading: Sendable, Hashable {
     case found(StoredSession)
     /// There is certainly no record.
     case empty
-    /// There is certainly no record that counts: the mark says which sessions have ended, and why. Only a store that
-    /// processes share keeps one.
+    /// There is certainly no record that counts: the mark says which sessions have ended, and why. A custom
+    /// store that only one process uses needs none.
     case ended(EndMark)
     /// The record cannot be read now. It may or may not exist.
     case unavailable(StorageError)

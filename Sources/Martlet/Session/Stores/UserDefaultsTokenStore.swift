@@ -2,41 +2,44 @@
     internal import Foundation
 
     /// Keeps the session in `UserDefaults`. For prototypes only.
-    struct UserDefaultsTokenStore: TokenStore {
+    struct UserDefaultsTokenStore: LockedTokenStore {
         let key: String
         /// The domain; `nil` for the app's own.
         let suiteName: String?
-        private let queue = BlockingQueue("martlet.user-defaults")
+
+        let queue = BlockingQueue("martlet.user-defaults")
+        var updateLock: ProcessLock? { nil }
+        let updateLease = CoordinationFiles.updateLease
+        var markFile: PrivateFile? { nil }
+        let keepsMarkInPlace = true
 
         init(key: String = "martlet.session", suiteName: String? = nil) {
             self.key = key
             self.suiteName = suiteName
         }
 
-        func read() async -> StoreReading {
-            await queue.run { readNow() }
-        }
-
-        private func readNow() -> StoreReading {
-            do throws(StorageError) {
-                guard let value = try defaults().object(forKey: key) else { return .empty }
+        func readBytes() async throws(StorageError) -> Data? {
+            try await queue.run { () throws(StorageError) in
+                guard let value = try defaults().object(forKey: key) else { return nil }
                 guard let bytes = value as? Data else {
                     throw StorageError(.corrupt, "the value of \(key) in UserDefaults is not a session; remove it")
                 }
-                return .found(try StoredSession(encoded: bytes))
-            } catch {
-                return .unavailable(error)
+                return bytes
             }
         }
 
-        func write(_ session: StoredSession) async throws {
-            let record = try session.encoded()
-            try await change { $0.set(record, forKey: key) }
+        func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool
+        {
+            try await change { $0.set(bytes, forKey: key) }
+            return true
         }
 
-        func delete() async throws {
+        func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
             try await change { $0.removeObject(forKey: key) }
+            return true
         }
+
+        func reportMark() async {}
 
         private func change(_ change: @escaping @Sendable (UserDefaults) -> Void) async throws(StorageError) {
             try await queue.run { () throws(StorageError) in
