@@ -40,7 +40,7 @@ final class TransferAnnouncements: Sendable {
     // MARK: - Owners
 
     /// The meaning of the sign-in state for a transfer. Waits until the store was read.
-    func standing(of record: TransferRecord) async -> LastingOwner.Standing {
+    func standing(of record: TransferRecord) async -> StoredOwner.Standing {
         let session = await tokens?.loadedState
         return hasEnded(record) ? .ended : record.owner.standing(in: session)
     }

@@ -42,7 +42,7 @@ final class TransferAttempts: Sendable {
                 return TransferAuthorization(owner: .noUser)
             }
         }
-        let owner = try await tokens.lastingOwner(of: owner)
+        let owner = try await tokens.storedOwner(of: owner)
         if let stamp, stamp.session != owner.session { throw .sessionChanged }
         if owner.session == nil, requirement == .required { throw .signedOut }
         return TransferAuthorization(owner: owner, stamp: stamp)
@@ -141,6 +141,6 @@ final class TransferAttempts: Sendable {
 
 /// The owner of a transfer, and the token that signed its first attempt.
 struct TransferAuthorization: Sendable {
-    let owner: LastingOwner
+    let owner: StoredOwner
     var stamp: SessionStamp?
 }

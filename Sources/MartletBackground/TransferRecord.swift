@@ -40,7 +40,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
     /// body. In the form of `TransferFolder.portable`.
     let path: String?
     /// The owner when the transfer was started, even if it needs no session.
-    private(set) var owner: LastingOwner
+    private(set) var owner: StoredOwner
     /// Whether an attempt carries a token.
     let isSigned: Bool
     /// The number of attempts, each with a task of its own.
@@ -125,7 +125,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
 
     /// The transfer goes on as part of another session of its owner, whose tokens are others.
     mutating func pass(to session: SignedInSession) {
-        owner = LastingOwner(session)
+        owner = StoredOwner(session)
         rotation = nil
     }
 }

@@ -126,7 +126,7 @@ package struct SignInStart: Sendable {
         // Taken before the state, so that a sign-in from here on invalidates the start.
         let begun = client.tokens?.currentOwner ?? .unbound
         guard case .signedIn(let session) = await client.tokens?.loadedState else { return nil }
-        let owner = CallOwner(epoch: begun.epoch, situation: .session(session.id))
+        let owner = CallOwner(epoch: begun.epoch, signInState: .session(session.id))
         return (SignInStart(.required, as: owner), session.account)
     }
 }

@@ -30,7 +30,7 @@ struct SignInGate: Sendable {
     ) async throws(NetworkError) -> CallOwner {
         guard !Self.entered.contains(ObjectIdentifier(tokens)), !tokens.isRefreshingHere else { return owner }
         let owner = await tokens.resolved(owner)
-        guard owner.situation == .signedOut else { return owner }
+        guard owner.signInState == .signedOut else { return owner }
         // Shared by all clients of the manager, so that they sign in once.
         let shared = tokens.attachments.value {
             Flight(flight: SingleFlight(time: tokens.time, outlivesCallers: true))
@@ -38,7 +38,7 @@ struct SignInGate: Sendable {
         let outcome = await shared.flight.run {
             // Another sign-in may have finished since the call was made.
             let current = tokens.currentOwner
-            guard current.situation == .signedOut else { return .success(current) }
+            guard current.signInState == .signedOut else { return .success(current) }
             return await Self.entering(for: tokens) {
                 do {
                     try await signIn(client)
@@ -54,7 +54,7 @@ struct SignInGate: Sendable {
         case .failure(let error):
             // If the user has signed in since, the failure does not matter.
             let current = tokens.currentOwner
-            if current.situation == .signedOut { throw error }
+            if current.signInState == .signedOut { throw error }
             return current
         }
     }

@@ -16,8 +16,9 @@ extension NetworkError: LocalizedError {
         switch self {
         case .offline: UserText.offline.text
         case .cannotConnect: UserText.cannotConnect.text
-        case .connectionLost: UserText.connectionLost.text
-        case .timedOut: UserText.timedOut.text
+        case .connectionLost(let call, _):
+            (call.isIdempotent ? UserText.connectionLost : .connectionLostInDoubt).text
+        case .timedOut(let call, _): (call.isIdempotent ? UserText.timedOut : .timedOutInDoubt).text
         case .cancelled: UserText.cancelled.text
         case .tlsFailed, .insecureURL: UserText.notSecure.text
         case .invalidResponse, .responseTooLarge, .tooManyRedirects, .decoding: UserText.notUnderstood.text

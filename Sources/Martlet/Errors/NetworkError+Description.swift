@@ -37,7 +37,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         case .responseTooLarge(_, let limit):
             "the response is larger than \(limit) bytes. Download it to a file, or raise the limit."
         case .tooManyRedirects(_, let limit): "the server sent more than \(limit) redirects."
-        case .unacceptableStatus(_, let response): "the server responded with \(response)"
+        case .unacceptableStatus(let call, let response): Self.refusal(response, of: call)
         case .api(_, let error): "the server reported an error: \(error)"
         case .decoding(_, let error): error.description
         case .unauthorized(_, let response): "not authorized; the server responded with \(response)"
@@ -58,6 +58,17 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
 
     /// The advice for a request that the server would carry out again.
     private static let doubt = "The server may have carried out the request: check before you send it again."
+
+    /// - Returns: The response, with advice if a later request may not get it again.
+    private static func refusal(_ response: ServerResponse, of call: CallDescription) -> String {
+        let text = "the server responded with \(response)"
+        return switch response.status {
+        // The server has not carried out the request.
+        case 408, 425, 429, 503: text + ". Try again later."
+        case 500...: text + ". " + (call.isIdempotent ? "Try again later." : doubt)
+        default: text
+        }
+    }
 
     private static func timeout(_ limit: Duration, of call: CallDescription) -> String {
         let seconds = limit.inSeconds.shortText

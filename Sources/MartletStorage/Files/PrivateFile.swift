@@ -73,6 +73,7 @@ package struct PrivateFile: Sendable {
     /// Reads the file.
     /// - Returns: `nil` if there is no file.
     package func read(_ trust: Trust = .user) throws(StorageError) -> Data? {
+        try checkPath()
         let descriptor = System.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -163,7 +164,17 @@ package struct PrivateFile: Sendable {
 
     /// Creates the folder and its parents, accessible to the user alone.
     package func makeFolder() throws(StorageError) {
+        try checkPath()
         try makeFolder(folder)
+    }
+
+    /// Refuses the shell's short form of the home folder. As a path it is a folder with the name `~`.
+    private func checkPath() throws(StorageError) {
+        guard path.hasPrefix("~") else { return }
+        throw StorageError(
+            .unreachable,
+            "\(path) begins with ~, which only a shell replaces; pass the whole path, such as NSHomeDirectory() + \"/…\""
+        )
     }
 
     /// Removes temporary files of killed processes. They may contain tokens.

@@ -223,7 +223,7 @@ import Testing
 
     // MARK: - Slots
 
-    private struct ReservingTransport: PunctualTransport {
+    private struct ReservingTransport: DeadlineTransport {
         let inner: StubTransport
         var reservePerConnection: Int { 1 }
 

@@ -140,7 +140,7 @@ import Testing
 }
 
 /// A transport with few connections that counts how many are in use at once.
-private final class NarrowTransport: PunctualTransport {
+private final class NarrowTransport: DeadlineTransport {
     let inner: StubTransport
     let mostAtOnce = Locked(0)
     let reservePerConnection: Int

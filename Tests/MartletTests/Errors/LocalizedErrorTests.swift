@@ -153,4 +153,36 @@ struct LocalizedErrorTests {
         #expect(NetworkError.interceptorFailed(Self.call, Quoting(description: "x")).underlyingError is Quoting)
         #expect(NetworkError.offline(Self.call).underlyingError == nil)
     }
+
+    @Test(
+        "a request that the server may have carried out is not to be sent again at once", arguments: ["POST", "PATCH"])
+    func inDoubt(method: String) {
+        let call = CallDescription(method: method, url: "https://api.example.com/orders", attempts: 1)
+        let response = ServerResponse(head: HTTPResponse(status: .badGateway), body: Data())
+        for error in [
+            NetworkError.connectionLost(call, reason: "reset by peer"), .timedOut(call, after: .seconds(30)),
+            .unacceptableStatus(call, response),
+        ] {
+            #expect(
+                error.explanation.hasSuffix(
+                    "The server may have carried out the request: check before you send it again."))
+        }
+        UserText.Language.$override.withValue(.english) {
+            #expect(
+                NetworkError.connectionLost(call, reason: "").localizedDescription
+                    == "The connection was lost. Check whether it has worked before you try again.")
+            #expect(
+                NetworkError.timedOut(call, after: .seconds(30)).localizedDescription
+                    == "The server took too long to respond. Check whether it has worked before you try again.")
+        }
+    }
+
+    @Test("a status that may not come again says to try again later", arguments: [429, 500, 502, 503, 504])
+    func later(status: Int) {
+        let call = CallDescription(method: "GET", url: "https://api.example.com/orders", attempts: 1)
+        let response = ServerResponse(head: HTTPResponse(status: .init(code: status)), body: Data())
+        #expect(NetworkError.unacceptableStatus(call, response).explanation.hasSuffix(". Try again later."))
+        let missing = ServerResponse(head: HTTPResponse(status: .notFound), body: Data())
+        #expect(NetworkError.unacceptableStatus(call, missing).explanation == "the server responded with 404 Not Found")
+    }
 }

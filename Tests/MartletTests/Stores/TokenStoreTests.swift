@@ -30,6 +30,18 @@ import Testing
         }
     }
 
+    @Test("a path that only a shell understands is refused, and creates no folder with that name") func tilde() async {
+        let store: AnyTokenStore = .file(path: "~/martlet-test/session.json")
+        let record = StoredSession(id: SessionID(), tokens: .fresh())
+        guard case .unavailable(let failure) = await store.read() else {
+            Issue.record("the path was read")
+            return
+        }
+        #expect(failure.description.contains("begins with ~"))
+        await #expect(throws: StorageError.self) { try await store.write(record) }
+        #expect(!FileManager.default.fileExists(atPath: "~"))
+    }
+
     @Test("a file with permissions for other users is rejected", arguments: [0o640, 0o604, 0o666] as [mode_t])
     func unsafePermissions(mode: mode_t) async throws {
         try await TemporaryFolder.with { folder in

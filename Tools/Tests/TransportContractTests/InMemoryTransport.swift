@@ -5,9 +5,9 @@ import HTTPTypes
 
 /// Sends bodies that are in memory as typed calls do, and all others as streams.
 struct InMemoryTransport: Transport {
-    private let transport: any PunctualTransport
+    private let transport: any DeadlineTransport
 
-    init(_ transport: any PunctualTransport) {
+    init(_ transport: any DeadlineTransport) {
         self.transport = transport
     }
 
@@ -25,7 +25,7 @@ struct InMemoryTransport: Transport {
     }
 
     func makeIsolatedTransport() -> any Transport {
-        guard let isolated = transport.makeIsolatedTransport() as? any PunctualTransport else { return self }
+        guard let isolated = transport.makeIsolatedTransport() as? any DeadlineTransport else { return self }
         return InMemoryTransport(isolated)
     }
 

@@ -101,11 +101,23 @@ extension Facts {
         // The lock of a stopped process and of one queued behind it, the exchange, and the store before and after it.
         let refresh = policy.lockLease * 2 + policy.refreshTimeout + policy.storeTimeout * 4
         switch call.kind {
-        case .token: return refresh
-        case .renewal: return refresh * 2
+        case .token: return refresh * max(1, tokensReplaced(during: call))
+        case .renewal: return refresh * (1 + max(1, tokensReplaced(during: call)))
         case .signIn, .signOut: return policy.storeTimeout * 3
         default: return nil
         }
+    }
+
+    /// The number of tokens whose replacement the call has waited for from its start. Another one follows if a token has
+    /// expired by the time it is written.
+    private func tokensReplaced(during call: Call) -> Int {
+        let replaced = events.compactMap { position, life, event -> SessionStamp? in
+            guard life == call.life, position > call.position, position < call.end,
+                case .refreshStarted(let stamp, _) = event
+            else { return nil }
+            return stamp
+        }
+        return Set(replaced).count
     }
 
     /// Whether a call was refused because the app uses only saved tokens, and the process could not save its newer

@@ -10,7 +10,7 @@ struct CacheStore {
     /// not stored.
     private(set) var removals = 0
     /// The number of times the app has emptied the cache. The response to a call that was made before is not stored.
-    private(set) var generation = 0
+    private(set) var timesEmptied = 0
     /// The sign-in state of each manager whose responses are stored.
     private var owners: [Int?: CallOwner] = [:]
 
@@ -74,7 +74,7 @@ struct CacheStore {
 
     mutating func removeAll() {
         removals += 1
-        generation += 1
+        timesEmptied += 1
         (responses, bytes) = ([:], 0)
     }
 

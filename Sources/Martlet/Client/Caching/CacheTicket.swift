@@ -88,7 +88,7 @@ final class CacheTicket: Sendable {
         if case .none = effect { return }
         cache.withStore { store in
             let owner = request.partition.owner
-            guard store.removals == removals, store.generation == owner.cacheGeneration,
+            guard store.removals == removals, store.timesEmptied == owner.timesCacheEmptied,
                 tokens?.isCurrent(owner) ?? true
             else { return }
             if case .storing(let new) = effect {

@@ -33,7 +33,7 @@ public final class HTTPCache: Sendable {
     }
 
     /// The number of times the cache was emptied.
-    var generation: Int { store.withLock { $0.generation } }
+    var timesEmptied: Int { store.withLock { $0.timesEmptied } }
 
     /// Removes all responses. Responses to calls that were made before are not stored.
     public func removeAll() {

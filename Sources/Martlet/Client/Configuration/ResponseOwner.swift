@@ -9,9 +9,9 @@ struct ResponseOwner: Hashable, Sendable {
     /// The sign-in state; unbound without a manager.
     fileprivate(set) var state: CallOwner
     /// The number of times the jar had been emptied.
-    let jarGeneration: Int
+    let timesJarEmptied: Int
     /// The number of times the cache had been emptied.
-    let cacheGeneration: Int
+    let timesCacheEmptied: Int
 }
 
 extension ResponseOwner {
@@ -35,12 +35,12 @@ extension CallPipeline {
         guard keepsResponses else { return nil }
         return ResponseOwner(
             manager: tokens?.number, state: owner.isBound ? owner : tokens?.currentOwner ?? owner,
-            jarGeneration: config.cookies?.generation ?? 0, cacheGeneration: config.cache?.generation ?? 0)
+            timesJarEmptied: config.cookies?.timesEmptied ?? 0, timesCacheEmptied: config.cache?.timesEmptied ?? 0)
     }
 
     /// The owner with the session that was read from the store since the call was made.
     func resolved(_ owner: ResponseOwner, for call: CallState) -> ResponseOwner {
-        guard owner.state.situation == .unknown else { return owner }
+        guard owner.state.signInState == .unknown else { return owner }
         let known = call.authorization.owner
         let state = known.isBound ? known : tokens?.currentOwner ?? known
         guard state.epoch == owner.state.epoch else { return owner }

@@ -27,7 +27,7 @@ public final class CookieJar: Sendable {
     public init() {}
 
     /// The number of times the jar was emptied.
-    var generation: Int { store.withLock { $0.generation } }
+    var timesEmptied: Int { store.withLock { $0.timesEmptied } }
 
     /// Removes all cookies, for a client without a ``TokenManager`` whose user signs out. After that, calls under way
     /// neither send nor set cookies.
@@ -111,7 +111,7 @@ final class CallCookies: Sendable {
     }
 
     /// Whether the call's session is unknown, because the store had not been read when the call was made.
-    var isOpen: Bool { owner.state.situation == .unknown }
+    var isOpen: Bool { owner.state.signInState == .unknown }
 
     /// The request with cookies that were read for it before, unless their owner has ended since.
     /// - Parameter field: The `Cookie` field with these cookies; `nil` for none.
@@ -155,7 +155,7 @@ final class CallCookies: Sendable {
 
     /// Whether nothing has ended or started since the call was made.
     private func isCurrent(_ store: borrowing CookieStore) -> Bool {
-        guard store.generation == owner.jarGeneration else { return false }
+        guard store.timesEmptied == owner.timesJarEmptied else { return false }
         return tokens?.isCurrent(owner) ?? true
     }
 }

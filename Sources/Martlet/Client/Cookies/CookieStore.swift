@@ -28,7 +28,7 @@ struct CookieStore {
     private var created = 0
     private var signIns = 0
     /// The number of times the jar was emptied. A call that was made before neither gets nor sets cookies.
-    private(set) var generation = 0
+    private(set) var timesEmptied = 0
 
     var isEmpty: Bool { cookies.values.allSatisfy(\.isEmpty) }
 
@@ -95,7 +95,7 @@ struct CookieStore {
     }
 
     mutating func removeAll() {
-        generation += 1
+        timesEmptied += 1
         cookies = [:]
     }
 

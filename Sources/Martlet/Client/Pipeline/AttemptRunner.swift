@@ -14,7 +14,7 @@ final class AttemptRunner: Sendable {
     let transport: any Transport
     let time: any TimeSource
     /// The same transport, if it keeps time limits by itself and the client uses the clock that it uses.
-    private let punctual: (any PunctualTransport)?
+    private let deadlineTransport: (any DeadlineTransport)?
     private let limits: TimeLimits
 
     var waitsForContinue: Bool { transport.waitsForContinue }
@@ -25,7 +25,7 @@ final class AttemptRunner: Sendable {
         self.authorizer = authorizer
         self.transport = transport
         self.time = time
-        self.punctual = time is SystemTimeSource ? transport as? any PunctualTransport : nil
+        self.deadlineTransport = time is SystemTimeSource ? transport as? any DeadlineTransport : nil
         self.limits = TimeLimits(time: time)
     }
 
@@ -34,7 +34,7 @@ final class AttemptRunner: Sendable {
     ) async throws -> (response: ServerResponse, report: Exchange.Report) {
         // Not within the task: an attempt abandoned before it starts would take its successor's progress for its own.
         var exchange = Exchange(request, at: origin, for: call, by: self)
-        guard let punctual, call.isShort else {
+        guard let deadlineTransport, call.isShort else {
             let limit = limit(of: call)
             return try await withLimit(limit) { [exchange = consume exchange, call = consume call] progress in
                 var exchange = exchange
@@ -43,7 +43,7 @@ final class AttemptRunner: Sendable {
         }
         let limit = limit(of: call)
         do {
-            return try await exchange.run(for: call, within: .kept(by: punctual, until: time.uptime + limit))
+            return try await exchange.run(for: call, within: .kept(by: deadlineTransport, until: time.uptime + limit))
         } catch is DeadlineError {
             throw TimeLimitError(limit: limit)
         }
@@ -66,7 +66,7 @@ struct Exchange {
     /// The way in which the time limit of an exchange is kept.
     enum TimeLimit: Sendable {
         /// The transport keeps the limit by itself, until an uptime.
-        case kept(by: any PunctualTransport, until: Duration)
+        case kept(by: any DeadlineTransport, until: Duration)
         /// The exchange runs in a task that can be abandoned. Its progress restarts the limit.
         case restarted(by: ProgressSignal)
     }
@@ -90,7 +90,7 @@ struct Exchange {
     private var origin: Origin
     private var carriesBody: Bool
     /// The number of the last body that has reported its progress to the monitor.
-    private var generation: Int
+    private var bodyNumber: Int
     private var redirects = 0
     private var report = Report()
 
@@ -99,7 +99,7 @@ struct Exchange {
         self.request = request
         self.origin = origin
         self.carriesBody = call.body != nil
-        self.generation = call.monitor?.generation ?? 0
+        self.bodyNumber = call.monitor?.bodyNumber ?? 0
     }
 
     /// Sends the request, follows redirects, and reads the response unless a receiver does.
@@ -130,7 +130,7 @@ struct Exchange {
     private mutating func openBody(of call: CallState, within limit: TimeLimit) async throws -> OutgoingBody? {
         guard let body = try await call.body?.open() else { return nil }
         let progress: ProgressSignal? = if case .restarted(let progress) = limit { progress } else { nil }
-        return body.reporting(to: call.monitor, call.context.attempt, after: &generation, progress)
+        return body.reporting(to: call.monitor, call.context.attempt, after: &bodyNumber, progress)
     }
 
     private func transmit(
@@ -228,11 +228,11 @@ extension OutgoingBody {
 
     /// The same body, which reports its progress to the time limit and to the monitor.
     fileprivate func reporting(
-        to monitor: TransferMonitor?, _ attempt: Int, after generation: inout Int, _ progress: ProgressSignal?
+        to monitor: TransferMonitor?, _ attempt: Int, after bodyNumber: inout Int, _ progress: ProgressSignal?
     ) -> OutgoingBody {
         if monitor == nil, case .bytes(let bytes) = content, bytes.count <= Self.maximumSingleChunk { return self }
-        let body = monitor?.startGeneration(after: generation) ?? 0
-        generation = body
+        let body = monitor?.numberBody(after: bodyNumber) ?? 0
+        bodyNumber = body
         return counted(onProgress: { progress?.report() }) {
             let pass = monitor?.startBody(body, attempt: attempt) ?? 0
             return { count in

@@ -307,7 +307,7 @@ struct Authorizer: Sendable {
             if session != credential.stamp.session { throw .sessionChanged }
         } else {
             // The store has been read since the call was made.
-            call.authorization.owner = CallOwner(epoch: owner.epoch, situation: .session(credential.stamp.session))
+            call.authorization.owner = CallOwner(epoch: owner.epoch, signInState: .session(credential.stamp.session))
         }
         call.authorization.credential = credential
     }

@@ -104,7 +104,7 @@ final class ConcurrencyLimiter: Sendable {
 
     /// - Parameter ours: The app's own limit, which has no reserve.
     convenience init(of transport: any Transport, at ours: Int?) {
-        let reserve = ours == nil ? (transport as? any PunctualTransport)?.reservePerConnection : nil
+        let reserve = ours == nil ? (transport as? any DeadlineTransport)?.reservePerConnection : nil
         self.init(reservePerConnection: reserve ?? 0) { origin in
             guard let ours else { return transport.parallelRequests(to: origin) }
             return min(ours, transport.parallelRequests(to: origin) ?? ours)

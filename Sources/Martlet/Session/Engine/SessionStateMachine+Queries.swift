@@ -122,15 +122,15 @@ extension SessionStateMachine {
     var callOwner: CallOwner {
         if let session {
             if !session.isVisible, let shown = session.shownOwner { return shown }
-            return CallOwner(epoch: epoch, situation: .session(session.record.id))
+            return CallOwner(epoch: epoch, signInState: .session(session.record.id))
         }
-        let situation: CallOwner.Situation =
+        let signInState: CallOwner.SignInState =
             switch absence {
             case .unknown: .unknown
             case .signedOut: .signedOut
             case .expired: .expired
             }
-        return CallOwner(epoch: epoch, situation: situation)
+        return CallOwner(epoch: epoch, signInState: signInState)
     }
 
     /// The owner of the calls that a refresher makes; `nil` if the refresh is over.
@@ -142,7 +142,7 @@ extension SessionStateMachine {
     func mismatch(with owner: CallOwner) -> SessionError? {
         guard owner.epoch != epoch else { return nil }
         // A call that was made while no user was signed in continues without a session.
-        return owner.situation == .signedOut ? .signedOut : .sessionChanged
+        return owner.signInState == .signedOut ? .signedOut : .sessionChanged
     }
 
     /// The reason why nothing more may be sent or received for a call; `nil` if its session continues.
@@ -152,6 +152,6 @@ extension SessionStateMachine {
             return .expired(reason)
         }
         // A call without a session may continue when one starts.
-        return owner.situation == .signedOut ? nil : mismatch(with: owner)
+        return owner.signInState == .signedOut ? nil : mismatch(with: owner)
     }
 }

@@ -216,7 +216,7 @@ extension TokenManager {
         // It belongs to no session: if the session changes, it restores the next one.
         while case .failure(.sessionChanged) = await resolve({ machine, waiter, now in
             machine.tokenRequested(
-                for: CallOwner(epoch: machine.epoch, situation: .unknown), by: waiter, at: now)
+                for: CallOwner(epoch: machine.epoch, signInState: .unknown), by: waiter, at: now)
         }) {}
         return state
     }
@@ -388,7 +388,7 @@ extension TokenManager {
     /// replaces, is being saved.
     package var signInOwner: CallOwner {
         refreshOwner
-            ?? core.withLock { CallOwner(epoch: $0.machine.epoch, situation: $0.owner.situation) }
+            ?? core.withLock { CallOwner(epoch: $0.machine.epoch, signInState: $0.owner.signInState) }
     }
 
     /// The first step of a call: its owner and, without suspending, a token that needs no refresh.
@@ -411,7 +411,7 @@ extension TokenManager {
     /// - Returns: The owner, with the session that the store contained. It is unchanged if the call was made later, if the
     ///   store cannot be read, or if a user has signed in before it could.
     func resolved(_ owner: CallOwner) async -> CallOwner {
-        guard owner.situation == .unknown else { return owner }
+        guard owner.signInState == .unknown else { return owner }
         _ = await loadedState
         return core.withLock { core in
             guard let stored = core.storedOwner, stored.epoch == owner.epoch else { return owner }
@@ -421,15 +421,15 @@ extension TokenManager {
 
     /// The form of a call's owner that is stored with what the call leaves behind. Waits until the store was read.
     /// - Throws: An error if the owner has ended.
-    package func lastingOwner(of owner: CallOwner) async throws(SessionError) -> LastingOwner {
+    package func storedOwner(of owner: CallOwner) async throws(SessionError) -> StoredOwner {
         let owner = await resolved(owner)
         // A call that began without a user continues without one, even if a user has signed in by now.
-        if [.signedOut, .expired].contains(owner.situation) { return .noUser }
+        if [.signedOut, .expired].contains(owner.signInState) { return .noUser }
         let state = await loadedState
         if let error = endError(for: owner) { throw error }
         switch state {
         case .signedIn(let session) where owner.session == nil || owner.session == session.id:
-            return LastingOwner(session)
+            return StoredOwner(session)
         case .signedOut where owner.session == nil, .expired where owner.session == nil: return .noUser
         case .signedIn, .signedOut, .expired: throw .sessionChanged
         case .loading, .unavailable, .unreadable: return .unreadStore
@@ -1181,7 +1181,7 @@ extension TokenManager.Core {
         cached = machine.cachedCredential
         let former = owner
         owner = machine.callOwner
-        if former.situation == .unknown, owner.situation != .unknown, owner.epoch == former.epoch {
+        if former.signInState == .unknown, owner.signInState != .unknown, owner.epoch == former.epoch {
             storedOwner = owner
         }
     }

@@ -2,7 +2,7 @@
 /// attempt of the call, and no stream that comes from it, may use another session than the one that was current then.
 package struct CallOwner: Hashable, Sendable {
     /// The sign-in state that was current when the call was made.
-    enum Situation: Hashable, Sendable {
+    enum SignInState: Hashable, Sendable {
         /// The call needs no session, or its client has no manager.
         case unbound
         /// The store had not been read.
@@ -14,18 +14,18 @@ package struct CallOwner: Hashable, Sendable {
 
     /// The number of sign-ins and sign-outs before the call.
     package let epoch: Int
-    let situation: Situation
+    let signInState: SignInState
 
     /// The owner of a call that needs no session. It gets no token, and does not end with a session.
-    package static var unbound: CallOwner { CallOwner(epoch: -1, situation: .unbound) }
+    package static var unbound: CallOwner { CallOwner(epoch: -1, signInState: .unbound) }
 
     /// Whether the call belongs to the sign-in state that was current when it was made.
     var isBound: Bool {
-        if case .unbound = situation { false } else { true }
+        if case .unbound = signInState { false } else { true }
     }
 
     /// The session that the call belongs to; `nil` if it belongs to none, or if the store had not been read.
     package var session: SessionID? {
-        if case .session(let id) = situation { id } else { nil }
+        if case .session(let id) = signInState { id } else { nil }
     }
 }

@@ -30,7 +30,7 @@ public struct AuthenticationScheme: Sendable, Hashable {
         return Secret(String(value.dropFirst(prefix.count + 1)))
     }
 
-    func sign(_ headers: inout HTTPFields, with token: Secret) {
+    func attach(_ token: Secret, to headers: inout HTTPFields) {
         headers[fields: header] = [field(with: token)]
     }
 

@@ -22,7 +22,7 @@ struct RefreshRequest: Sendable {
     ) async throws -> Tokens {
         guard let refreshToken = tokens.refreshToken else { throw RefreshRejectedError() }
         var headers = headers
-        accessTokenScheme?.sign(&headers, with: tokens.accessToken)
+        accessTokenScheme?.attach(tokens.accessToken, to: &headers)
         let parameters: Query = ["grant_type": "refresh_token", "refresh_token": refreshToken.reveal()]
         let body = try placement.place(refreshToken, parameters: parameters, headers: &headers)
         let response = try await client.send(method, path, query: query, headers: headers, body: body)

@@ -44,7 +44,7 @@ public enum TokenPlacement: Sendable, Hashable {
             let pairs = parameters.items.map { ($0.name, $0.value ?? "") }
             return try JSONEncoder().encode(Dictionary(pairs, uniquingKeysWith: { $1 }))
         case .bearer, .header(.authorization):
-            if let token { AuthenticationScheme.bearer.sign(&headers, with: token) }
+            if let token { AuthenticationScheme.bearer.attach(token, to: &headers) }
         case .header(let name):
             if let token { headers.setSensitive(token.reveal(), for: name) }
         case .cookie(let name):

@@ -29,7 +29,7 @@ public struct TokenRevoker: Sendable {
                 case .oauth2, .bearer: false
                 case .json, .header, .cookie: sendsAccessToken
                 }
-            if isAuthorized { accessTokenScheme.sign(&headers, with: tokens.accessToken) }
+            if isAuthorized { accessTokenScheme.attach(tokens.accessToken, to: &headers) }
             let parameters: Query = [
                 "token": (tokens.refreshToken ?? tokens.accessToken).reveal(),
                 "token_type_hint": tokens.refreshToken != nil ? "refresh_token" : "access_token",

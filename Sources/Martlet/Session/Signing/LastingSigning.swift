@@ -12,7 +12,7 @@ extension TokenManager {
         _ request: inout HTTPRequest, lasting need: Duration, for owner: CallOwner
     ) async throws(SessionError) -> SessionStamp {
         let credential = try await credential(lasting: need, for: owner).get()
-        scheme.sign(&request.headerFields, with: credential.accessToken)
+        scheme.attach(credential.accessToken, to: &request.headerFields)
         return credential.stamp
     }
 

@@ -65,7 +65,7 @@
             let (first, isKnown) = begin(request, as: tokens.currentOwner)
             let owner = await tokens.resolved(first)
             if owner != first { update(request) { $0.owner = owner } }
-            if isKnown, requirement == .ifSignedIn, [.signedOut, .expired].contains(owner.situation) { return nil }
+            if isKnown, requirement == .ifSignedIn, [.signedOut, .expired].contains(owner.signInState) { return nil }
             return try await tokens.sign(&attempt, requirement, as: owner)
         }
 

@@ -122,7 +122,7 @@ extension TokenManager {
 
     private func sign(_ fields: inout HTTPFields, with credential: Credential) {
         rememberSigned(credential)
-        scheme.sign(&fields, with: credential.accessToken)
+        scheme.attach(credential.accessToken, to: &fields)
     }
 
     private func mayCarryToken(toURL target: String?) -> Bool {

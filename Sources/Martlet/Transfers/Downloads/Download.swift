@@ -121,7 +121,7 @@ extension NetworkClient {
         let owner = call.start.owner.isBound ? call.start.owner : tokens?.currentOwner ?? .unbound
         let receiver: DownloadReceiver
         do {
-            let owner = await lastingOwner(of: owner)
+            let owner = await storedOwner(of: owner)
             receiver = try await DownloadReceiver(
                 to: path, options, resumeFingerprint: resumeFingerprint(of: endpoint, for: owner),
                 isAnonymous: owner == .noUser)
@@ -190,14 +190,14 @@ extension NetworkClient {
     }
 
     /// A call whose session has ended must neither resume kept bytes nor keep any for a later call.
-    private func lastingOwner(of owner: CallOwner) async -> LastingOwner {
+    private func storedOwner(of owner: CallOwner) async -> StoredOwner {
         guard let tokens else { return .noUser }
-        return (try? await tokens.lastingOwner(of: owner)) ?? .unreadStore
+        return (try? await tokens.storedOwner(of: owner)) ?? .unreadStore
     }
 
     /// A fingerprint of the endpoint, its header fields and the owner. A kept download resumes only with the same
     /// fingerprint. It is stored on the disk in place of the URL, which may be private.
-    private func resumeFingerprint(of endpoint: any Endpoint, for owner: LastingOwner) -> String {
+    private func resumeFingerprint(of endpoint: any Endpoint, for owner: StoredOwner) -> String {
         let account =
             switch owner {
             case .noUser: ""

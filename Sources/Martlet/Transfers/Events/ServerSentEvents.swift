@@ -20,10 +20,12 @@ extension NetworkClient {
     /// the session that was current when the iteration began; the sequence and an open connection end with that
     /// session. If the connection ends or breaks, the client reconnects after the time that the server has set
     /// (`retry`), or after 3 seconds, and longer after each failure. It sends the id of the last event
-    /// (`Last-Event-ID`). It also reconnects if the token cannot be refreshed for now.
+    /// (`Last-Event-ID`). It also reconnects if the token cannot be refreshed for now, and if a server that has once
+    /// opened the stream refuses a reconnection for now: with a status of ``RetryPolicy/statuses``, such as 503 during a
+    /// restart.
     ///
     /// The sequence ends after a 204, or with the connection if `reconnects` is `false`. Any other error ends it and is
-    /// thrown: a 404, a 503 after all retries, another content type, ``NetworkError/sessionChanged(_:)`` after another
+    /// thrown: a 404, a 503 to the first connection after all retries, another content type, ``NetworkError/sessionChanged(_:)`` after another
     /// sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out, ``NetworkError/sessionExpired(_:_:_:)``, or
     /// ``NetworkError/cancelled(_:)`` if the task is cancelled.
     ///
@@ -81,6 +83,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private static let standardDelay: Duration = .seconds(3)
         private static let maximumDelay: Duration = .seconds(60)
         private static let minimumDelay: Duration = .milliseconds(100)
+        private static let longestPause: Duration = .seconds(86_400)
 
         private let events: ServerSentEvents
         private var parser: EventStreamParser
@@ -88,6 +91,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var failures = 0
         private var connection: ResponseBytes.AsyncIterator?
         private var hasConnected = false
+        /// Whether the server has opened the stream once, so that the endpoint exists and the user may read it.
+        private var hasOpened = false
+        /// The time that the server asked clients to wait before the next connection.
+        private var pause = Duration.zero
         private var isOver = false
         private var pending: ArraySlice<ServerSentEvent> = []
         /// The session that all connections belong to.
@@ -141,8 +148,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 // Without a minimum, a server that sets a delay of zero and closes at once would cause a tight loop.
                 let first = Swift.max(delay, Self.minimumDelay)
                 let longer = Swift.min(first * (1 << Swift.min(failures, 20)), Self.maximumDelay)
-                try await wait(until: time.uptime + Swift.max(first, longer), time)
+                try await wait(until: time.uptime + Swift.max(first, longer, pause), time)
             }
+            pause = .zero
             hasConnected = true
             try await findSession()
             let endpoint = EventStreamEndpoint(base: events.endpoint, lastEventID: parser.lastEventID)
@@ -157,6 +165,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             // Discard an incomplete event of the previous connection.
             parser = EventStreamParser(lastEventID: parser.lastEventID, limit: events.limit)
             connection = response.value.makeAsyncIterator()
+            hasOpened = true
             failures = 0
         }
 
@@ -165,7 +174,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// the next one must not belong to another session or to none.
         private mutating func findSession() async throws(NetworkError) {
             guard let tokens = events.client.tokens, owner.isBound, owner.session == nil else { return }
-            if owner.situation == .unknown {
+            if owner.signInState == .unknown {
                 switch await tokens.loadedState {
                 case .unavailable(let failure), .unreadable(let failure):
                     throw .storageUnavailable(events.call, failure)
@@ -211,6 +220,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 .refreshFailed where events.reconnects, .storageUnavailable where events.reconnects:
                 failures += 1
                 events.willReconnect?(failure)
+            case .unacceptableStatus where isRefusedForNow(failure), .api where isRefusedForNow(failure):
+                failures += 1
+                let clock = events.client.pipeline.time.wallClock
+                let asked = failure.response.flatMap { RetryAfter.wait(askedBy: $0.head, deviceClock: clock) }
+                pause = Swift.min(asked ?? .zero, Self.longestPause)
+                events.willReconnect?(failure)
             case .sessionChanged(let call) where events.client.tokens?.state == .signedOut:
                 isOver = true
                 throw NetworkError.signInRequired(call)
@@ -218,6 +233,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 isOver = true
                 throw failure
             }
+        }
+
+        /// Whether the server refuses a reconnection, and may accept a later one.
+        private func isRefusedForNow(_ failure: NetworkError) -> Bool {
+            guard events.reconnects, hasOpened, let status = failure.status else { return false }
+            return events.client.config.retry.statuses.contains(status)
         }
     }
 

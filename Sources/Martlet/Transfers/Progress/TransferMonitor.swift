@@ -21,9 +21,9 @@ public final class TransferMonitor: Sendable {
         var attempt = 0
         /// Identifies one pass over a body. Reports of earlier passes are ignored.
         var pass = 0
-        /// Grows with each start of a call or an attempt, with each body, and with each end of a call. The counts of a
-        /// body from an earlier generation are ignored.
-        var generation = 0
+        /// The number of the body whose counts are wanted. It grows with each start of a call or an attempt, with each
+        /// body, and with each end of a call, so that the counts of an earlier body are ignored.
+        var bodyNumber = 0
         var sent = TransferCount()
         var received = TransferCount()
         var isFinished = false
@@ -97,30 +97,30 @@ extension TransferMonitor {
     @discardableResult
     package func start(attempt: Int) -> Int {
         begin(attempt) { state in
-            state.generation += 1
+            state.bodyNumber += 1
             return true
         }
     }
 
-    /// The current generation.
-    var generation: Int { state.withLock { $0.generation } }
+    /// The number of the body whose counts are wanted.
+    var bodyNumber: Int { state.withLock { $0.bodyNumber } }
 
-    /// Starts a generation for a body before the body is handed to the transport.
-    /// - Parameter last: The generation of the body's attempt. If there is a newer one, the attempt was abandoned and its
-    ///   body is ignored.
-    /// - Returns: The generation to start the body with.
-    func startGeneration(after last: Int) -> Int {
+    /// Numbers a body before it is handed to the transport.
+    /// - Parameter last: The number that the body's attempt has seen last. If there is a newer one, the attempt was abandoned
+    ///   and its body is ignored.
+    /// - Returns: The number to start the body with.
+    func numberBody(after last: Int) -> Int {
         state.withLock { state in
-            guard state.generation == last else { return last }
-            state.generation += 1
-            return state.generation
+            guard state.bodyNumber == last else { return last }
+            state.bodyNumber += 1
+            return state.bodyNumber
         }
     }
 
     /// Starts a body when the transport begins to read it. A transport may read it more than once within an attempt.
     /// - Returns: The pass that counts belong to.
-    func startBody(_ generation: Int, attempt: Int) -> Int {
-        begin(attempt) { $0.generation == generation }
+    func startBody(_ number: Int, attempt: Int) -> Int {
+        begin(attempt) { $0.bodyNumber == number }
     }
 
     private func begin(_ attempt: Int, if isWanted: (inout State) -> Bool) -> Int {
@@ -177,7 +177,7 @@ extension TransferMonitor {
             }
             wakeups += state.subscribers.finish()
             state.isFinished = true
-            state.generation += 1
+            state.bodyNumber += 1
             return wakeups
         }
         wakeups.wake()

@@ -10,7 +10,7 @@
         internal import Foundation
     #endif
 
-    extension AsyncHTTPClientTransport: PunctualTransport {
+    extension AsyncHTTPClientTransport: DeadlineTransport {
         /// Few enough that a token that is revoked while many calls use it does not cost many refusals.
         var reservePerConnection: Int { 4 }
 

@@ -177,7 +177,7 @@
         }
     }
 
-    extension URLSessionTransport: PunctualTransport {}
+    extension URLSessionTransport: DeadlineTransport {}
 
     extension URLSessionTransport {
         /// A session and its exchanges. It is invalidated with the last exchange that uses it.

@@ -106,6 +106,51 @@ import Testing
         #expect(transport.requests.count == 4)
     }
 
+    @Test("a server that refuses a reconnection for now is asked again after its pause") func refusedForNow()
+        async throws
+    {
+        let time = ManualTimeSource()
+        let transport = StubTransport { request in
+            switch request.number {
+            case 1: stream("id: 1\ndata: one\n\n")
+            case 2: .status(503)
+            case 3: .status(429, headers: [.retryAfter: "100"])
+            case 4: stream("data: two\n\n")
+            default: .status(404)
+            }
+        }
+        let client = client(transport) { config in
+            config.time = time
+            config.timeout = .seconds(10_000)
+            config.retry = .never
+        }
+        let reasons = Locked<[Int?]>([])
+        func read() async -> (heard: [String], status: Int?) {
+            var heard: [String] = []
+            let events = client.serverSentEvents(from: "/news") { error in
+                reasons.withLock { $0.append(error?.status) }
+            }
+            do {
+                for try await event in events { heard.append(event.data) }
+                return (heard, nil)
+            } catch {
+                return (heard, error.status)
+            }
+        }
+        let reading = Task { await read() }
+        // The time after the end of the stream, after the 503, after the 429 as the server asked, after the second end.
+        for delay in [3, 6, 100, 3] {
+            // The call's timeout is the other sleeper.
+            await time.waitForSleepers(2)
+            time.advance(by: .seconds(delay) - .milliseconds(1))
+            #expect(time.sleeperCount == 2)
+            time.advance(by: .milliseconds(1))
+        }
+        let (heard, status) = await reading.value
+        #expect(heard == ["one", "two"] && status == 404)
+        #expect(reasons.withLock { $0 } == [nil, 503, 429, nil])
+    }
+
     @Test("an expired token is refreshed for the next connection") func signed() async throws {
         let app = try await App.signedIn()
         app.backend.invalidateAccessTokens()

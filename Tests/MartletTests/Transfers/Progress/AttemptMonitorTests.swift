@@ -26,11 +26,11 @@ import Testing
     @Test("a body announced after its attempt was abandoned does not count") func lateAnnouncement() {
         let monitor = TransferMonitor()
         monitor.start(attempt: 1)
-        let first = monitor.generation
+        let first = monitor.bodyNumber
         monitor.start(attempt: 2)
-        let second = monitor.startGeneration(after: monitor.generation)
+        let second = monitor.numberBody(after: monitor.bodyNumber)
         func readLate() {
-            let pass = monitor.startBody(monitor.startGeneration(after: first), attempt: 1)
+            let pass = monitor.startBody(monitor.numberBody(after: first), attempt: 1)
             monitor.send(TransferCount(completed: 3, total: 10), in: pass)
         }
         readLate()

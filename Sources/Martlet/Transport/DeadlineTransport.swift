@@ -11,7 +11,7 @@ internal import HTTPTypes
 ///
 /// A client that uses the system's clock calls it in the task of the caller. Every other transport runs in a task of its
 /// own, which the client can abandon. That costs two switches between tasks for each attempt.
-protocol PunctualTransport: Transport {
+protocol DeadlineTransport: Transport {
     /// The number of requests that it takes for each connection, beyond ``Transport/parallelRequests(to:)``. A
     /// connection that becomes free finds its next request there, without a switch to another task.
     var reservePerConnection: Int { get }
@@ -27,7 +27,7 @@ protocol PunctualTransport: Transport {
     ) async throws -> TransportResponse
 }
 
-extension PunctualTransport {
+extension DeadlineTransport {
     var reservePerConnection: Int { 0 }
 }
 

@@ -1,6 +1,6 @@
 /// The owner of something that outlives the process, such as the kept bytes of a download or a background transfer: the
 /// form of a ``CallOwner`` that is stored with it.
-package enum LastingOwner: Hashable, Sendable, Codable {
+package enum StoredOwner: Hashable, Sendable, Codable {
     /// No user was signed in, or the client has no manager. Work that belongs to no user ends with none.
     case noUser
     /// The store could not be read. The owner is the session that it contains.

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Martlet
 
-@Suite("Transports that keep time limits by themselves", .timeLimit(.minutes(10))) struct PunctualTransportTests {
+@Suite("Transports that keep time limits by themselves", .timeLimit(.minutes(10))) struct DeadlineTransportTests {
     @Test("one gets the time limit of a typed call, and its deadline is a timeout") func deadline() async throws {
-        let transport = Punctual { limit in
+        let transport = DeadlineStub { limit in
             #expect(limit > .zero && limit <= .seconds(3600))
             throw DeadlineError()
         }
@@ -16,11 +16,11 @@ import Testing
             Issue.record("\(String(describing: failure))")
             return
         }
-        #expect(transport.sent.lines == ["punctual"])
+        #expect(transport.sent.lines == ["exchange"])
     }
 
     @Test("a body over the size limit is an error, unless its response is a redirect") func size() async throws {
-        let transport = Punctual { _ in
+        let transport = DeadlineStub { _ in
             TransportResponse(head: HTTPResponse(status: .ok), body: .tooLarge)
         }
         let failure = await error { try await calling(transport) { $0.maximumResponseBytes = 20 } }
@@ -29,7 +29,7 @@ import Testing
             return
         }
         let isFirst = Locked(true)
-        let redirecting = Punctual { _ in
+        let redirecting = DeadlineStub { _ in
             let first = isFirst.withLock { first in
                 defer { first = false }
                 return first
@@ -40,12 +40,12 @@ import Testing
             return TransportResponse(head: head, body: .tooLarge)
         }
         try await calling(redirecting)
-        #expect(redirecting.sent.lines == ["punctual", "punctual"])
+        #expect(redirecting.sent.lines == ["exchange", "exchange"])
     }
 
     @Test("the time limit counts for all redirects together") func redirects() async throws {
         let limits = Locked<[Duration]>([])
-        let transport = Punctual { limit in
+        let transport = DeadlineStub { limit in
             let isFirst = limits.withLock { limits in
                 limits.append(limit)
                 return limits.count == 1
@@ -67,17 +67,17 @@ import Testing
     @Test("with another clock, or where progress restarts the limit, the client keeps the limit") func otherLimits()
         async throws
     {
-        let transport = Punctual { _ in .numbers }
+        let transport = DeadlineStub { _ in .numbers }
         let _: [Int] = try await client(transport) { $0.time = ManualTimeSource() }.send(Get("/a", .none))
         let client = client(transport) { $0.time = nil }
         let _: [Int] = try await client.send(Get("/a", .none), monitor: TransferMonitor())
         for try await _ in try await client.stream(Get("/a", .none)).value {}
         #expect(transport.sent.lines == ["plain", "plain", "plain"])
         let _: [Int] = try await client.send(Get("/a", .none))
-        #expect(transport.sent.lines.last == "punctual")
+        #expect(transport.sent.lines.last == "exchange")
     }
 
-    private func calling(_ transport: Punctual, _ change: (inout NetworkConfig) -> Void = { _ in }) async throws {
+    private func calling(_ transport: DeadlineStub, _ change: (inout NetworkConfig) -> Void = { _ in }) async throws {
         // Only the system's clock is that of the transport.
         let client = client(transport) {
             $0.time = nil
@@ -89,7 +89,7 @@ import Testing
 }
 
 /// A transport that says how it was called. A closure makes each response.
-private struct Punctual: PunctualTransport {
+private struct DeadlineStub: DeadlineTransport {
     let sent = Log()
     let response: @Sendable (Duration) throws -> TransportResponse
 
@@ -102,7 +102,7 @@ private struct Punctual: PunctualTransport {
     func exchange(
         _ request: HTTPRequest, body: Data?, upTo maximumCount: Int, within limit: Duration
     ) async throws -> TransportResponse {
-        sent.add("punctual")
+        sent.add("exchange")
         return try response(limit)
     }
 }
