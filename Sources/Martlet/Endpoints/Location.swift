@@ -32,7 +32,9 @@ package struct Location: Sendable, Hashable {
         guard let components = URLComponents(string: text), let scheme = components.scheme?.lowercased() else {
             return problem("is not an absolute URL; write it as https://host/path.")
         }
-        guard scheme == "https" || scheme == "http" else { return problem("has a scheme other than http and https.") }
+        guard scheme == "https" || scheme == "http" else {
+            return problem("has a scheme other than http and https. Pass the https URL of the API.")
+        }
         guard components.user == nil, components.password == nil else {
             return .failure(
                 InvalidRequestError("A URL for \(components.host ?? "?") has a user name or password. Remove them."))

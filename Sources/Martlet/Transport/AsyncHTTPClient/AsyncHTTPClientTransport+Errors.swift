@@ -163,7 +163,10 @@
 
         private static func tls(_ error: BoringSSLError) -> TransportError {
             guard case .sslError(let stack) = error else { return .tlsFailed("\(error)") }
-            if stack == [.eofDuringHandshake] { return .connectionLost("the server closed the connection during TLS") }
+            if stack == [.eofDuringHandshake] {
+                return .connectionLost(
+                    "the server closed the connection in the TLS handshake, as a port for plain http may do")
+            }
             // Constants of BoringSSL, as in its messages: "…:CERTIFICATE_VERIFY_FAILED at …".
             let text = stack.map(\.description).joined()
             if text.contains("CERTIFICATE_VERIFY_FAILED") {
