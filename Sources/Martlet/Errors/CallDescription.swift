@@ -31,6 +31,10 @@ public struct CallDescription: Sendable, Hashable, CustomStringConvertible {
     /// Whether sending the request twice has the same effect as sending it once (RFC 9110, section 9.2.2).
     var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method) }
 
+    /// Whether the server may have carried out the request although it responded with an error, and would carry it out
+    /// again.
+    func isInDoubt(after status: Int) -> Bool { [500, 502, 504].contains(status) && !isIdempotent }
+
     /// Method and URL, such as `GET https://api.example.com/articles`.
     public var description: String { "\(method) \(url)" }
 }

@@ -24,9 +24,9 @@ extension NetworkError: LocalizedError {
         case .invalidResponse, .responseTooLarge, .tooManyRedirects, .decoding: UserText.notUnderstood.text
         case .unreadableFile: UserText.fileUnreadable.text
         case .invalidRequest, .bodyNotReplayable, .interceptorFailed, .transport: UserText.appFault.text
-        case .unacceptableStatus(_, let response), .unauthorized(_, let response):
-            UserText.status(response.status).text
-        case .api(_, let error): error.userText
+        case .unacceptableStatus(let call, let response), .unauthorized(let call, let response):
+            UserText.status(response.status, of: call).text
+        case .api(let call, let error): error.userText ?? UserText.status(error.status, of: call).text
         case .signInRequired: UserText.signInRequired.text
         case .sessionExpired(_, let reason, _): reason.userText
         case .sessionChanged: UserText.sessionChanged.text
@@ -40,11 +40,12 @@ extension NetworkError: LocalizedError {
 extension APIError: LocalizedError {
     /// The server's message and its messages about single fields, with secrets masked. If there are none, a text for the
     /// status code in the user's language.
-    public var errorDescription: String? { userText }
+    public var errorDescription: String? { userText ?? UserText.status(status).text }
 
-    fileprivate var userText: String {
+    /// The server's own words; `nil` if there are none.
+    fileprivate var userText: String? {
         let texts = ([message] + errors.map(\.message)).filter { !$0.isEmpty }
-        return texts.isEmpty ? UserText.status(status).text : Redaction.redact(texts.joined(separator: " "))
+        return texts.isEmpty ? nil : Redaction.redact(texts.joined(separator: " "))
     }
 }
 

@@ -59,15 +59,12 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
     /// The advice for a request that the server would carry out again.
     private static let doubt = "The server may have carried out the request: check before you send it again."
 
-    /// - Returns: The response, with advice if a later request may not get it again.
+    /// - Returns: The response, with advice if the server may respond differently to a later request.
     private static func refusal(_ response: ServerResponse, of call: CallDescription) -> String {
         let text = "the server responded with \(response)"
-        return switch response.status {
-        // The server has not carried out the request.
-        case 408, 425, 429, 503: text + ". Try again later."
-        case 500...: text + ". " + (call.isIdempotent ? "Try again later." : doubt)
-        default: text
-        }
+        guard isTransient(response.status) else { return text }
+        let end = text.last.map { ".…!?".contains($0) } == true ? " " : ". "
+        return text + end + (call.isInDoubt(after: response.status) ? doubt : "Try again later.")
     }
 
     private static func timeout(_ limit: Duration, of call: CallDescription) -> String {

@@ -43,7 +43,7 @@ extension NetworkError {
         }
     }
 
-    private static func isTransient(_ status: Int) -> Bool {
+    static func isTransient(_ status: Int) -> Bool {
         [408, 425, 429, 500, 502, 503, 504].contains(status)
     }
 }

@@ -8,7 +8,7 @@
 package enum UserText: CaseIterable, Sendable {
     case offline, cannotConnect, connectionLost, timedOut, cancelled, notSecure, notUnderstood, appFault
     /// For a request that the server may have carried out, and would carry out again.
-    case connectionLostInDoubt, timedOutInDoubt
+    case connectionLostInDoubt, timedOutInDoubt, serverTroubleInDoubt
     case notFound, tooLarge, tooMany, serverTrouble, refused, notAllowed
     case signInRequired, sessionChanged, renewalFailed, sessionRefused, sessionRanOut, sessionInterrupted
     case notSaved, damaged, nothingThere, fileUnreadable
@@ -59,6 +59,12 @@ package enum UserText: CaseIterable, Sendable {
         }
     }
 
+    /// A text for the status code of a response to a call.
+    static func status(_ status: Int, of call: CallDescription) -> UserText {
+        guard call.isInDoubt(after: status) else { return .status(status) }
+        return status == 504 ? timedOutInDoubt : serverTroubleInDoubt
+    }
+
     /// A text for an HTTP status code.
     package static func status(_ status: Int) -> UserText {
         switch status {
@@ -72,15 +78,17 @@ package enum UserText: CaseIterable, Sendable {
         }
     }
 
+    private static let doubt = "Your request may have gone through: check before you try again."
+
     var english: String {
         switch self {
         case .offline: "You are offline. Try again when you are connected."
         case .cannotConnect: "The server cannot be reached. Check your connection and try again."
         case .connectionLost: "The connection was lost. Try again."
         case .timedOut: "The server took too long to respond. Try again."
-        case .connectionLostInDoubt: "The connection was lost. Check whether it has worked before you try again."
-        case .timedOutInDoubt:
-            "The server took too long to respond. Check whether it has worked before you try again."
+        case .connectionLostInDoubt: "The connection was lost. \(Self.doubt)"
+        case .timedOutInDoubt: "The server took too long to respond. \(Self.doubt)"
+        case .serverTroubleInDoubt: "The server is having problems. \(Self.doubt)"
         case .cancelled: "The request was canceled."
         case .notSecure: "A secure connection could not be established. Nothing was sent."
         case .notUnderstood: "The app could not read the server’s response. Try again later, or update the app."
@@ -120,6 +128,7 @@ package enum UserText: CaseIterable, Sendable {
         case .timedOut: "서버의 응답이 너무 늦습니다. 다시 시도해 주세요."
         case .connectionLostInDoubt: "연결이 끊어졌습니다. 처리되었는지 확인한 뒤 다시 시도해 주세요."
         case .timedOutInDoubt: "서버의 응답이 너무 늦습니다. 처리되었는지 확인한 뒤 다시 시도해 주세요."
+        case .serverTroubleInDoubt: "서버에 문제가 있습니다. 처리되었는지 확인한 뒤 다시 시도해 주세요."
         case .cancelled: "취소되었습니다."
         case .notSecure: "안전한 연결을 만들 수 없어 아무것도 보내지 않았습니다."
         case .notUnderstood: "서버의 응답을 처리할 수 없습니다. 나중에 다시 시도하거나 앱을 업데이트해 주세요."

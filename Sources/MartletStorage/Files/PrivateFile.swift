@@ -170,10 +170,10 @@ package struct PrivateFile: Sendable {
 
     /// Refuses the shell's short form of the home folder. As a path it is a folder with the name `~`.
     private func checkPath() throws(StorageError) {
-        guard path.hasPrefix("~") else { return }
+        guard path.hasPrefix("~/") else { return }
         throw StorageError(
             .unreachable,
-            "\(path) begins with ~, which only a shell replaces; pass the whole path, such as NSHomeDirectory() + \"/…\""
+            "\(path) begins with ~/, which only a shell replaces; pass the whole path, such as NSHomeDirectory() + \"/…\""
         )
     }
 

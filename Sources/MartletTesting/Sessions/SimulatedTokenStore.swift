@@ -251,7 +251,8 @@ extension SimulatedDisk.State {
                 record = nil
                 event = .deleted(before)
             case .mark(let new):
-                if isShared { raise(new) }
+                // Without other processes the mark is raised in its place, and never in place of a record.
+                if isShared || keepsMark && record == nil && mark != nil { raise(new) }
                 // A record that could not be read is deleted when it is read. Here that is now.
                 if isShared, let before, new.covers(before) { record = nil }
                 event = record == before ? .read(reading) : .deleted(before)

@@ -170,10 +170,13 @@ struct LocalizedErrorTests {
         UserText.Language.$override.withValue(.english) {
             #expect(
                 NetworkError.connectionLost(call, reason: "").localizedDescription
-                    == "The connection was lost. Check whether it has worked before you try again.")
+                    == "The connection was lost. Your request may have gone through: check before you try again.")
             #expect(
                 NetworkError.timedOut(call, after: .seconds(30)).localizedDescription
-                    == "The server took too long to respond. Check whether it has worked before you try again.")
+                    == "The server took too long to respond. Your request may have gone through: check before you try again."
+            )
+            let trouble = NetworkError.unacceptableStatus(call, response).localizedDescription
+            #expect(trouble.hasSuffix("Your request may have gone through: check before you try again."))
         }
     }
 

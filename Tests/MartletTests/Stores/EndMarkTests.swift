@@ -118,8 +118,27 @@ import Testing
         try await store.delete()
         #expect(await store.read() == .ended(EndMark(record.order)))
 
+        let later = EndMark(.end(ofGeneration: record.generation))
+        try await store.update { _ in .mark(later) }
+        #expect(await store.read() == .ended(later))
+
         try await store.write(record)
         #expect(await store.read() == .found(record))
+    }
+
+    @Test("without lock files, a sign-out after an expiry is what the next start finds") func signOutAfterExpiry()
+        async throws
+    {
+        let storage = InMemoryStorage()
+        let store = SecureTokenStore(storage: storage, key: "session", folder: nil)
+        try await store.update { [record] _ in .write(record) }
+        let expiry = EndMark(record.order, expiry: .refreshTokenRejected(code: nil))
+        try await store.update { _ in .end(expiry) }
+        let tokens = TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/refresh"))
+        #expect(await tokens.restore() == .expired(.refreshTokenRejected(code: nil)))
+        await tokens.signOut()
+        let next = TokenManager(baseURL: "https://api.example.com", store: store, refresher: .json(path: "/refresh"))
+        #expect(await next.restore() == .signedOut)
     }
 
     @Test("if the mark cannot take the record's place, the record is deleted nevertheless") func fullInPlace()

@@ -37,7 +37,7 @@ import Testing
             Issue.record("the path was read")
             return
         }
-        #expect(failure.description.contains("begins with ~"))
+        #expect(failure.description.contains("begins with ~/"))
         await #expect(throws: StorageError.self) { try await store.write(record) }
         #expect(!FileManager.default.fileExists(atPath: "~"))
     }

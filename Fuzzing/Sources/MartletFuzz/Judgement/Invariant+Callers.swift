@@ -108,8 +108,8 @@ extension Facts {
         }
     }
 
-    /// The number of tokens whose replacement the call has waited for from its start. Another one follows if a token has
-    /// expired by the time it is written.
+    /// The number of tokens whose replacement has begun during the call, at most 3. Another one follows if a token has expired
+    /// by the time it is written.
     private func tokensReplaced(during call: Call) -> Int {
         let replaced = events.compactMap { position, life, event -> SessionStamp? in
             guard life == call.life, position > call.position, position < call.end,
@@ -117,7 +117,7 @@ extension Facts {
             else { return nil }
             return stamp
         }
-        return Set(replaced).count
+        return min(Set(replaced).count, 3)
     }
 
     /// Whether a call was refused because the app uses only saved tokens, and the process could not save its newer

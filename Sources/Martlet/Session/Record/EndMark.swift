@@ -27,8 +27,8 @@ package struct SessionOrder: Sendable, Hashable, Comparable {
     }
 }
 
-/// The end of a session, kept beside the record of a store that several processes share: a record at or below the mark
-/// has ended, even if a process writes it again.
+/// The end of a session, kept beside the record of a store that several processes share, or in the place of the record: a
+/// record at or below the mark has ended, even if a process writes it again.
 ///
 /// A mark says how far the sessions have ended and why, and contains neither a token nor a user. A custom ``TokenStore``
 /// converts it to bytes and back with ``encoded()`` and ``init(encoded:)``.

@@ -6,7 +6,7 @@
 
 /// A store that remembers from which places it has taken over tokens.
 protocol AdoptionRecording: TokenStore {
-    /// Whether the tokens of a place were taken over before.
+    /// Whether the tokens of a place were taken over before, or must not be any more.
     func hasAdopted(_ place: String) async throws(StorageError) -> Bool
     /// Remembers that the tokens of a place were taken over.
     func recordAdoption(of place: String) async throws(StorageError)
@@ -120,16 +120,6 @@ extension KeychainStorage {
         var record = identity(of: place)
         record[text: .service] = settings.service + ".adopted"
         return record
-    }
-}
-
-extension InMemoryTokenStore: AdoptionRecording {
-    func hasAdopted(_ place: String) async -> Bool {
-        hasEnded.withLock { $0 } || adopted.withLock { $0.contains(place) }
-    }
-
-    func recordAdoption(of place: String) async {
-        adopted.withLock { _ = $0.insert(place) }
     }
 }
 

@@ -1,26 +1,42 @@
 /// Keeps the session until the process ends.
 final class InMemoryTokenStore: TokenStore {
-    private let record: Locked<StoredSession?>
-    /// Whether a session has ended. No tokens are taken over after that.
-    let hasEnded = Locked(false)
-    /// The places from which tokens were taken over.
-    let adopted = Locked<Set<String>>([])
+    private struct State {
+        var record: StoredSession?
+        /// Whether a session has ended. No tokens are taken over after that.
+        var hasEnded = false
+        /// The places from which tokens were taken over.
+        var adopted: Set<String> = []
+    }
+
+    private let state: Locked<State>
 
     init(_ record: StoredSession? = nil) {
-        self.record = Locked(record)
+        state = Locked(State(record: record))
     }
 
     func read() async -> StoreReading {
-        record.withLock { $0 }.map { .found($0) } ?? .empty
+        state.withLock { $0.record }.map { .found($0) } ?? .empty
     }
 
     func write(_ session: StoredSession) async {
-        record.withLock { $0 = session }
+        state.withLock { $0.record = session }
     }
 
     func delete() async {
-        record.withLock { $0 = nil }
-        hasEnded.withLock { $0 = true }
+        state.withLock { state in
+            state.hasEnded = state.hasEnded || state.record != nil
+            state.record = nil
+        }
+    }
+}
+
+extension InMemoryTokenStore: AdoptionRecording {
+    func hasAdopted(_ place: String) async -> Bool {
+        state.withLock { $0.hasEnded || $0.adopted.contains(place) }
+    }
+
+    func recordAdoption(of place: String) async {
+        state.withLock { _ = $0.adopted.insert(place) }
     }
 }
 

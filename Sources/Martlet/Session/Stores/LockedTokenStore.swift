@@ -16,7 +16,7 @@ protocol LockedTokenStore: TokenStore {
     var updateLease: Duration { get }
     /// The file of the mark. `nil` if no other process can reach the record.
     var markFile: PrivateFile? { get }
-    /// Whether the mark takes the record's place if there is no file for it.
+    /// Whether the mark takes the record's place, because there is no file for it.
     var keepsMarkInPlace: Bool { get }
     /// Runs the decisions about the record. They may check a lock, which reads the disk.
     var queue: BlockingQueue { get }
@@ -186,7 +186,7 @@ private struct LockedRecord {
     private func endInPlace(
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
-        if content.isMark, let current = content.mark, current.order >= mark.order { return true }
+        if content.isMark { return try await raise(mark, over: content, while: isHeld) }
         do {
             return try await store.replace(with: mark.encoded(), while: isHeld)
         } catch {
@@ -200,9 +200,7 @@ private struct LockedRecord {
     private func end(
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
-        if store.markFile == nil, store.keepsMarkInPlace {
-            return try await endInPlace(mark, over: content, while: isHeld)
-        }
+        if store.keepsMarkInPlace { return try await endInPlace(mark, over: content, while: isHeld) }
         var failure: StorageError?
         do {
             guard try await raise(mark, over: content, while: isHeld) else { return false }
@@ -217,9 +215,12 @@ private struct LockedRecord {
     private func raise(
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
-        guard let markFile = store.markFile else { return true }
         if let current = content.mark, current.order >= mark.order { return true }
         let bytes = try mark.encoded()
+        guard let markFile = store.markFile else {
+            // Never in place of a record that cannot be read now.
+            return content.isMark ? try await store.replace(with: bytes, while: isHeld) : true
+        }
         return try await store.queue.run { () throws(StorageError) in
             try markFile.makeFolder()
             guard isHeld() else { return false }
@@ -236,10 +237,6 @@ private struct LockedRecord {
             guard let bytes else {
                 return StoreContent(reading: mark.map { .ended($0) } ?? .empty, mark: mark)
             }
-            if let inPlace = try? EndMark(encoded: bytes) {
-                let mark = EndMark.later(mark, inPlace) ?? inPlace
-                return StoreContent(reading: .ended(mark), mark: mark, isMark: true)
-            }
             do throws(StorageError) {
                 let session = try StoredSession(encoded: bytes)
                 if let mark, mark.covers(session) {
@@ -247,7 +244,10 @@ private struct LockedRecord {
                 }
                 return StoreContent(reading: .found(session), mark: mark)
             } catch {
-                return StoreContent(reading: .unavailable(error), mark: mark)
+                guard store.keepsMarkInPlace, let inPlace = try? EndMark(encoded: bytes) else {
+                    return StoreContent(reading: .unavailable(error), mark: mark)
+                }
+                return StoreContent(reading: .ended(inPlace), mark: inPlace, isMark: true)
             }
         } catch {
             return StoreContent(reading: .unavailable(error), mark: try? await readMark())

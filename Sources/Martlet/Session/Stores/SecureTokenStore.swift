@@ -19,13 +19,14 @@ final class SecureTokenStore: LockedTokenStore, FileWatching {
     var markFile: PrivateFile? { files?.markFile }
 
     /// - Parameter keepsMarkInPlace: Whether the mark of an ending takes the record's place if there is no folder. If it does
-    ///   not, the key goes with the record.
+    ///   not, the key goes with the record. It never does in a storage that prompts the user, who would be asked only to
+    ///   learn that no session is stored.
     init(storage: any SecureStorage, key: String, folder: String?, keepsMarkInPlace: Bool = true) {
         let base = (storage as? AnySecureStorage)?.base ?? storage
         self.storage = (base as? any SystemStorage)?.forSessions() ?? base
         self.key = key
         self.files = folder.map { CoordinationFiles(folder: $0, key: key, time: .system) }
-        self.keepsMarkInPlace = keepsMarkInPlace
+        self.keepsMarkInPlace = keepsMarkInPlace && folder == nil && !storage.readingPromptsUser
     }
 
     func confirmUser() async throws(StorageError) {

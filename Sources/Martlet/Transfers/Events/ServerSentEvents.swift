@@ -20,13 +20,12 @@ extension NetworkClient {
     /// the session that was current when the iteration began; the sequence and an open connection end with that
     /// session. If the connection ends or breaks, the client reconnects after the time that the server has set
     /// (`retry`), or after 3 seconds, and longer after each failure. It sends the id of the last event
-    /// (`Last-Event-ID`). It also reconnects if the token cannot be refreshed for now, and if a server that has once
-    /// opened the stream refuses a reconnection for now: with a status of ``RetryPolicy/statuses``, such as 503 during a
-    /// restart.
+    /// (`Last-Event-ID`). It also reconnects if the token cannot be refreshed for now, and if a server that has opened the
+    /// stream once refuses a reconnection for now: with 408, 425, 429, 502, 503 or 504, such as 503 during a restart.
     ///
     /// The sequence ends after a 204, or with the connection if `reconnects` is `false`. Any other error ends it and is
-    /// thrown: a 404, a 503 to the first connection after all retries, another content type, ``NetworkError/sessionChanged(_:)`` after another
-    /// sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out, ``NetworkError/sessionExpired(_:_:_:)``, or
+    /// thrown: a 404, a 500, a 503 to the first connection after all retries, another content type,
+    /// ``NetworkError/sessionChanged(_:)`` after another sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out, ``NetworkError/sessionExpired(_:_:_:)``, or
     /// ``NetworkError/cancelled(_:)`` if the task is cancelled.
     ///
     /// A quiet connection has no time limit. Until the head of its response has arrived it has the endpoint's timeout; see
@@ -84,6 +83,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private static let maximumDelay: Duration = .seconds(60)
         private static let minimumDelay: Duration = .milliseconds(100)
         private static let longestPause: Duration = .seconds(86_400)
+        /// Not 500: a server that fails on one `Last-Event-ID` may fail on it for ever.
+        private static let temporaryRefusals: Set<Int> = [408, 425, 429, 502, 503, 504]
 
         private let events: ServerSentEvents
         private var parser: EventStreamParser
@@ -238,7 +239,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// Whether the server refuses a reconnection, and may accept a later one.
         private func isRefusedForNow(_ failure: NetworkError) -> Bool {
             guard events.reconnects, hasOpened, let status = failure.status else { return false }
-            return events.client.config.retry.statuses.contains(status)
+            return Self.temporaryRefusals.contains(status)
         }
     }
 

@@ -164,7 +164,8 @@
         private static func tls(_ error: BoringSSLError) -> TransportError {
             guard case .sslError(let stack) = error else { return .tlsFailed("\(error)") }
             if stack == [.eofDuringHandshake] {
-                return .connectionLost(
+                // No byte of the request has left this device.
+                return .cannotConnect(
                     "the server closed the connection in the TLS handshake, as a port for plain http may do")
             }
             // Constants of BoringSSL, as in its messages: "…:CERTIFICATE_VERIFY_FAILED at …".
