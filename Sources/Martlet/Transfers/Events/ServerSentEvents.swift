@@ -25,8 +25,8 @@ extension NetworkClient {
     ///
     /// The sequence ends after a 204, or with the connection if `reconnects` is `false`. Any other error ends it and is
     /// thrown: a 404, a 500, a 503 to the first connection after all retries, another content type,
-    /// ``NetworkError/sessionChanged(_:)`` after another sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out, ``NetworkError/sessionExpired(_:_:_:)``, or
-    /// ``NetworkError/cancelled(_:)`` if the task is cancelled.
+    /// ``NetworkError/sessionChanged(_:)`` after another sign-in, ``NetworkError/signInRequired(_:)`` after a sign-out,
+    /// ``NetworkError/sessionExpired(_:_:_:)``, or ``NetworkError/cancelled(_:)`` if the task is cancelled.
     ///
     /// A quiet connection has no time limit. Until the head of its response has arrived it has the endpoint's timeout; see
     /// <doc:UploadsAndDownloads#What-a-server-of-streams-sends>.
