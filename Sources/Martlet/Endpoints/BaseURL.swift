@@ -45,3 +45,10 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral {
         try? location.get().origin
     }
 }
+
+/// The URL as text, without a user name and password.
+extension BaseURL: CustomStringConvertible, CustomReflectable {
+    public var description: String { Redaction.redact(text) }
+
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

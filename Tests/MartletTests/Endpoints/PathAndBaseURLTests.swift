@@ -106,12 +106,17 @@ struct BaseURLTests {
             "https://ada:hunter2@h/v1", "https://hunter2@h", "https://a:hunter2@h:99999", "ftp://a:hunter2@h",
             "https://a:hunter2@[", "https://h/?password=hunter2",
         ] {
-            guard case .failure(let problem) = BaseURL(text).location else {
+            let base = BaseURL(text)
+            guard case .failure(let problem) = base.location else {
                 Issue.record("accepted")
                 continue
             }
             #expect(!problem.description.contains("hunter2"), "\(problem)")
+            var dumped = "\(base) "
+            dump(base, to: &dumped)
+            #expect(!dumped.contains("hunter2"), "\(dumped)")
         }
+        #expect("\(BaseURL("https://api.example.com/v1"))" == "https://api.example.com/v1")
     }
 
     @Test(

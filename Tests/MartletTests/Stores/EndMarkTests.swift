@@ -152,6 +152,18 @@ import Testing
         #expect(await store.read() == .empty)
     }
 
+    @Test("if only the deletion makes room for the mark, it takes the place of the deleted record") func roomInPlace()
+        async throws
+    {
+        let storage = FullStorage()
+        let store = SecureTokenStore(storage: storage, key: "session", folder: nil)
+        try await store.write(record)
+        storage.isFull.withLock { $0 = true }
+        storage.hasRoomAfterDeletion.withLock { $0 = true }
+        try await store.update { _ in .end(EndMark(record.order)) }
+        #expect(await store.read() == .ended(EndMark(record.order)))
+    }
+
     @Test("without lock files, an account that has signed out is not in the list of the accounts") func accounts()
         async throws
     {
@@ -178,6 +190,7 @@ import Testing
 /// A storage that can be full: it saves nothing more, and still deletes.
 private final class FullStorage: SecureStorage {
     let isFull = Locked(false)
+    let hasRoomAfterDeletion = Locked(false)
     private let storage = InMemoryStorage()
 
     func read(_ key: String) async throws(StorageError) -> Data? { await storage.read(key) }
@@ -187,7 +200,10 @@ private final class FullStorage: SecureStorage {
         await storage.save(value, for: key)
     }
 
-    func delete(_ key: String) async throws(StorageError) { await storage.delete(key) }
+    func delete(_ key: String) async throws(StorageError) {
+        await storage.delete(key)
+        if hasRoomAfterDeletion.withLock({ $0 }) { isFull.withLock { $0 = false } }
+    }
 
     func keys() async throws(StorageError) -> [String] { await storage.keys() }
 }

@@ -69,19 +69,51 @@ extension Invariant {
     static let unavailableIsNotSignedOut = Invariant(
         rule: "A call is told that no user is signed in only after a sign-out or a terminal error from the server."
     ) { facts in
-        guard facts.script.start != .nothing, facts.rejectedFamilies.isEmpty
-        else { return nil }
         for call in facts.calls where call.accountStep == nil {
             switch call.response?.reply {
             case .refused(.signedOut), .failed(.signInRequired): break
             default: continue
             }
-            let position = call.response?.position ?? 0
+            guard let position = call.response?.position,
+                let session = call.heldOrStored(in: facts)
+            else { continue }
+            let isRefused = facts.sends.contains {
+                $0.token.family == session && ($0.refused?.position ?? .max) < position
+            }
             // A sign-in whose record cannot be written deletes the one before.
-            if facts.calls.contains(where: { $0.kind.endsSessions && $0.position < position }) { continue }
-            return "call \(call.number) was told that no user is signed in, but no user has signed out"
+            let isEnded = facts.calls.contains {
+                $0.kind.endsSessions && $0.position < position && facts.precedes(session, endOf: $0)
+            }
+            if isRefused || isEnded { continue }
+            return "call \(call.number) was told that no user is signed in, but the user of session \(session) is"
         }
         return nil
+    }
+}
+
+extension CallKind {
+    /// Whether a call of this kind is one of those whose number a client limits.
+    fileprivate var needsSlot: Bool {
+        switch self {
+        case .request, .login, .shared, .plain, .download, .account: true
+        case .token, .renewal, .signIn, .signOut, .adoption: false
+        }
+    }
+}
+
+extension Facts.Call {
+    /// The session of the process when the call began, or that of the store if the process had not read it.
+    fileprivate func heldOrStored(in facts: Facts) -> Int? {
+        switch situation {
+        case .session(let family): return family
+        case .unknown:
+            // The answer may be that of a slow reading that began earlier.
+            let reading = facts.store.operations.first {
+                $0.life == life && $0.requested < position && position < $0.completed ?? .max
+            }
+            return facts.store.record(at: reading?.requested ?? position)?.family
+        case .signedOut, .expired: return nil
+        }
     }
 }
 
@@ -95,8 +127,25 @@ extension RequestPlan {
 
 extension Facts {
     /// The time that a call may take; `nil` if it waits for something that has no limit, such as the pieces of a
-    /// stream.
+    /// stream, or for a slot that such a call has.
     fileprivate func limit(of call: Call) -> Duration? {
+        guard let own = limitWithSlot(of: call) else { return nil }
+        guard script.slots != nil, call.kind.needsSlot else { return own }
+        // The calls of a client get their slots one after the other.
+        let others = calls.filter {
+            $0.life == call.life && $0.number != call.number && $0.kind.needsSlot && $0.position < call.end
+                && call.position < $0.end
+        }
+        var limit = own
+        for other in others {
+            guard let turn = limitWithSlot(of: other) else { return nil }
+            limit += turn
+        }
+        return limit
+    }
+
+    /// The time that a call may take if a slot is free.
+    private func limitWithSlot(of call: Call) -> Duration? {
         let policy = SessionPolicy()
         // The lock of a stopped process and of one queued behind it, the exchange, and the store before and after it.
         let refresh = policy.lockLease * 2 + policy.refreshTimeout + policy.storeTimeout * 4
@@ -104,8 +153,18 @@ extension Facts {
         case .token: return refresh * max(1, tokensReplaced(during: call))
         case .renewal: return refresh * (1 + max(1, tokensReplaced(during: call)))
         case .signIn, .signOut: return policy.storeTimeout * 3
-        default: return nil
+        // The former tokens and the session are read, the session is written, and the former tokens are deleted with a note.
+        case .adoption: return policy.storeTimeout * 5
+        case .request(let plan) where plan.kind == .stream || plan.kind == .events: return nil
+        case .plain: return attempts
+        case .request, .login, .shared, .download, .account:
+            return attempts + refresh * (1 + max(1, tokensReplaced(during: call)))
         }
+    }
+
+    /// The time for the attempts of a call: the wait for a network, the retries, and the last attempt.
+    private var attempts: Duration {
+        (script.habits.connectivityTimeout ?? .zero) + RetryPolicy().totalTime + NetworkConfig().timeout
     }
 
     /// The number of tokens whose replacement has begun during the call, at most 3. Another one follows if a token has expired

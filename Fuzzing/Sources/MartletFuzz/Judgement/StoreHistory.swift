@@ -56,6 +56,8 @@ struct StoreHistory {
     private var lockless: Set<Life> = []
     private var current: [Life: Int] = [:]
     private var record: TokenName?
+    /// The record at the beginning.
+    private var first: TokenName?
 
     /// The state of the lock for a process that sends a token. If acquiring the lock has failed, the process continues
     /// without it, and may get a lock that it had asked for earlier.
@@ -67,7 +69,12 @@ struct StoreHistory {
         operations.last { $0.life == life && $0.isUpdate && $0.requested < position }?.requested
     }
 
-    mutating func begin(with record: TokenName?) { self.record = record }
+    mutating func begin(with record: TokenName?) { (self.record, first) = (record, record) }
+
+    /// The record before a position.
+    func record(at position: Int) -> TokenName? {
+        if let change = changes.last(where: { $0.position < position }) { change.new } else { first }
+    }
 
     mutating func add(_ event: SimulatedDisk.Event, of life: Life, at position: Int) {
         switch event {

@@ -190,9 +190,10 @@ private struct LockedRecord {
         do {
             return try await store.replace(with: mark.encoded(), while: isHeld)
         } catch {
-            // A full disk must not keep the tokens.
-            _ = try await store.remove(while: isHeld)
-            throw error
+            // A full disk must not keep the tokens. The deletion may make room for the mark.
+            guard try await store.remove(while: isHeld) else { return false }
+            guard let hasMark = try? await store.replace(with: mark.encoded(), while: isHeld) else { throw error }
+            return hasMark
         }
     }
 

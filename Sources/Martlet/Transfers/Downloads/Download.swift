@@ -204,12 +204,12 @@ extension NetworkClient {
             // The bytes could be another user's.
             case .unreadStore: UUID().uuidString
             // An empty ID does not tell two users apart.
-            case .session(let session, let userID): userID.flatMap { $0.isEmpty ? nil : $0 } ?? "\(session)"
+            case .session(let session, let userID): userID.flatMap { $0.isEmpty ? nil : $0 } ?? session.rawValue
             }
         // A header field of the endpoint may select another representation with the same `Last-Modified` date.
         let fields = endpoint.headers.map { "\($0.name.canonicalName): \($0.value)" }.joined(separator: "\n")
         let text =
-            "\(endpoint.method) \(baseURL) \(endpoint.path.text) \(endpoint.query.encoded) \(fields.shortFingerprint) \(account)"
+            "\(endpoint.method) \(baseURL.text) \(endpoint.path.text) \(endpoint.query.encoded) \(fields.shortFingerprint) \(account)"
         return String(text.fingerprint, radix: 16)
     }
 
