@@ -183,8 +183,9 @@ tsan: ## Runs the tests without traits and SECONDS=60 of torture under ThreadSan
 	@scripts/install-dependencies.sh
 	@$(TSAN_TEST)
 	@swift build $(TSAN_BUILD) --package-path Tools --scratch-path .build/tsan-tools --product martlet
-	@TSAN_OPTIONS=halt_on_error=1 .build/tsan-tools/debug/martlet torture --lease "$(or $(LEASE),4000)" \
-		--seconds "$(SECONDS)" --transport async-http-client $(if $(SEED),--seed "$(SEED)")
+	@TSAN_OPTIONS="halt_on_error=1 suppressions=$(CURDIR)/Tools/thread-sanitizer.txt" \
+		.build/tsan-tools/debug/martlet torture --lease "$(or $(LEASE),4000)" --seconds "$(SECONDS)" \
+		--transport async-http-client $(if $(SEED),--seed "$(SEED)")
 
 tsan-short: ## Runs the tests of concurrent code under ThreadSanitizer, as CI does.
 	@$(TSAN_TEST) --filter '$(TSAN_SUITES)'
