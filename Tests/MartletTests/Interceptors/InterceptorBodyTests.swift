@@ -185,6 +185,30 @@ import Testing
         try await client.send(Post("/a"))
         #expect(log.lines == ["x-prepared", "x-prepared-adapted", "x-prepared"])
     }
+
+    @Test("observers see the type of the body that an interceptor has set for the attempt") func observedType()
+        async throws
+    {
+        struct Observer: NetworkObserver {
+            let log: Log
+
+            func observe(_ event: CallEvent) {
+                if case .attemptStarted(let call) = event { log.add(call.body?.contentType ?? "none") }
+            }
+        }
+        let log = Log()
+        let client = client(StubTransport { _ in .status(204) }) {
+            $0.observers = [Observer(log: log)]
+            $0.interceptors = [
+                ClosureInterceptor(onAdapt: {
+                    $0.headerFields[.contentType] = "text/csv"
+                    $1.body = .init(Data("a,b".utf8))
+                })
+            ]
+        }
+        try await client.send(Post("/a"))
+        #expect(log.lines == ["text/csv"])
+    }
 }
 
 /// A transport that supports `Expect: 100-continue`.

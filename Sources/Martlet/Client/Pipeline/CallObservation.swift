@@ -35,7 +35,7 @@ final class CallObservation: OutcomeReport {
         self.time = context.time
         self.startedAt = context.startedAt
         self.request = request.redacted
-        self.body = body.map { ObservedBody($0, of: request, context) }
+        self.body = body.map { ObservedBody($0, of: request) }
         self.description = context.call
         let call = observed(attempt: 0, body: self.body)
         report(.started(call))
@@ -139,10 +139,9 @@ final class CallObservation: OutcomeReport {
         _ context: RequestContext, _ request: HTTPRequest? = nil, _ metrics: TransferMetrics? = nil
     ) -> ObservedCall {
         // An interceptor may have replaced the body for this attempt.
-        let replaced = context.bodyVersion > 0 ? request : nil
-        return observed(
+        observed(
             attempt: context.attempt, request: request, stamp: context.stamp, metrics: metrics,
-            body: replaced.map { request in context.outgoing.map { ObservedBody($0, of: request, context) } } ?? body)
+            body: request.map { request in context.outgoing.map { ObservedBody($0, of: request) } } ?? body)
     }
 
     private func observed(
@@ -156,9 +155,9 @@ final class CallObservation: OutcomeReport {
 }
 
 extension ObservedBody {
-    fileprivate init(_ body: PreparedBody, of request: HTTPRequest, _ context: RequestContext) {
-        // A body that an interceptor has set has the `Content-Type` that the interceptor has set.
-        let type = context.bodyVersion > 0 ? request.headerFields[.contentType] : nil
-        self.init(contentType: type ?? body.contentType, length: body.length, bytes: body.bytes)
+    /// The body with the `Content-Type` of the request: an interceptor may have set both.
+    fileprivate init(_ body: PreparedBody, of request: HTTPRequest) {
+        self.init(
+            contentType: request.headerFields[.contentType] ?? body.contentType, length: body.length, bytes: body.bytes)
     }
 }

@@ -6,7 +6,16 @@ final class Revocations: Sendable {
     private let policy: SessionPolicy
     private let time: any TimeSource
     private let limits: TimeLimits
-    private let last = Locked<Task<Void, Never>?>(nil)
+    /// Its value says whether the server has confirmed the revocation.
+    private let last = Locked<Task<Bool, Never>?>(nil)
+
+    /// The result of a wait for a revocation.
+    enum Ending {
+        case confirmed
+        case unconfirmed
+        /// The server has not answered within the limit.
+        case late
+    }
 
     init(_ revoker: TokenRevoker?, over endpoint: TokenEndpointClient, policy: SessionPolicy, limits: TimeLimits) {
         self.revoker = revoker
@@ -29,18 +38,19 @@ final class Revocations: Sendable {
         last.withLock { $0 = task }
     }
 
-    /// Waits for the last revocation.
-    /// - Returns: Whether it has ended within the limit.
-    func finish(within limit: Duration) async -> Bool {
-        guard let task = last.withLock({ $0 }) else { return true }
-        if case .success = await limits.run(within: limit, { await task.value }) { return true }
-        return Task.isCancelled
+    /// Waits for the last revocation, if there is one.
+    func finish(within limit: Duration) async -> Ending {
+        guard let task = last.withLock({ $0 }) else { return .unconfirmed }
+        switch await limits.run(within: limit, { await task.value }) {
+        case .success(let isConfirmed): return isConfirmed ? .confirmed : .unconfirmed
+        case .failure: return Task.isCancelled ? .unconfirmed : .late
+        }
     }
 
     private func revoke(
         _ tokens: Tokens, with revoker: TokenRevoker, expiringAt expiresAt: Duration?,
         _ report: @Sendable (SessionEvent) -> Void
-    ) async {
+    ) async -> Bool {
         var wait = policy.firstBackoff
         for attempt in 1...6 {
             let isExpired = expiresAt.map { $0 <= time.uptime } ?? false
@@ -48,13 +58,16 @@ final class Revocations: Sendable {
                 try await revoker.revoke(tokens, sendingAccessToken: !isExpired, over: endpoint)
             }
             switch result {
-            case .success: return report(.revoked)
+            case .success:
+                report(.revoked)
+                return true
             case .failure(let error):
                 report(.revocationFailed(Redaction.redact(String(describing: error))))
-                if error is TokenRevoker.Refusal { return }
+                if error is TokenRevoker.Refusal { return false }
             }
-            guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
+            guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return false }
             wait = min(wait * 4, policy.maximumRetryAfter)
         }
+        return false
     }
 }

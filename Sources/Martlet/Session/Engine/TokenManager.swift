@@ -307,15 +307,21 @@ extension TokenManager {
     /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``); a failed deletion is retried.
     /// - Parameter limit: The time to wait for the server as well, for a command that exits after the sign-out. If the
     ///   server does not answer in time, the method reports ``SessionEvent/revocationFailed(_:)``, and the revocation
-    ///   continues while the process runs (``SessionEvent/revoked``). By default the method does not wait for the server.
-    public func signOut(waitingForServer limit: Duration = .zero) async {
+    ///   continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for the server.
+    /// - Returns: Whether the server has confirmed in time that it has revoked the tokens.
+    @discardableResult
+    public func signOut(waitingForServer limit: Duration) async -> Bool {
         // The record must be loaded first: it contains the tokens to revoke.
         _ = await loadedState
         let now = time.wallClock
         transition { machine in machine.signedOut(at: now) }
         _ = await wait { machine, waiter, _ in machine.endingAwaited(by: waiter) }
-        guard limit > .zero, await !revocations.finish(within: limit) else { return }
-        publish(.revocationFailed("the server has not answered within \(limit.inSeconds.shortText) s"))
+        guard limit > .zero else { return false }
+        let ending = await revocations.finish(within: limit)
+        if ending == .late {
+            publish(.revocationFailed("the server has not answered within \(limit.inSeconds.shortText) s"))
+        }
+        return ending == .confirmed
     }
 
     /// Refreshes the token even if it has not expired. If a refresh is in progress, the caller waits for it.

@@ -49,7 +49,9 @@ public protocol TokenManaging: Sendable {
 
     /// Ends the session on this device, then at the server.
     /// - Parameter limit: The time to wait for the server as well.
-    func signOut(waitingForServer limit: Duration) async
+    /// - Returns: Whether the server has confirmed in time that it has revoked the tokens.
+    @discardableResult
+    func signOut(waitingForServer limit: Duration) async -> Bool
 }
 
 extension TokenManaging {

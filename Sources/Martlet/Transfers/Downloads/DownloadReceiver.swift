@@ -113,7 +113,7 @@ final class DownloadReceiver: ResponseReceiver {
             state.credentials = fingerprint
             state.mustRestart = state.resumedBytes > 0 && state.resumption?.credentials != fingerprint
             // Until the new download has begun, the kept bytes stay as they are.
-            if state.mustRestart { (state.written, state.resumedBytes, state.mayDeletePartial) = (0, 0, false) }
+            if state.mustRestart { (state.resumedBytes, state.mayDeletePartial) = (0, false) }
             return state.mustRestart
         }
         if isForeign { throw TransportError.invalidRequest("the kept bytes belong to other credentials") }

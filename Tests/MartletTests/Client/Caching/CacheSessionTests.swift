@@ -63,6 +63,44 @@ import Testing
         #expect(cache.withStore { $0.isEmpty })
     }
 
+    @Test("an app that empties the cache frees its memory") func removed() async throws {
+        let app = CachingApp([.cacheControl: "max-age=60"])
+        _ = try await app.client.text(Visit("/a"))
+        #expect(!app.cache.withStore { $0.isEmpty })
+        app.cache.removeAll()
+        #expect(app.cache.withStore { $0.isEmpty })
+    }
+
+    @Test("a new sign-in state removes the responses of the one before, even if its end was not reported")
+    func earlierOwner() throws {
+        func owner(_ epoch: Int) -> ResponseOwner {
+            ResponseOwner(
+                manager: 1, state: CallOwner(epoch: epoch, signInState: .signedOut), timesJarEmptied: 0,
+                timesCacheEmptied: 0)
+        }
+        func response(of owner: ResponseOwner) throws -> CachedResponse {
+            let head = HTTPResponse(status: .ok, headerFields: [.cacheControl: "max-age=60"])
+            let now = CachedResponse.Timing(requestedAt: .zero, receivedAt: .zero, date: Date())
+            return try #require(
+                CachedResponse(
+                    ServerResponse(head: head, body: Data("x".utf8)), to: [:],
+                    CachePartition(owner: owner, isSigned: false, credentials: []), now))
+        }
+        var store = CacheStore(maximumBytes: 1 << 20)
+        let (first, second) = (owner(1), owner(2))
+        let isNew = store.begin(first)
+        store.insert(try response(of: first), for: "https://api.example.com/a") { _ in false }
+        let isNewAgain = store.begin(first)
+        #expect((isNew, isNewAgain) == (true, false))
+        #expect(!store.isEmpty)
+        let isNewOwner = store.begin(second)
+        #expect(isNewOwner && store.isEmpty)
+        store.insert(try response(of: second), for: "https://api.example.com/a") { _ in false }
+        // A call that was made earlier.
+        let isEarlierNew = store.begin(first)
+        #expect(!isEarlierNew && !store.isEmpty)
+    }
+
     @Test("the server's verdict empties the cache, too") func expired() async throws {
         let cache = HTTPCache()
         let app = try await Self.app(cache)

@@ -31,7 +31,10 @@ import Testing
             signIns.add("\(account.userID ?? "anyone") has \(tokens.accessToken.reveal())")
             return SignedInSession(id: SessionID(rawValue: "1"), account: account)
         }
-        func signOut(waitingForServer limit: Duration) async { signOuts.add("\(limit)") }
+        func signOut(waitingForServer limit: Duration) async -> Bool {
+            signOuts.add("\(limit)")
+            return true
+        }
     }
 
     @Test("an adapter uses a manager without knowing it") func manager() async throws {
