@@ -46,9 +46,10 @@ public struct BaseURL: Sendable, Hashable, ExpressibleByStringLiteral {
     }
 }
 
-/// The URL as text, without a user name and password.
 extension BaseURL: CustomStringConvertible, CustomReflectable {
+    /// The URL as text, with secrets masked.
     public var description: String { Redaction.redact(text) }
 
+    /// A mirror without children, so that a dump shows the description.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
