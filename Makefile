@@ -134,7 +134,7 @@ api: ## Compares the public API with the last release, and fails if a change bre
 		echo "There is no release yet to compare the API with: no tag has the form 1.2.3."; \
 	fi
 
-apple-check: ## Typechecks on Linux the code that only Apple's platforms compile, against declarations of their API.
+apple-check: ## Typechecks on Linux the code that only Apple platforms compile, against declarations of their API.
 	@scripts/apple_check.py
 	@AppleStubs/Record/compare.py
 

@@ -2,8 +2,8 @@
 import PackageDescription
 
 // URLSession on Linux can hang, lose bodies and crash under cancellation, so async-http-client is the default there. On
-// Apple's platforms, URLSession is the default and SwiftPM resolves nothing but swift-http-types. The manifest is compiled
-// for the machine that builds: a build for Linux on a Mac has to enable the trait.
+// Apple platforms, URLSession is the default and SwiftPM resolves nothing but swift-http-types. The manifest is
+// compiled for the machine that builds: a build for Linux on a Mac has to enable the trait.
 #if os(Linux)
     let defaultTraits: Set<String> = ["AsyncHTTPClient"]
 #else
@@ -34,13 +34,13 @@ let settings: [SwiftSetting] =
 let asyncHTTPClient: TargetDependencyCondition? = .when(traits: ["AsyncHTTPClient"])
 let encryption: TargetDependencyCondition? = .when(traits: ["Encryption"])
 
-// Apple's platforms have CryptoKit and Security.
+// Apple platforms have CryptoKit and Security.
 let cryptoOnLinux: TargetDependencyCondition? = .when(platforms: [.linux], traits: ["Encryption"])
 
-// Apple's platforms have Combine.
+// Apple platforms have Combine.
 let openCombine: TargetDependencyCondition? = .when(platforms: [.linux], traits: ["OpenCombine"])
 
-// Apple's platforms have ImageIO. Without the trait, the C code includes no header of a codec, and no codec has to be
+// Apple platforms have ImageIO. Without the trait, the C code includes no header of a codec, and no codec has to be
 // installed.
 let imageCodecs: BuildSettingCondition = .when(platforms: [.linux], traits: ["ImageCodecs"])
 

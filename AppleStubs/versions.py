@@ -1,6 +1,6 @@
 """Which version of Apple's systems our code needs, for scripts/apple_check.py.
 
-The compiler for Linux does not check which version of Apple's platforms an API needs. So the symbol graphs say since when
+The compiler for Linux does not check which version of Apple platforms an API needs. So the symbol graphs say since when
 an API exists, and the syntax tree says what our files refer to.
 """
 

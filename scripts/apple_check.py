@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Typechecks on Linux the code that only Apple's platforms compile, against the declarations in AppleStubs.
+"""Typechecks on Linux the code that only Apple platforms compile, against the declarations in AppleStubs.
 
 Copies the sources, decides each #if as a compiler for each of the platforms would, and compiles the copies with
 the modules of AppleStubs in place of Apple's. Swift blocks of the documentation with the mark `apple` compile, too. To
@@ -262,7 +262,7 @@ def main():
         mistakes = sum(job.result() for job in jobs)
     print(f"The check found all {mistakes} deliberate mistakes, and {sum(map(len, blocks))} Swift blocks compile.")
     files = ", ".join(f"{system} {count} files" for system, count in counts.items())
-    print(f"Code for Apple's platforms typechecks: {files}, against {len(STUB_MODULES)} modules of stubs.")
+    print(f"Code for Apple platforms typechecks: {files}, against {len(STUB_MODULES)} modules of stubs.")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ APPLE = ("iOS", "macOS", "tvOS", "watchOS", "visionOS")
 PROVEN = ("iOS", "macOS")
 OTHERS = ("Linux", "Linux with Musl", "Android")
 
-# Modules, of Apple and of ours, that only some of Apple's platforms have.
+# Modules, of Apple and of ours, that only some of Apple platforms have.
 ONLY_ON = {
     **dict.fromkeys(("AppleTests", "AppleTestsHost"), {"iOS", "macOS"}),
     "AppKit": {"macOS"},
@@ -52,7 +52,7 @@ ONLY_IN = {
 }
 # Modules with the same API on all platforms.
 EVERYWHERE = {"HTTPTypes", "Observation", "RegexBuilder", "Synchronization"}
-# Modules that Apple's platforms lack, and the platforms that have them.
+# Modules that Apple platforms lack, and the platforms that have them.
 ELSEWHERE = {"Android": {"Android"}, "Glibc": {"Linux"}, "Musl": {"Linux with Musl"}}
 ELSEWHERE |= dict.fromkeys(("FoundationEssentials", "FoundationNetworking"), OTHERS)
 # The standard library's modules, and what Foundation consists of.
@@ -117,7 +117,7 @@ FOREIGN_MODULES = in_order({name: _FOREIGN[name] for name in _USED})
 
 
 def on(system, modules):
-    """Those of some modules that one of Apple's platforms has."""
+    """Those of some modules that one of Apple platforms has."""
     return [name for name in modules if system in ONLY_ON.get(name, APPLE)]
 
 
@@ -202,7 +202,7 @@ def count_apple_files():
             columns = zip(*(resolve(path, text, system, chosen)[1] for system in systems for chosen in traits))
             return [any(branch.is_compiled for branch in column) for column in columns]
 
-        # With traits, Apple's platforms compile code that needs packages which the check does not have.
+        # With traits, Apple platforms compile code that needs packages which the check does not have.
         by_others, by_apple = compiled(OTHERS, traits), compiled(APPLE)
         by_traits = compiled(APPLE, traits)
         for index, branch in enumerate(resolve(path, text, "Linux")[1]):

@@ -83,7 +83,7 @@ def front_pages():
 
 
 def unnamed(page):
-    # Types that only Apple's platforms have are in single backticks, because DocC has no page for them on Linux.
+    # Types that only Apple platforms have are in single backticks, because DocC has no page for them on Linux.
     named = set(re.findall(r"`(\w+)`", page.read_text()))
     for path in swift_files(page.parent.parent):
         for kind, name, modifiers, _ in declarations(code_of(path.read_text())):

@@ -8,7 +8,7 @@ comment directly above it says otherwise:
 
     <!-- compile: continues -->     sees the declarations of the blocks before it, back to the last one without the mark
     <!-- compile: file -->          a file of its own; run as a test if it imports Testing
-    <!-- compile: apple -->         needs Apple's platforms; other blocks can continue it
+    <!-- compile: apple -->         needs Apple platforms; other blocks can continue it
     <!-- compile: manifest -->      a Package.swift that SwiftPM must be able to read
     <!-- compile: dependency -->    one dependency of a Package.swift, likewise
     <!-- compile: skip, reason -->  not compiled

@@ -89,7 +89,7 @@ import Testing
         #expect(await refreshes.count == 1)
     }
 
-    @Test("a login stays without a token, also when it is repeated") func login() async throws {
+    @Test("a login stays without a token, even when it is repeated") func login() async throws {
         let (tokens, _) = await Self.signedIn()
         await tokens.signOut()
         let status: @Sendable (Int, String?) -> Int = { number, _ in number == 1 ? 503 : 200 }

@@ -95,7 +95,7 @@ import Testing
         #expect(Server.tokens == ["Bearer access-1"])
     }
 
-    @Test("a login stays without a token, also when it is repeated") func login() async throws {
+    @Test("a login stays without a token, even when it is repeated") func login() async throws {
         let (tokens, _) = await Self.signedIn()
         await tokens.signOut()
         let repeater = Repeater(next: SessionInterceptor(tokens: tokens)) {

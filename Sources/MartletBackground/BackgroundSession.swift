@@ -7,7 +7,7 @@ internal import Martlet
     internal import Foundation
 #endif
 
-/// The system's side of background transfers: on Apple's platforms a background `URLSession`, in tests a fake.
+/// The system's side of background transfers: on Apple platforms a background `URLSession`, in tests a fake.
 struct BackgroundSession: Sendable {
     /// The tasks that the system has not finished, in any process of the app.
     var tasks: @Sendable () async -> [BackgroundTask]
@@ -89,7 +89,8 @@ struct BackgroundTask: Sendable {
         enum Interruption: Sendable {
             /// The user has quit the app, or the system had to cancel the task.
             case cancellation
-            /// The system's service for background transfers has lost the task, for example because it was ended itself.
+            /// The system's service for background transfers has lost the task, for example because it was ended
+            /// itself.
             case disconnection
         }
 

@@ -6,7 +6,7 @@ public import Martlet
     public import Foundation
 #endif
 
-/// Uploads and downloads that the system continues while the app is suspended or not running, on Apple's platforms.
+/// Uploads and downloads that the system continues while the app is suspended or not running, on Apple platforms.
 ///
 /// Create one when the app is launched, before the delegate of the app returns, and keep it:
 ///
@@ -126,15 +126,15 @@ public final class BackgroundTransfers: Sendable {
     /// A transfer that has ended is kept, and is in the events of the next launch too, until ``remove(_:)`` is called:
     /// the app may be killed before it has dealt with the result. Only the end of its session removes it as well.
     ///
-    /// After a sign-out, or the sign-in of another user, a subscriber receives nothing more of the former user's transfers
-    /// but the end of those that were not finished (``BackgroundTransferError/sessionEnded``), and only if it had
-    /// subscribed before.
+    /// After a sign-out, or the sign-in of another user, a subscriber receives nothing more of the former user's
+    /// transfers but the end of those that were not finished (``BackgroundTransferError/sessionEnded``), and only if it
+    /// had subscribed before.
     public var events: AsyncStream<BackgroundTransfer> { announcements.subscribe() }
 
     /// Forgets a transfer. One that is under way is cancelled. A downloaded file stays at its path.
     ///
-    /// If the transfer's record cannot be deleted from the disk, it is emptied. If that fails too, the deletion is tried
-    /// again later, and this process no longer announces the transfer.
+    /// If the transfer's record cannot be deleted from the disk, it is emptied. If that fails too, the deletion is
+    /// tried again later, and this process no longer announces the transfer.
     public func remove(_ id: UUID) async {
         await settler.discard(id) { await self.session() }
         announcements.forget(id)
@@ -157,9 +157,9 @@ public final class BackgroundTransfers: Sendable {
         _ = await limits.run(within: Self.longestHandling) { [handledEvents] in await handledEvents.wait() }
     }
 
-    /// Calls the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)` on the main
-    /// thread, when all events for which the system has launched or woken the app are handled and their follow-up work
-    /// has started, and after 25 s at the latest.
+    /// Calls the completion handler of `application(_:handleEventsForBackgroundURLSession:completionHandler:)` on the
+    /// main thread, when all events for which the system has launched or woken the app are handled and their follow-up
+    /// work has started, and after 25 s at the latest.
     /// - Parameters:
     ///   - identifier: The identifier of the session that the system names.
     ///   - completionHandler: The handler of the system.

@@ -63,7 +63,7 @@ final class TransferAnnouncements: Sendable {
         }
     }
 
-    /// A new transfer belongs to the current user, also if an earlier one with its ID has ended.
+    /// A new transfer belongs to the current user, even if an earlier one with its ID has ended.
     func ownNew(_ id: UUID) {
         state.withLock { state in
             state.ended.remove(id)
@@ -82,8 +82,8 @@ final class TransferAnnouncements: Sendable {
         for record in list.known where record.owner.hasEnded(with: sessions) { end(record) }
     }
 
-    /// Reports the end of a transfer with its owner, once. If the owner had ended before this process knew the transfer,
-    /// no subscriber learns of it.
+    /// Reports the end of a transfer with its owner, once. If the owner had ended before this process knew the
+    /// transfer, no subscriber learns of it.
     func end(_ record: TransferRecord) {
         let transfer = BackgroundTransfer(
             record, .failed(.sessionEnded), response: nil, path: folder.path(of: record))

@@ -12,8 +12,8 @@
         public import Foundation
     #endif
 
-    // The publishers of this module, with the scheduler on which they deliver. Each is the publisher without `on:`, with
-    // `receive(on:)` right behind it: no operator of the app runs before.
+    // The publishers of this module, with the scheduler on which they deliver. Each is the publisher without `on:`,
+    // with `receive(on:)` right behind it: no operator of the app runs before.
 
     extension APIClient {
         /// Sends an endpoint once for each subscriber, and publishes its response on a scheduler.
@@ -25,9 +25,10 @@
         ///     .store(in: &subscriptions)
         /// ```
         ///
-        /// Values and completions arrive on the scheduler, also in operators such as `map` that follow at once. In a class
-        /// or view that is isolated to the main actor, closures are isolated too, and Swift 6 ends the process if one is
-        /// called from another thread: pass `DispatchQueue.main`. Otherwise it works like `publisher(for:as:)`.
+        /// Values and completions arrive on the scheduler, including in operators such as `map` that follow at once. In
+        /// a class or view that is isolated to the main actor, closures are isolated too, and Swift 6 ends the process
+        /// if one is called from another thread: pass `DispatchQueue.main`. Otherwise it works like
+        /// `publisher(for:as:)`.
         /// - Parameters:
         ///   - endpoint: The endpoint to send.
         ///   - type: The type to decode.
@@ -55,8 +56,8 @@
             publisher(for: request).delivered(on: scheduler)
         }
 
-        /// Sends an endpoint once for each subscriber, and publishes its decoded response with the head on a scheduler; see
-        /// `publisher(for:as:on:)`.
+        /// Sends an endpoint once for each subscriber, and publishes its decoded response with the head on a scheduler;
+        /// see `publisher(for:as:on:)`.
         public func responsePublisher<Value: Decodable & Sendable>(
             for endpoint: some APIEndpoint, as type: Value.Type = Value.self, on scheduler: some Scheduler
         ) -> AnyPublisher<NetworkResponse<Value>, NetworkError> {

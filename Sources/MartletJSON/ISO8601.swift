@@ -34,8 +34,8 @@ package enum ISO8601 {
         return Date(timeIntervalSinceReferenceDate: Double(seconds) + Double(microseconds) / 1_000_000)
     }
 
-    /// Reads `2026-01-31T23:59:59Z`. `nil` for every other form, also for dates before the Gregorian calendar and for
-    /// leap seconds.
+    /// Reads `2026-01-31T23:59:59Z`. `nil` for every other form, including for dates before the Gregorian calendar and
+    /// for leap seconds.
     static func date(_ text: UnsafeBufferPointer<UInt8>) -> Date? {
         guard text.count == 20, let bytes = text.baseAddress, bytes[19] == UInt8(ascii: "Z"),
             let seconds = seconds(bytes)

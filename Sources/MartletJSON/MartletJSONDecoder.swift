@@ -22,8 +22,8 @@
 /// }
 /// ```
 ///
-/// The whole document must follow RFC 8259, also the members that no type asks for. <doc:FastJSON> lists what else differs
-/// from Foundation's decoder.
+/// The whole document must follow RFC 8259, including the members that no type asks for. <doc:FastJSON> lists what else
+/// differs from Foundation's decoder.
 public struct MartletJSONDecoder: Sendable {
     /// The format of dates. The default is a number of seconds since 2001, as `Date` encodes itself.
     ///
@@ -68,8 +68,8 @@ public struct MartletJSONDecoder: Sendable {
 
     /// Decodes a document.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` with an empty coding path if the document is not valid, and otherwise the
-    ///   errors that `JSONDecoder` throws.
+    /// - Throws: `DecodingError.dataCorrupted` with an empty coding path if the document is not valid, and otherwise
+    ///   the errors that `JSONDecoder` throws.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try data.withUnsafeBytes { try decode(type, from: $0) }
     }

@@ -20,7 +20,7 @@ public final class AnySecureStorage: SecureStorage {
 
     /// Reads a value.
     /// - Parameter key: Any text.
-    /// - Returns: `nil` only if there is certainly no value under this key.
+    /// - Returns: `nil` only if there is definitely no value under this key.
     /// - Throws: ``StorageError`` if the value cannot be read now, or is damaged.
     public func read(_ key: String) async throws(StorageError) -> Data? { try await base.read(key) }
 

@@ -18,12 +18,12 @@
 /// Implement it for a vault of your own. ``TokenStore/secure(_:key:folder:)`` keeps a session in any storage, and
 /// ``AccountStore/secure(_:folder:)`` keeps the sessions of several accounts in one.
 ///
-/// Reading has three outcomes: a value, certainly no value, or a ``StorageError``. An error says that the value cannot
+/// Reading has three outcomes: a value, definitely no value, or a ``StorageError``. An error says that the value cannot
 /// be read now; if there is one, it is unchanged.
 public protocol SecureStorage: Sendable {
     /// Reads a value.
     /// - Parameter key: Any text.
-    /// - Returns: `nil` only if there is certainly no value under this key.
+    /// - Returns: `nil` only if there is definitely no value under this key.
     /// - Throws: ``StorageError`` if the value cannot be read now, or is damaged.
     func read(_ key: String) async throws(StorageError) -> Data?
     /// Adds or replaces a value, and returns when it would survive a crash.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The delegate is compiled for Apple's platforms only, so its methods are read from its source.
+/// The delegate is compiled for Apple platforms only, so its methods are read from its source.
 @Suite("The delegate of a background session", .timeLimit(.minutes(10))) struct BackgroundDelegateTests {
     /// The methods for which the system launches the app and lets the transfer wait.
     /// https://developer.apple.com/documentation/uikit/uiapplicationdelegate/application(_:handleeventsforbackgroundurlsession:completionhandler:)

@@ -77,7 +77,7 @@ struct BackgroundOwnerConformanceTests {
     // MARK: - The same user again
 
     @Test(
-        "C97: a transfer whose user signs out does not come back, also if the same user signs in before it was deleted",
+        "C97: a transfer whose user signs out does not come back, even if the same user signs in before it was deleted",
         arguments: [false, true], [false, true])
     func sameUserReturns(isExpired: Bool, hasResult: Bool) async throws {
         try await TransferWorld.with { world in
@@ -122,7 +122,7 @@ struct BackgroundOwnerConformanceTests {
     // MARK: - Transfers that need no session
 
     @Test(
-        "C97: a transfer that needs no session ends with the user who started it, also if its result has arrived",
+        "C97: a transfer that needs no session ends with the user who started it, even if its result has arrived",
         arguments: Ending.allCases, [false, true])
     func publicTransfer(ending: Ending, hasResult: Bool) async throws {
         try await TransferWorld.with { world in

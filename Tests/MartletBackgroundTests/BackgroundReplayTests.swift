@@ -11,7 +11,7 @@ import Testing
 struct BackgroundReplayTests {
     private let post = Call<NoContent>.post("/films", .text("the wing"))
 
-    @Test("it is sent again with a new token, also after a launch", arguments: [false, true])
+    @Test("it is sent again with a new token, even after a launch", arguments: [false, true])
     func replayed(isRelaunched: Bool) async throws {
         try await TransferWorld.with { world in
             let tokens = await world.signedIn()

@@ -1,4 +1,4 @@
-// An app that uses MartletBackground alone. The transfers themselves exist on Apple's platforms only.
+// An app that uses MartletBackground alone. The transfers themselves exist on Apple platforms only.
 import MartletBackground
 
 var options = BackgroundTransferOptions()

@@ -1,4 +1,4 @@
-// API that only some of Apple's platforms have.
+// API that only some of Apple platforms have.
 
 internal import Foundation
 internal import SwiftUI

@@ -1,4 +1,4 @@
-// Modules that only some of Apple's platforms have.
+// Modules that only some of Apple platforms have.
 
 #if os(tvOS)
     internal import PhotosUI  // mistake on tvOS: no such module

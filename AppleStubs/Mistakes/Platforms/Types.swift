@@ -1,4 +1,4 @@
-// Types that only some of Apple's platforms have.
+// Types that only some of Apple platforms have.
 
 #if canImport(UIKit)
     internal import UIKit

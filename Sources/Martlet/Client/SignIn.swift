@@ -23,8 +23,8 @@ extension NetworkClient {
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
     /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens;
-    ///   ``NetworkError/storageUnavailable(_:_:)`` if the write failed and ``SessionPolicy/requiresSavedTokens`` is set.
-    ///   Then no user is signed in.
+    ///   ``NetworkError/storageUnavailable(_:_:)`` if the write failed and ``SessionPolicy/requiresSavedTokens`` is
+    ///   set. Then no user is signed in.
     @discardableResult
     public func signIn<Value: Decodable & Sendable>(
         _ endpoint: any Endpoint, as type: Value.Type = Value.self, monitor: TransferMonitor? = nil,
@@ -33,8 +33,8 @@ extension NetworkClient {
         try await signInResponse(for: endpoint, as: type, monitor: monitor, account: account).value
     }
 
-    /// Signs in as ``signIn(_:as:monitor:account:)`` does, and returns the decoded response with its head and the `code`,
-    /// `message` and `meta` of its envelope.
+    /// Signs in as ``signIn(_:as:monitor:account:)`` does, and returns the decoded response with its head and the
+    /// `code`, `message` and `meta` of its envelope.
     ///
     /// ```swift
     /// let response = try await client.signInResponse(for: Login(email: email, password: password), as: User.self)
@@ -113,7 +113,7 @@ package struct SignInStart: Sendable {
         self.owner = owner
     }
 
-    /// The start of a sign-in that carries no token. It gives way to every other one, also to one that is being saved.
+    /// The start of a sign-in that carries no token. It gives way to every other one, even to one that is being saved.
     package static func givingWay(in client: NetworkClient) -> SignInStart {
         SignInStart(.none, as: client.tokens?.currentOwner ?? .unbound)
     }

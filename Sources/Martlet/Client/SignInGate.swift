@@ -1,9 +1,10 @@
 /// Holds back the calls that require a session until ``NetworkConfig/automaticSignIn`` has started one.
 ///
-/// Only a call that was made while no user was signed in is held: it belongs to no session yet. It gets the session that is
-/// current when the sign-in ends, and keeps it. That is the session that ``NetworkConfig/automaticSignIn`` has started, or
-/// the session of a user who signed in by other means while it ran. A call that belongs to a session, also one that the
-/// store contained before it was read, never gets another: it fails with ``NetworkError/sessionChanged(_:)``.
+/// Only a call that was made while no user was signed in is held: it belongs to no session yet. It gets the session
+/// that is current when the sign-in ends, and keeps it. That is the session that ``NetworkConfig/automaticSignIn`` has
+/// started, or the session of a user who signed in by other means while it ran. A call that belongs to a session,
+/// including one that the store contained before it was read, never gets another: it fails with
+/// ``NetworkError/sessionChanged(_:)``.
 struct SignInGate: Sendable {
     private let signIn: @Sendable (NetworkClient) async throws -> Void
     private let tokens: TokenManager
@@ -23,8 +24,8 @@ struct SignInGate: Sendable {
 
     /// Returns when the call may continue.
     /// - Parameter owner: The owner of the call.
-    /// - Returns: The owner with which the call continues. If it is in another state than signed in, the pipeline reports
-    ///   that.
+    /// - Returns: The owner with which the call continues. If it is in another state than signed in, the pipeline
+    ///   reports that.
     func pass(
         _ client: NetworkClient, _ owner: CallOwner, for endpoint: any Endpoint
     ) async throws(NetworkError) -> CallOwner {

@@ -1,7 +1,7 @@
 /// The error of every call that fails.
 ///
 /// Its description names the endpoint and says what failed and what to do next. It never shows a secret. Later versions
-/// may add cases, so a `switch` over the error has a `default` or an `@unknown default`.
+/// may add cases, so a `switch` over the error needs a `default` or an `@unknown default`.
 ///
 /// ```swift
 /// do {
@@ -35,7 +35,7 @@
     /// A plain `http` URL of another machine, or a redirect to one.
     case insecureURL(CallDescription, url: String)
     /// The response is not valid HTTP, or it does not match the request: oversized header fields, an invalid redirect,
-    /// a wrong range of a file, no event stream.
+    /// the wrong range of a file, or a body that is not an event stream.
     case invalidResponse(CallDescription, reason: String)
     /// The response is larger than the client accepts in memory.
     case responseTooLarge(CallDescription, limit: Int)

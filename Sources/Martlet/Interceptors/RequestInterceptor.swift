@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Changes the requests of a client, inspects their responses, and decides whether a failed attempt is made again.
+/// Changes the requests of a client, inspects their responses, and decides whether a failed attempt is retried.
 ///
 /// Every method has a default that does nothing. The hooks of a call run in this order, and interceptors in the order
 /// of ``NetworkConfig/interceptors``, after those of ``NetworkClient/intercepted(by:)``:
@@ -14,8 +14,8 @@ public import HTTPTypes
 /// 7. ``retry(_:for:dueTo:)``, after each failed attempt. If the client could replace a rejected token, it sends the
 ///    request again without calling this hook, at most three times for each call, and each time with a newer token.
 /// 8. ``process(_:for:)``, once if the call succeeded, before its response is decoded.
-/// 9. ``CallEvent/finished(_:_:)``, once, with the outcome that the caller gets. If the body of a stream breaks off later,
-///    ``CallEvent/streamBroke(_:_:)``.
+/// 9. ``CallEvent/finished(_:_:)``, once, with the outcome that the caller gets. If the body of a stream breaks off
+///    later, ``CallEvent/streamBroke(_:_:)``.
 ///
 /// ```swift
 /// struct APIKey: RequestInterceptor {
@@ -44,9 +44,9 @@ public protocol RequestInterceptor: Sendable {
     /// The call already holds its slot among ``NetworkConfig/maximumConcurrentRequests``; its time limit has not
     /// started. A call that this method makes through the same client does not wait for a slot.
     ///
-    /// If the access token expires while the interceptors work on the attempt, the client gets another one and calls this
-    /// method once more for the same attempt, with the prepared request and the new token. No request is sent with a token
-    /// that has expired, unless the session cannot be renewed.
+    /// If the access token expires while the interceptors are running, the client gets another one and calls this
+    /// method once more for the same attempt, with the prepared request and the new token. No request is sent with a
+    /// token that has expired, unless the session cannot be renewed.
     /// - Parameters:
     ///   - request: The request, with its token and the changes of earlier interceptors.
     ///   - context: Describes the call, and has the ``RequestContext/body`` of the attempt.
@@ -73,7 +73,7 @@ public protocol RequestInterceptor: Sendable {
     ///   - context: Describes the call.
     /// - Throws: The reason why the attempt fails. ``Endpoint/acceptableStatuses`` are checked afterwards.
     func validate(_ response: ServerResponse, for context: inout RequestContext) async throws
-    /// Decides on a failed attempt. The first decision other than ``RetryDecision/doNotRetry`` wins.
+    /// Decides what to do after a failed attempt. The first decision other than ``RetryDecision/doNotRetry`` wins.
     ///
     /// Not called if the call was cancelled, or if a rejected token was replaced.
     /// - Parameters:

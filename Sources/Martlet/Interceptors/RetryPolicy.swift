@@ -15,7 +15,7 @@ public import HTTPTypes
 public struct RetryPolicy: RequestInterceptor {
     /// The largest number of attempts, including the first. 1 disables retries. Default 3.
     public var maximumAttempts: Int
-    /// The time after the start of a call in which another attempt may start. A delay that would end later is not
+    /// The time after the start of a call within which another attempt may start. A delay that would end later is not
     /// started. Default 60 s.
     public var totalTime: Duration
     /// The upper bound of the first delay. It doubles with each attempt, and jitter picks a delay between zero and the

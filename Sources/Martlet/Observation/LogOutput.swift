@@ -10,7 +10,7 @@ internal import MartletLibc
 struct LogOutput: Sendable {
     /// Whether lines may contain color codes (ECMA-48).
     let showsColors: Bool
-    /// Writes one line, given without its line break. Called from any thread, also concurrently.
+    /// Writes one line, given without its line break. Called from any thread, even concurrently.
     let write: @Sendable (_ line: String) -> Void
 
     init(showsColors: Bool = false, write: @escaping @Sendable (_ line: String) -> Void) {

@@ -47,7 +47,7 @@
         }
 
         /// The code of an attempt's callback.
-        /// - Throws: An error, also if the callback has one. The code must not be sent then.
+        /// - Throws: An error, even if the callback has one. The code must not be sent then.
         func code(for attempt: SignInAttempt, _ metadata: ServerMetadata) throws(OAuthError) -> Secret {
             guard hasState(attempt.state) else {
                 throw OAuthError(

@@ -7,9 +7,9 @@ internal import MartletLibc
 #endif
 
 #if canImport(Darwin)
-    /// File operations that differ between Apple's platforms and others.
+    /// File operations that differ between Apple platforms and others.
     package enum Disk {
-        /// Flushes a file to the disk. On Apple's platforms `fsync` leaves the bytes in the drive's cache, but some
+        /// Flushes a file to the disk. On Apple platforms `fsync` leaves the bytes in the drive's cache, but some
         /// file systems support nothing better.
         /// - Returns: Whether that succeeded.
         package static func flush(_ descriptor: Int32) -> Bool {
@@ -40,7 +40,7 @@ internal import MartletLibc
         var modificationNanoseconds: Int { st_mtimespec.tv_nsec }
     }
 #else
-    /// File operations that differ between Apple's platforms and others.
+    /// File operations that differ between Apple platforms and others.
     package enum Disk {
         /// Flushes a file to the disk.
         /// - Returns: Whether that succeeded.
@@ -113,8 +113,8 @@ extension Disk {
 
     /// The folder for the state of the program with this name.
     ///
-    /// Without an absolute `HOME`, the user's home folder is that of the password database. A user without either gets a
-    /// folder that cannot exist, so that every use fails: in the current folder, other users might find the tokens.
+    /// Without an absolute `HOME`, the user's home folder is that of the password database. A user without either gets
+    /// a folder that cannot exist, so that every use fails: in the current folder, other users might find the tokens.
     /// - Parameter database: Looks up the home folder in the password database.
     package static func stateFolder(
         of service: String, environment: [String: String] = ProcessInfo.processInfo.environment,

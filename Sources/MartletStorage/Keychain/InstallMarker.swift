@@ -14,7 +14,7 @@ struct InstallMarker: Sendable {
     /// The result of reading the number.
     enum Reading: Hashable {
         case number(Data)
-        /// There is certainly no number.
+        /// There is definitely no number.
         case missing
         /// The number cannot be read now, for example because the device is locked.
         case unknown

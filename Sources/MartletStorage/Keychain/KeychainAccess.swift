@@ -19,7 +19,7 @@ package struct KeychainAccess {
     /// The number of times to alternate between update and add, while another process adds and deletes the same item.
     private static let maximumAttempts = 8
 
-    /// The item with these attributes; `nil` if there is certainly none.
+    /// The item with these attributes; `nil` if there is definitely none.
     package func find(_ identity: KeychainAttributes, withData: Bool) throws(KeychainStatus) -> KeychainAttributes? {
         var query = query(identity)
         query[.returnData] = .flag(withData)
@@ -69,7 +69,7 @@ package struct KeychainAccess {
         throw .interactionNotAllowed
     }
 
-    /// Deletes an item. Does nothing if there is certainly none.
+    /// Deletes an item. Does nothing if there is definitely none.
     package func delete(_ identity: KeychainAttributes) throws(KeychainStatus) {
         switch calls.delete(self.identity(identity)) {
         case .success: break

@@ -16,8 +16,8 @@ public enum KeychainAccessibility: String, Sendable, Hashable, CaseIterable {
     case whenPasscodeSetThisDeviceOnly
 }
 
-/// Whether the user must authenticate before a secret in the Keychain is read. Not available on tvOS, where reading then
-/// fails. An app that uses it needs the key `NSFaceIDUsageDescription` in its property list.
+/// Whether the user must authenticate before a secret in the Keychain is read. Not available on tvOS, where reading
+/// then fails. An app that uses it needs the key `NSFaceIDUsageDescription` in its property list.
 ///
 /// The user is prompted once in the life of a store, when the secret is first needed, and again after
 /// ``AnyTokenStore/forgetAuthentication()``. Changes of other processes are not noticed before the secret is read.
@@ -25,10 +25,10 @@ public enum KeychainAccessibility: String, Sendable, Hashable, CaseIterable {
 /// - A ``SecureStorage`` keeps each value under access control (`kSecAttrAccessControl`): the system itself refuses to
 ///   decrypt it. Replacing it prompts the user, too. Protection starts when a value is written: an existing one gets it
 ///   at the next write.
-/// - A **session** is not under access control, because it is written without the user: a refresh replaces the tokens at
-///   any time, also behind a locked screen. If the system refused that write, the server would have replaced the refresh
-///   token and the device would have the old one. The store asks the user (`LAContext`) before it reads the session, and
-///   never when it writes.
+/// - A **session** is not under access control, because it is written without the user: a refresh replaces the tokens
+///   at any time, even while the screen is locked. If the system refused that write, the server would have replaced the
+///   refresh token and the device would have the old one. The store asks the user (`LAContext`) before it reads the
+///   session, and never when it writes.
 public enum KeychainAuthentication: Sendable, Hashable {
     /// The user is not prompted.
     case none
@@ -37,9 +37,9 @@ public enum KeychainAuthentication: Sendable, Hashable {
     /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty text, every
     /// access throws a ``StorageError``.
     case userPresence(_ reason: String)
-    /// By a face or fingerprint that was enrolled when the secret was first written; a passcode does not suffice. If the
-    /// user enrolls another one, the secret becomes unreadable for good, and the user must sign in again. Not available
-    /// on watchOS, where reading a session then fails.
+    /// By a face or fingerprint that was enrolled when the secret was first written; a passcode does not suffice. If
+    /// the user enrolls another one, the secret becomes unreadable for good, and the user must sign in again. Not
+    /// available on watchOS, where reading a session then fails.
     ///
     /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty text, every
     /// access throws a ``StorageError``.

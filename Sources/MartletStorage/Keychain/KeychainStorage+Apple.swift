@@ -28,7 +28,7 @@
         ///   - accessibility: When the secrets may be read.
         ///   - authentication: Whether the user must authenticate first. Reading then fails on tvOS.
         ///   - reinstallMarkerFolder: Keychain items outlive the app that created them, and by default the secrets of
-        ///     an earlier installation are used. With a folder they are deleted if the app was certainly deleted in
+        ///     an earlier installation are used. With a folder they are deleted if the app was definitely deleted in
         ///     between: a random number is in each item and in a file of this folder, which must be deleted with the
         ///     app only. In a folder of caches, which the system empties, a missing file proves nothing, and no item is
         ///     deleted; tvOS has no other folder. An item without a number is kept and gets one at its next write.

@@ -95,7 +95,8 @@ package final class KeychainStorage: SystemStorage {
     /// first call.
     var usesLoginKeychain: Bool { state.withLock(\.usesLogin) }
 
-    /// The login keychain, for items of other programs; `nil` if the system has none, or if this storage uses it already.
+    /// The login keychain, for items of other programs; `nil` if the system has none, or if this storage uses it
+    /// already.
     package var loginKeychain: KeychainStorage? {
         guard hasLogin, !usesLoginKeychain else { return nil }
         return KeychainStorage(
@@ -224,7 +225,7 @@ package final class KeychainStorage: SystemStorage {
         return try keychain.find(identity(of: key), withData: false) == nil
     }
 
-    /// Whether an earlier installation of the app certainly left an item.
+    /// Whether an earlier installation of the app definitely left an item.
     private func isLeftover(_ item: KeychainAttributes) -> Bool {
         guard let marker, let installation = item[bytes: .generic], !installation.isEmpty else { return false }
         return switch marker.read() {

@@ -151,7 +151,7 @@ package final class PlatformStorage: SystemStorage {
 
 extension SecureStorage where Self == AnySecureStorage {
     /// Keeps secrets in the safest storage of the system, as ``TokenStore/platformDefault(service:)`` does.
-    /// - Parameter service: The app's name in reverse-domain form; on Apple's platforms usually its bundle identifier.
+    /// - Parameter service: The app's name in reverse-domain form; on Apple platforms usually its bundle identifier.
     public static func platformDefault(service: String) -> AnySecureStorage {
         AnySecureStorage(PlatformStorage.best(service: service))
     }

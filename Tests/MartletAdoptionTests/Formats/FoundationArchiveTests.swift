@@ -5,7 +5,8 @@ import Testing
 
 @testable import MartletAdoption
 
-/// An object that encodes given values. The classes are not nested, because Foundation on Linux archives no nested ones.
+/// An object that encodes given values. The classes are not nested, because Foundation on Linux archives no nested
+/// ones.
 class ArchivedValues: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
     private let objects: [String: Any?]
@@ -31,7 +32,7 @@ final class ArchivedInner: ArchivedValues {}
 final class ArchivedWrapper: ArchivedValues {}
 
 /// Archives that Foundation's own `NSKeyedArchiver` writes, from classes with the names and keys of the libraries. On
-/// Apple's platforms, this is the archiver that wrote the records of an app's users.
+/// Apple platforms, this is the archiver that wrote the records of an app's users.
 @Suite("Archives of Foundation", .timeLimit(.minutes(10)))
 struct FoundationArchiveTests {
     private let expiry = Date(timeIntervalSince1970: 2_000_000_000)

@@ -156,7 +156,7 @@ import Testing
         #expect(app.transport.requests(to: "/b").map { $0.headers[.cookie] } == ["guest=1"])
     }
 
-    @Test("the cookies of a session end with it, also if another manager has found it in the store")
+    @Test("the cookies of a session end with it, even if another manager has found it in the store")
     func replacedManager()
         async throws
     {
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test("C94: a response is stored under the cookies that its request had, also if they change before it is sent")
+    @Test("C94: a response is stored under the cookies that its request had, even if they change before it is sent")
     func changedCookies() async throws {
         let (jar, time) = (CookieJar(), ManualTimeSource())
         let origin = try #require(Origin("https://api.example.com"))

@@ -6,9 +6,9 @@ import Testing
 @testable import Martlet
 
 @Suite("Two users on one device", .timeLimit(.minutes(10))) struct TwoUsersTests {
-    /// A random life of one device: calls whose responses come at once, late or never, sign-ins, sign-outs, emptied jars and
-    /// caches, restarts, and downloads that break off. The server marks each response with the number of its request, in the
-    /// body and in a cookie, and each byte of a film.
+    /// A random life of one device: calls whose responses come at once, late or never, sign-ins, sign-outs, emptied
+    /// jars and caches, restarts, and downloads that break off. The server marks each response with the number of its
+    /// request, in the body and in a cookie, and each byte of a film.
     private struct Device: ~Copyable {
         /// The sign-in state between two changes of it.
         struct Owner: Hashable {
@@ -222,7 +222,7 @@ import Testing
             let name = ["ada", "bob"][dice.number(below: 2)]
             guard let tokens else {
                 guard name != person else { return }
-                // The jar stays as it is. A response that is stored for a key is for that key only, also when the key
+                // The jar stays as it is. A response that is stored for a key is for that key only, even when the key
                 // comes back.
                 formerOwners[person] = owner.number
                 person = name

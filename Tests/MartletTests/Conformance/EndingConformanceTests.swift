@@ -139,7 +139,7 @@ import Testing
         #expect(one.tokens.state == .signedOut && other.tokens.state == .signedOut)
     }
 
-    @Test("an expiry that one process has found is the expiry of all, also after a restart") func sharedExpiry()
+    @Test("an expiry that one process has found is the expiry of all, even after a restart") func sharedExpiry()
         async throws
     {
         let time = ManualTimeSource()

@@ -22,7 +22,7 @@ struct PartialDownloadConformanceTests {
     }
 
     @Test(
-        "C97: a kept partial file is resumed by the user who began it, and by no other, also without a token",
+        "C97: a kept partial file is resumed by the user who began it, and by no other, even without a token",
         arguments: ["ada", "bob", nil], [AuthenticationRequirement.none, .ifSignedIn])
     func users(nextUser: String?, authentication: AuthenticationRequirement) async throws {
         try await TemporaryFolder.with { folder in
@@ -106,7 +106,7 @@ struct PartialDownloadConformanceTests {
     }
 
     @Test(
-        "C97: without an account, kept bytes are resumed with the same credentials only, also those of an interceptor",
+        "C97: without an account, kept bytes are resumed with the same credentials only, including those of an interceptor",
         arguments: [false, true])
     func credentials(ofInterceptor: Bool) async throws {
         try await TemporaryFolder.with { folder in

@@ -1,7 +1,7 @@
 import Foundation
 import Martlet
 
-/// Sends messages in the order in which they were written, also those of an earlier process.
+/// Sends messages in the order in which they were written, including those of an earlier process.
 actor Outbox {
     /// One message as it is kept in the file. Its number tells the server which messages it has seen already.
     struct PostMessage: APIEndpoint, Codable, Hashable {

@@ -198,7 +198,7 @@ import Testing
     }
 
     #if !os(Linux) || URLSession || !AsyncHTTPClient
-        @Test("values of UserDefaults are adopted and removed, also into UserDefaults") func userDefaults() async throws
+        @Test("values of UserDefaults are adopted and removed, even into UserDefaults") func userDefaults() async throws
         {
             let suite = "martlet.adoption.\(UUID().uuidString)"
             let defaults = try #require(UserDefaults(suiteName: suite))

@@ -143,7 +143,7 @@ import Testing
         var count = 0
         for case let file as URL in files where file.pathExtension == "swift" {
             let name = file.lastPathComponent
-            // The code for Apple's platforms is not compiled here, tests may block, and MartletJSON has no C library.
+            // The code for Apple platforms is not compiled here, tests may block, and MartletJSON has no C library.
             let isExempt = ["/MartletTesting/", "/MartletJSON/"].contains { file.path.contains($0) }
             if name.hasSuffix("+Apple.swift") || isExempt { continue }
             count += 1
@@ -159,7 +159,7 @@ import Testing
         "Libc.swift": ["flock"],
         "Disk.swift": ["opendir", "readdir", "closedir", "fcntl", "rename", "renamex_np", "renameat2"],
         "BlockingQueue.swift": ["DispatchQueue", "sync"],
-        // Only on Apple's platforms, on a thread that the system gives for it.
+        // Only on Apple platforms, on a thread that the system gives for it.
         "ExpiringActivity.swift": ["DispatchSemaphore"],
         // Closures.
         "LogObserver.swift": ["write"], "CurlCommand.swift": ["write"], "PictureReader.swift": ["open"],
@@ -193,7 +193,8 @@ private struct SourceScan {
     init(_ code: String) {
         let lines = code.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
         let text = lines.joined(separator: "\n")
-        // A call of the C library has no argument labels. In a type, a function of the same name hides that of the library.
+        // A call of the C library has no argument labels. In a type, a function of the same name hides that of the
+        // library.
         let call = /(?<before>[A-Za-z.]+ *)?\b(?<name>[a-z_0-9]+)\((?![):]|\w+:)/.wordBoundaryKind(.simple)
         for match in text.matches(of: call) where Self.functions.contains(String(match.name)) {
             let before = match.before ?? ""

@@ -20,7 +20,7 @@ import Testing
         let body = Self.nested(depth)
         let isRead = await withCheckedContinuation { continuation in
             let thread = Thread { continuation.resume(returning: JSONValue(body: body) != nil) }
-            // That of a thread of Dispatch, on which tasks run on Apple's platforms.
+            // That of a thread of Dispatch, on which tasks run on Apple platforms.
             thread.stackSize = 512 << 10
             thread.start()
         }

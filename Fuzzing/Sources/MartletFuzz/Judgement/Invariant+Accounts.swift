@@ -45,7 +45,7 @@ extension Invariant {
     }
 
     static let currentAccountIsKept = Invariant(
-        rule: "The current account is the one that was made current last, also after a restart."
+        rule: "The current account is the one that was made current last, even after a restart."
     ) { facts in
         for call in facts.calls {
             guard case .current? = call.accountStep, case .current(let current)? = call.response?.reply else {

@@ -6,7 +6,7 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// The requests that a stored response may answer.
+/// The key that separates stored responses: a request is answered only from its own partition.
 struct CachePartition: Hashable, Sendable {
     let owner: ResponseOwner
     /// Whether the request carried the owner's token.
@@ -124,8 +124,8 @@ struct CachedResponse: Sendable {
 }
 
 extension CachedResponse {
-    /// The request that asks the server whether the response is still right (RFC 9110, section 13.1); `nil` if the
-    /// response has nothing to ask with.
+    /// The request that asks the server whether the response is still valid (RFC 9110, section 13.1); `nil` if the
+    /// response has no validator.
     func conditional(_ request: HTTPRequest) -> HTTPRequest? {
         var request = request
         request.headerFields[.ifNoneMatch] = response.headers[.eTag]

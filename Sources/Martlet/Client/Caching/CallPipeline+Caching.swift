@@ -7,7 +7,7 @@ internal import HTTPTypes
 #endif
 
 /// The part of an attempt that deals with the cache. It comes after the interceptors and the token, because only then
-/// the request and its owner are known.
+/// are the request and its owner known.
 extension CallPipeline {
     /// Looks for a stored response.
     /// - Returns: The cache's response, if it has one; otherwise the attempt's use of the cache, if any.
@@ -88,8 +88,8 @@ extension CallPipeline {
         return (resolved, report)
     }
 
-    /// Whether a stored response may take the place of a failure: if the server could not be reached, or did not respond
-    /// (RFC 5861, section 4). A server that cannot prove who it is was reached.
+    /// Whether a stored response may take the place of a failure: if the server could not be reached, or did not
+    /// respond (RFC 5861, section 4). A server that fails authentication has nevertheless been reached.
     private static func mayHide(_ error: any Error) -> Bool {
         switch error as? TransportError {
         case .offline, .cannotConnect, .connectionLost, .timedOut: true

@@ -32,13 +32,13 @@ public struct NetworkConfig: Sendable {
     /// Tells waiting calls when the device has a network.
     public var connectivity: any ConnectivityMonitor = .system
     /// Header fields of every request to the base URL's origin and to the trusted origins of the ``TokenManager``. A
-    /// field of the same name in ``Endpoint/headers`` replaces them.
+    /// field in ``Endpoint/headers`` replaces one of the same name here.
     ///
     /// They do not go to a third party: to an endpoint whose path is an absolute URL of another origin, or to another
     /// origin that an interceptor chooses. If a third party needs a field, add it to ``Endpoint/headers``.
     public var headers: HTTPFields = [:]
-    /// Decodes responses. The default reads JSON, and dates in ISO 8601, with and without fractions of a second. To change
-    /// its settings, begin with it:
+    /// Decodes responses. The default reads JSON, and dates in ISO 8601, with and without fractions of a second. To
+    /// change its settings, begin with it:
     ///
     /// ```swift
     /// let decoder = JSONDecoder.martlet
@@ -54,22 +54,22 @@ public struct NetworkConfig: Sendable {
     public var envelope: ResponseEnvelope?
     /// The type of the server's error bodies, if they have a format of their own: `config.errorBody = Problem.self`.
     ///
-    /// A response that is a failure, and whose body decodes as the type, becomes ``NetworkError/api(_:_:)``; the value
-    /// is in ``APIError/body(as:)``. For a server with an envelope, the type describes the whole envelope.
+    /// An error response, and whose body decodes as the type, becomes ``NetworkError/api(_:_:)``; the value is in
+    /// ``APIError/body(as:)``. For a server with an envelope, the type describes the whole envelope.
     public var errorBody: (any (Decodable & Sendable).Type)?
     /// The app's interceptors, in order. ``retry`` runs after them.
     public var interceptors: [any RequestInterceptor] = []
     /// Decides which failed requests are sent again.
     public var retry = RetryPolicy()
-    /// Answers GET and HEAD calls from memory, as far as the server allows it; `nil` asks the server each time.
+    /// Answers GET and HEAD calls from memory, where the server allows it; `nil` asks the server each time.
     public var cache: HTTPCache?
     /// Whether a typed GET or HEAD call joins an identical one that is under way: of the same user, and with the same
     /// type of endpoint, URL and header fields. Default no.
     ///
-    /// All callers get its response or its error. Cancelling one caller does not affect the others; when the last one is
-    /// cancelled, so is the request. After a call that writes has ended, a new call never joins one that started before.
-    /// Calls with a ``TransferMonitor`` do not join, and neither do calls of a client with interceptors, because only
-    /// the interceptors know what they will send.
+    /// All callers get its response or its error. Cancelling one caller does not affect the others; when the last one
+    /// is cancelled, so is the request. After a call that writes has ended, a new call never joins one that started
+    /// before. Calls with a ``TransferMonitor`` do not join, and neither do calls of a client with interceptors,
+    /// because only the interceptors know what they will send.
     public var coalescesIdenticalCalls = false
     /// Keeps the cookies of each session; `nil` ignores cookies.
     public var cookies: CookieJar?
@@ -107,8 +107,9 @@ public struct NetworkConfig: Sendable {
     /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, and
     /// the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
     ///
-    /// A call that was made while no user was signed in gets the session that is current when the closure returns or throws,
-    /// and keeps it. A call of a user's session never gets another: it fails with ``NetworkError/sessionChanged(_:)``.
+    /// A call that was made while no user was signed in gets the session that is current when the closure returns or
+    /// throws, and keeps it. A call of a user's session never gets another: it fails with
+    /// ``NetworkError/sessionChanged(_:)``.
     ///
     /// With the product `MartletGuests`, for example:
     ///

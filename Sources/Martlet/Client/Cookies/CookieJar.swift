@@ -1,6 +1,6 @@
 internal import HTTPTypes
 
-/// Keeps the cookies of a session in memory, by the rules of RFC 6265.
+/// Keeps the cookies of a session in memory, following the rules of RFC 6265.
 ///
 /// ```swift
 /// config.cookies = CookieJar()
@@ -14,8 +14,8 @@ internal import HTTPTypes
 ///   or when another user signs in. A response that arrives later sets no cookies.
 /// - Cookies of calls that are made before a sign-in belong to the session that the sign-in starts. A sign-in while
 ///   another session is current neither sends nor changes that session's cookies, unless its endpoint requires a token.
-/// - `Domain`, `Path`, `Secure`, `Max-Age`, `Expires` and the prefixes `__Host-` and `__Secure-` are respected. `Secure`
-///   cookies also go to this machine over `http`. No cookie lasts longer than 400 days.
+/// - `Domain`, `Path`, `Secure`, `Max-Age`, `Expires` and the prefixes `__Host-` and `__Secure-` are respected.
+///   `Secure` cookies also go to this machine over `http`. No cookie lasts longer than 400 days.
 /// - There is no list of public suffixes: a domain without a dot is refused, and `co.uk` is not. `SameSite` and
 ///   `Partitioned` have no meaning without pages, and are ignored.
 ///
@@ -40,8 +40,8 @@ public final class CookieJar: Sendable {
     }
 }
 
-/// The cookies that a sign-in gets. They go to the session that it starts, and are removed with the sign-in if it starts
-/// none.
+/// The cookies that a sign-in gets. They go to the session that it starts, and are removed with the sign-in if it
+/// starts none.
 final class SignInCookies: Sendable {
     private let jar: CookieJar
     fileprivate let number: Int
@@ -90,7 +90,8 @@ final class CallCookies: Sendable {
         let (manager, epoch) = (owner.manager, owner.state.epoch)
         let own = signIn.map { CookieSpace.signIn($0.number) }
         guard let session = owner.state.session, let tokens else {
-            // A session may be in the store, or be started by another process, and must not get the cookies of a sign-in.
+            // A session may be in the store, or be started by another process, and must not get the cookies of a
+            // sign-in.
             let guest = CookieSpace.guest(manager, epoch: epoch)
             self.spaces = own.map { ([guest, $0], $0) } ?? ([guest], guest)
             return

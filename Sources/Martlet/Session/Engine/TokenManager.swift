@@ -115,12 +115,12 @@ public final class TokenManager: Sendable {
         var priority: TaskPriority
     }
 
-    /// A manager of one session.
+    /// Creates a manager for one session.
     /// - Parameters:
     ///   - baseURL: The base URL of the API. Tokens are sent to its origin.
     ///   - store: Keeps the session across restarts.
     ///   - refresher: Refreshes tokens in the server's dialect.
-    ///   - revoker: Revokes the tokens at the server when a user signs out. If `nil`, the server is not told.
+    ///   - revoker: Revokes the tokens at the server when a user signs out. If `nil`, the server is not notified.
     ///   - scheme: The scheme by which requests carry the access token.
     ///   - accessTokenRejection: The rule for responses that reject the access token.
     ///   - policy: The rules for refreshes: when, how often, and how long to wait after a failure.
@@ -227,7 +227,8 @@ extension TokenManager {
     /// Pending calls of the previous session fail with ``NetworkError/sessionChanged(_:)``; they are not sent under the
     /// new one.
     /// - Parameters:
-    ///   - tokens: The tokens that the server issued. Set ``Tokens/serverDate`` if they contain dates and the server's clock is known.
+    ///   - tokens: The tokens that the server issued. Set ``Tokens/serverDate`` if they contain dates and the server's
+    ///     clock is known.
     ///   - account: The user, for the app's own use.
     /// - Returns: The session, after it was stored. If the write failed, ``SignedInSession/isSaved`` is `false`, and
     ///   the write is retried.
@@ -288,8 +289,8 @@ extension TokenManager {
         return session
     }
 
-    /// After a sign-in whose record could not be written: waits until the earlier sessions have been ended in the store. A
-    /// command may exit now, and its next start must not bring one back.
+    /// After a sign-in whose record could not be written: waits until the earlier sessions have been ended in the
+    /// store. A command may exit now, and its next start must not bring one back.
     private func finishEnding(by deadline: Duration) async {
         guard core.withLock({ $0.machine.isEnding }) else { return }
         let left = deadline - time.uptime
@@ -354,8 +355,8 @@ extension TokenManager {
 
     /// The tokens of the current session, after a refresh if the access token has expired or was rejected.
     ///
-    /// Use the access token for connections that Martlet does not make itself, such as WebSockets and gRPC. If a refresh
-    /// is in progress, the caller waits for it. A request that the app signs with this token can be passed to
+    /// Use the access token for connections that Martlet does not make itself, such as WebSockets and gRPC. If a
+    /// refresh is in progress, the caller waits for it. A request that the app signs with this token can be passed to
     /// `recover(from:body:to:)`, like one signed by `sign(_:_:)`.
     /// - Throws: ``SessionError`` if there is no valid token; ``SessionError/sessionChanged`` if the session that was current
     ///   when the method was called has ended.

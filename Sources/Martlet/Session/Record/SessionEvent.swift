@@ -38,11 +38,11 @@
     case signedOutElsewhere(SessionID?)
     /// A refresh was not started because ``SessionPolicy/refreshBudget`` is used up.
     case refreshBudgetExceeded(SessionStamp)
-    /// A refresh was abandoned before it sent anything, or its result was discarded: the session has ended, or it already
-    /// has newer tokens, from another process or from an earlier refresh that finished late.
+    /// A refresh was abandoned before it sent anything, or its result was discarded: the session has ended, or it
+    /// already has newer tokens, from another process or from an earlier refresh that finished late.
     case refreshDiscarded(SessionStamp)
-    /// While a refresh takes long, a call went out with a token that another endpoint had rejected. If the server accepts
-    /// it, all calls use the token until the refresh ends.
+    /// While a refresh was taking a long time, a call went out with a token that another endpoint had rejected. If the
+    /// server accepts it, all calls use the token until the refresh ends.
     case tokenProbed(SessionStamp)
     /// The session ended because the server no longer accepts its tokens.
     case expired(SessionID, ExpiryReason)

@@ -1,18 +1,18 @@
 /// The rules for refreshes: when, how often, and how long to wait after a failure.
 public struct SessionPolicy: Sendable, Hashable {
-    /// The fraction of a token's lifetime, from 0 to 1, in which it counts as about to expire. Default 0.1.
+    /// The last fraction of a token's lifetime, from 0 to 1, during which it counts as about to expire. Default 0.1.
     public var leewayFraction: Double = 0.1
-    /// The longest time before its expiry in which a token counts as about to expire. Jitter lengthens it by up to 25 %.
-    /// Default 60 s.
+    /// The longest time before its expiry in which a token counts as about to expire. Jitter lengthens it by up to 25
+    /// %. Default 60 s.
     public var maximumLeeway: Duration = .seconds(60)
     /// The number of wasteful refreshes that one session may start within ``refreshWindow``. A refresh is wasteful if
     /// the server rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's
     /// lifetime.
     ///
-    /// If the lifetime is unknown, a refresh is wasteful before the server has accepted the token. After that, a refresh
-    /// that a rejection causes counts as wasteful until a call whose token was rejected before the refresh succeeds with
-    /// the new one. A new token does not help an endpoint that rejects every token; a token that has expired is
-    /// replaced as often as necessary. Default 5.
+    /// If the lifetime is unknown, a refresh is wasteful before the server has accepted the token. After that, a
+    /// refresh that a rejection causes counts as wasteful until a call whose token was rejected before the refresh
+    /// succeeds with the new one. A new token does not help an endpoint that rejects every token; a token that has
+    /// expired is replaced as often as necessary. Default 5.
     public var refreshBudget: Int = 5
     /// The window of ``refreshBudget``. Default 30 s.
     public var refreshWindow: Duration = .seconds(30)
@@ -38,8 +38,8 @@ public struct SessionPolicy: Sendable, Hashable {
     /// The delay before a failed write or deletion in the store is retried. It doubles up to ``maximumBackoff``.
     /// Default 1 s.
     public var firstSaveRetry: Duration = .seconds(1)
-    /// Whether tokens are used only once the store contains them. Default `false`: if the write fails, the new tokens are
-    /// used from memory.
+    /// Whether tokens are used only once the store contains them. Default `false`: if the write fails, the new tokens
+    /// are used from memory.
     ///
     /// If the tokens of a refresh cannot be written, the session is kept in memory and the write is retried. Until a
     /// retry succeeds, calls fail with ``NetworkError/refreshFailed(_:_:_:)`` and ``RefreshError/Kind/notSaved``; the

@@ -18,8 +18,8 @@ public enum SessionState: Sendable, Hashable {
     /// The store cannot be read now. This does not mean "signed out": the manager tries again by itself.
     case unavailable(StorageError)
     /// There is a record, but waiting cannot make it readable: it is damaged, a newer version wrote it, other users can
-    /// read it, or another program wrote it. Show the reason and the login. A sign-in starts a session, and replaces the
-    /// record unless another program wrote it.
+    /// read it, or another program wrote it. Show the reason and the login. A sign-in starts a session, and replaces
+    /// the record unless another program wrote it.
     case unreadable(StorageError)
     /// No user is signed in.
     case signedOut
@@ -38,7 +38,7 @@ public enum SessionState: Sendable, Hashable {
 public struct SignedInSession: Sendable, Hashable {
     /// Identifies the session.
     public let id: SessionID
-    /// The user that signed in.
+    /// The user who signed in.
     public let account: SessionAccount
     /// Whether the access token has expired and the last refresh failed with a transient error, such as no network.
     public let isStale: Bool

@@ -9,8 +9,8 @@ public import HTTPTypes
 /// ```
 ///
 /// If the server uses other names or another rule for the end of a session, describe them with
-/// ``init(path:query:method:placement:fields:accessTokenScheme:headers:sessionEnd:)``. If the request looks different, write a
-/// closure. This server expects a bearer token in a `PATCH`, and wants to know the purpose:
+/// ``init(path:query:method:placement:fields:accessTokenScheme:headers:sessionEnd:)``. If the request looks different,
+/// write a closure. This server expects a bearer token in a `PATCH`, and wants to know the purpose:
 ///
 /// ```swift
 /// let refresher: HTTPTokenRefresher = .custom { tokens, client in
@@ -94,8 +94,8 @@ public struct HTTPTokenRefresher: TokenRefresher {
 }
 
 extension TokenRefresher where Self == HTTPTokenRefresher {
-    /// POST with `{"refreshToken": "…"}`. The response contains both tokens, bare or in an object such as `data` or `result`,
-    /// or only a new access token; the refresh token then stays the same.
+    /// POST with `{"refreshToken": "…"}`. The response contains both tokens, bare or in an object such as `data` or
+    /// `result`, or only a new access token; the refresh token then stays the same.
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - field: The name of the refresh token in the JSON object.
@@ -110,7 +110,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// - Parameters:
     ///   - path: The token endpoint, below the manager's base URL.
     ///   - client: The app's client registration, if the server requires client authentication.
-    ///   - sendsJSON: Whether the parameters are a JSON object, for servers that expect one, and not a form.
+    ///   - sendsJSON: Whether the parameters are a JSON object rather than a form, for servers that expect one.
     ///   - sessionEnd: The rule for responses that end the session.
     public static func oauth2(
         path: String = "/oauth/token", client: OAuthClient? = nil, sendsJSON: Bool = false,

@@ -6,12 +6,12 @@
         public import Foundation
     #endif
 
-    /// Signs the requests of an HTTP client that repeats requests by itself, such as Alamofire.
+    /// Signs the requests of an HTTP client that retries requests on its own, such as Alamofire.
     ///
     /// Such a client asks its interceptor again before each attempt. A signer keeps all attempts of a request together:
     ///
-    /// - They belong to the session that was current before the first one, even if that attempt could not be signed. Once
-    ///   another user has signed in, `sign` throws ``SessionError/sessionChanged``.
+    /// - They belong to the session that was current before the first one, even if that attempt could not be signed.
+    ///   Once another user has signed in, `sign` throws ``SessionError/sessionChanged``.
     /// - A request that began without a session, such as the login, stays without a token.
     /// - A rejected token is replaced once, however often the client repeats the request for other reasons.
     ///
@@ -21,8 +21,9 @@
     /// let isRepeated = try await signer.recover(from: response, to: &urlRequest, of: request)
     /// ```
     ///
-    /// The signer recognizes a request by its object, which it does not retain. It forgets a request with that object, so
-    /// one signer serves a client for the life of the app. <doc:KeepingTheClientYouHave> has adapters that use it.
+    /// The signer recognizes a request by its object, which it does not retain. It forgets a request when that object
+    /// is released, so one signer serves a client for the life of the app. <doc:KeepingTheClientYouHave> has adapters
+    /// that use it.
     public final class RequestSigner: Sendable {
         private struct Entry {
             weak var request: AnyObject?
@@ -76,8 +77,8 @@
         ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
         ///   - attempt: The request as it was sent. It is signed with another token if the result is `true`.
         ///   - request: The client's object for all attempts of the request.
-        /// - Returns: Whether to repeat the request because the server has rejected its token. It is `false` once the token
-        ///   of the request has been replaced, and for a request that this signer has not signed.
+        /// - Returns: Whether to repeat the request because the server has rejected its token. It is `false` once the
+        ///   token of the request has been replaced, and for a request that this signer has not signed.
         /// - Throws: ``SessionError/sessionChanged`` if the request belongs to a session that has ended: it must not be
         ///   sent under another user's token. ``SessionError/expired(_:)`` if the user must sign in again. Any other
         ///   ``SessionError`` if there is no other token now.

@@ -32,11 +32,12 @@
         /// - Parameters:
         ///   - request: The request. A token that it already carries is replaced.
         ///   - requirement: With ``AuthenticationRequirement/required``, a request without a session throws instead.
-        ///   - session: The only session that may sign the request, if it is a retry of one that this session has signed.
+        ///   - session: The only session that may sign the request, if it is a retry of one that this session has
+        ///     signed.
         /// - Returns: The session and rotation of the token; `nil` if the request is not signed.
         /// - Throws: ``SessionError`` if the store cannot be read, the token cannot be refreshed now, or a session is
-        ///   required and there is none; ``SessionError/sessionChanged`` if the session that was current when the method was
-        ///   called has ended, or if `session` is no longer the current one.
+        ///   required and there is none; ``SessionError/sessionChanged`` if the session that was current when the
+        ///   method was called has ended, or if `session` is no longer the current one.
         @discardableResult
         public func sign(
             _ request: inout URLRequest, _ requirement: AuthenticationRequirement = .ifSignedIn,
@@ -70,7 +71,7 @@
         /// The request with which `URLSession` follows a redirect, for `willPerformHTTPRedirection` of its delegate.
         ///
         /// `URLSession` follows redirects by itself. On Linux it sends every header field to the new URL, even to a URL
-        /// of another origin. On Apple's platforms it drops `Authorization`, even if the redirect stays on the origin,
+        /// of another origin. On Apple platforms it drops `Authorization`, even if the redirect stays on the origin,
         /// and keeps the fields of other token schemes. With this method the token stays on its origin, and only there:
         ///
         /// ```swift
@@ -108,7 +109,8 @@
             return try await sign(&fields, target: request.url?.absoluteString, requirement, for: nil, as: owner)
         }
 
-        /// - Parameter mayRecover: Asked after the rejection of a token. If it returns `false`, the token is not replaced.
+        /// - Parameter mayRecover: Asked after the rejection of a token. If it returns `false`, the token is not
+        ///   replaced.
         func recover(
             from response: URLResponse, body: Data, to request: inout URLRequest, if mayRecover: () -> Bool
         ) async throws(SessionError) -> Bool {

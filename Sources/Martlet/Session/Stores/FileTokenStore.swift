@@ -111,7 +111,7 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
 
 extension TokenStore where Self == AnyTokenStore {
     /// Keeps the session in a plain text file of the user: `$XDG_STATE_HOME/<service>/session.json`, by default in
-    /// `~/.local/state`; on Apple's platforms in `~/Library/Application Support`. See ``file(path:)``.
+    /// `~/.local/state`; on Apple platforms in `~/Library/Application Support`. See ``file(path:)``.
     /// - Parameter service: The app's name in reverse-domain form. A slash in it is replaced by a dash.
     public static func file(service: String) -> AnyTokenStore {
         .file(path: Disk.stateFolder(of: service) + "/session.json")

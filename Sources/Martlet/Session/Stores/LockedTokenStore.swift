@@ -4,11 +4,11 @@
     internal import Foundation
 #endif
 
-/// A token store whose updates hold a lock between processes, and which keeps the mark of the last ending: in a file, or in
-/// the record's place.
+/// A token store whose updates hold a lock between processes, and which keeps the mark of the last ending: in a file,
+/// or in the record's place.
 ///
-/// A conforming type reads, replaces and deletes the record's bytes. The extension adds the encoding, the lock, the mark
-/// and the retry after a lost lock.
+/// A conforming type reads, replaces and deletes the record's bytes. The extension adds the encoding, the lock, the
+/// mark and the retry after a lost lock.
 protocol LockedTokenStore: TokenStore {
     /// Held during one change of the record. `nil` if no other process can reach the record.
     var updateLock: ProcessLock? { get }
@@ -24,7 +24,7 @@ protocol LockedTokenStore: TokenStore {
     /// Authenticates the user before the record is read. An update does not: a refresh must be able to store its tokens
     /// while the user cannot be asked.
     func confirmUser() async throws(StorageError)
-    /// The bytes of the record; `nil` if there is certainly none.
+    /// The bytes of the record; `nil` if there is definitely none.
     func readBytes() async throws(StorageError) -> Data?
     /// Replaces the record.
     /// - Parameter isHeld: Whether this process still holds the lock. Check it right before the change, on a queue that

@@ -1,5 +1,5 @@
 extension TokenStore where Self == AnyTokenStore {
-    /// Keeps the session in the safest storage of the system: the Keychain on Apple's platforms; on Linux the desktop's
+    /// Keeps the session in the safest storage of the system: the Keychain on Apple platforms; on Linux the desktop's
     /// keyring if one responds, otherwise files that only their user can read.
     ///
     /// On Linux the choice is made when the first session is saved, and stays: a keyring that does not respond later is
@@ -10,7 +10,7 @@ extension TokenStore where Self == AnyTokenStore {
     /// let store: AnyTokenStore = .platformDefault(service: "com.example.app")
     /// print(try await store.choice() as Any)    // Optional(secretService(reason: "it is available"))
     /// ```
-    /// - Parameter service: The app's name in reverse-domain form; on Apple's platforms usually its bundle identifier.
+    /// - Parameter service: The app's name in reverse-domain form; on Apple platforms usually its bundle identifier.
     public static func platformDefault(service: String) -> AnyTokenStore {
         AnyTokenStore(
             SecureTokenStore(
@@ -48,7 +48,7 @@ extension TokenStore where Self == AnyTokenStore {
         ///   - authentication: Whether the user must authenticate before the session is read. Storing a session never
         ///     asks. Reading then fails on tvOS.
         ///   - reinstallMarkerFolder: Keychain items outlive the app that created them, and by default the session of
-        ///     an earlier installation is used. With a folder, it is deleted if the app was certainly deleted in
+        ///     an earlier installation is used. With a folder, it is deleted if the app was definitely deleted in
         ///     between: the store keeps the same random number in the item and in a file of this folder, and nothing
         ///     but the deletion of the app may delete that file. In a folder of caches, which the system empties, a
         ///     missing file proves nothing, and no session is deleted; tvOS has no other folder. An item without a

@@ -1,6 +1,6 @@
 /// Stores one session.
 ///
-/// Most apps use one of Martlet's own stores, such as `.keychain(service:)` on Apple's platforms,
+/// Most apps use one of Martlet's own stores, such as `.keychain(service:)` on Apple platforms,
 /// `.encryptedFile(path:key:)` in a service, or ``TokenStore/platformDefault(service:)`` everywhere. There are two ways
 /// to keep the session in a database or service of your own:
 /// - ``SecureStorage`` is the simplest. It reads and saves values under keys, and
@@ -14,8 +14,8 @@
 /// To share that table between processes, it also needs the functions listed below:
 ///
 /// ```swift
-/// struct DatabaseTokenStore: TokenStore {
-///     let database: Database    // your own wrapper of SQLite, with PRAGMA synchronous=FULL
+/// struct DatabaseTokenStore: TokenStore { let database: Database    // your own wrapper around SQLite, with PRAGMA
+///     synchronous=FULL
 ///
 ///     func read() async -> StoreReading {
 ///         do {
@@ -38,7 +38,7 @@
 /// ```
 ///
 /// A store must guarantee the following:
-/// - ``read()`` distinguishes three outcomes. Return ``StoreReading/empty`` only if there is certainly no record: it
+/// - ``read()`` distinguishes three outcomes. Return ``StoreReading/empty`` only if there is definitely no record: it
 ///   signs the user out. If the record cannot be read now, because the store is locked, unreachable or damaged, return
 ///   ``StoreReading/unavailable(_:)``: the session stays, and the record is read again later.
 /// - ``write(_:)`` and ``delete()`` change the record as a whole and return when the change would survive a crash.
@@ -49,7 +49,8 @@
 ///
 /// The calls of one ``TokenManager`` arrive one after another and never overlap.
 ///
-/// If several processes use the record, also implement all of the following, which the contract checks if there is a lock:
+/// If several processes use the record, also implement all of the following, which the contract checks if there is a
+/// lock:
 /// - ``update(_:)``: runs in one transaction (`BEGIN IMMEDIATE`), so that no other process writes between its read and
 ///   its write.
 /// - ``lock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt
@@ -73,8 +74,8 @@ public protocol TokenStore: Sendable {
     ///
     /// The default implementation reads, then writes or deletes. That suffices if no other process uses the record.
     /// - Parameter decide: Receives the current record and returns what to do with it. It may be called more than once,
-    ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's ``lock``,
-    ///   so call it on a thread that may block, without a lock that this check needs.
+    ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's
+    ///   ``lock``, so call it on a thread that may block, without a lock that this check needs.
     /// - Returns: The record before the change.
     /// - Throws: ``StorageError`` or another error if the change fails. The record is unchanged.
     @discardableResult
@@ -125,9 +126,9 @@ public indirect enum StoreUpdate: Sendable, Hashable {
     case write(StoredSession)
     /// Deletes the record, and keeps the mark that was there.
     case delete
-    /// Keeps a mark, unless the store has one that reaches further, and then deletes the record. If only one process uses
-    /// the record, the mark is not needed. If the mark cannot be kept, the record is still deleted, and the update then
-    /// throws.
+    /// Keeps a mark, unless the store has one that reaches further, and then deletes the record. If only one process
+    /// uses the record, the mark is not needed. If the mark cannot be kept, the record is still deleted, and the update
+    /// then throws.
     case end(EndMark)
     /// Keeps a mark, unless the store has one that reaches further, and leaves the record: it cannot be read now, and
     /// may belong to a later session. A record that turns out to be at or below the mark is deleted when it is read.
@@ -138,9 +139,9 @@ public indirect enum StoreUpdate: Sendable, Hashable {
 public indirect enum StoreReading: Sendable, Hashable {
     /// There is a record.
     case found(StoredSession)
-    /// There is certainly no record.
+    /// There is definitely no record.
     case empty
-    /// There is certainly no record that counts: the mark says which sessions have ended, and why. A custom
+    /// There is definitely no record that counts: the mark says which sessions have ended, and why. A custom
     /// store that only one process uses needs none.
     case ended(EndMark)
     /// The record cannot be read now. It may or may not exist.

@@ -35,8 +35,8 @@
                 var configuration = opened.counted(in: configuration)
                 if let pinned { configuration.require(pinned) }
                 configuration.proxy = proxy.map(HTTPClient.Configuration.Proxy.init)
-                // Network.framework, which is the default on Apple's platforms, neither shows the server's certificate nor
-                // takes all settings of TLS.
+                // Network.framework, which is the default on Apple platforms, neither shows the server's certificate
+                // nor takes all settings of TLS.
                 let client =
                     tls.isDefault
                     ? HTTPClient(configuration: configuration)
@@ -68,8 +68,8 @@
         /// The clients of a transport with pinned hosts or a proxy.
         ///
         /// async-http-client has one proxy for all hosts, and does not say to which host a connection goes whose
-        /// certificate is to be checked. So there is one client for each pinned entry and proxy, created when it is first
-        /// needed.
+        /// certificate is to be checked. So there is one client for each pinned entry and proxy, created when it is
+        /// first needed.
         final class Routes: Sendable {
             private struct Route: Hashable {
                 var pinned: PinnedHost?

@@ -35,8 +35,8 @@
     ///   it for later versions). The failing check is inside `URLSession`, out of reach of its delegates and of this
     ///   transport. A server that closes the connection during the upload of more than a megabyte may terminate the
     ///   process too, and so may cancelling such an upload.
-    /// - It takes no ``TLSSettings`` and no ``ProxySettings``. libcurl, which Foundation uses, obeys the proxy variables of
-    ///   the environment.
+    /// - It takes no ``TLSSettings`` and no ``ProxySettings``. libcurl, which Foundation uses, obeys the proxy
+    ///   variables of the environment.
     public final class URLSessionTransport: Transport {
         /// The shared transport of the process.
         public static let shared = URLSessionTransport()
@@ -52,8 +52,8 @@
         /// have been released.
         /// - Parameter configuration: The configuration of the session, such as its limit of connections to one host.
         ///   The transport overrides its settings for cookies, caches, credentials and time limits. With the
-        ///   configuration of a background session every request fails with ``TransportError/invalidRequest(_:)``, because
-        ///   such a session raises an exception for a body in memory.
+        ///   configuration of a background session every request fails with ``TransportError/invalidRequest(_:)``,
+        ///   because such a session raises an exception for a body in memory.
         public init(configuration: URLSessionConfiguration = .ephemeral) {
             let isBackground = configuration.identifier != nil
             self.connections = Connections(isBackground ? .ephemeral : configuration, trust: nil)
@@ -64,15 +64,15 @@
         ///
         /// - On Linux, Foundation can set none of them, so each setting other than ``TLSSettings/system`` throws
         ///   ``TransportSettingsError/unsupported(_:)``. Use `AsyncHTTPClientTransport` there.
-        /// - On Apple's platforms, a proxy needs iOS 17, macOS 14, tvOS 17 or watchOS 10. Without one, the proxy of the
+        /// - On Apple platforms, a proxy needs iOS 17, macOS 14, tvOS 17 or watchOS 10. Without one, the proxy of the
         ///   system is used.
         /// - App Transport Security still applies.
         /// - Parameters:
         ///   - configuration: The configuration of the session.
         ///   - tls: The servers to trust, and the identity of the client.
         ///   - proxy: The proxy; `nil` for the configuration's own.
-        /// - Throws: ``TransportSettingsError`` if a certificate, key, pin or address cannot be used, or if the platform
-        ///   does not support a setting.
+        /// - Throws: ``TransportSettingsError`` if a certificate, key, pin or address cannot be used, or if the
+        ///   platform does not support a setting.
         public init(
             configuration: URLSessionConfiguration = .ephemeral, tls: TLSSettings, proxy: ProxySettings? = nil
         ) throws(TransportSettingsError) {

@@ -60,7 +60,7 @@ import Testing
         #expect(app.transport.requests.allSatisfy { !$0.headers.contains(.ifNoneMatch) })
     }
 
-    @Test("a new response replaces the stored one, also if it must not be stored") func replaced() async throws {
+    @Test("a new response replaces the stored one, even if it must not be stored") func replaced() async throws {
         let isSecret = Locked(false)
         let app = CachingApp { request in
             let control = isSecret.withLock { $0 } ? "no-store" : "no-cache"

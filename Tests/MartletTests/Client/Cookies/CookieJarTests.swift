@@ -131,7 +131,9 @@ import Testing
         #expect(Self.cookies(of: app).last == .some(nil))
     }
 
-    @Test("the cookies of a restored session are its own, also those of its first call") func restored() async throws {
+    @Test("the cookies of a restored session are its own, including those of its first call") func restored()
+        async throws
+    {
         let store = InMemoryTokenStore()
         let backend = SimulatedBackend()
         try await App(backend, store: store).tokens.signIn(with: backend.issue())

@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "C87: calls made without a user get the session of the automatic sign-in, also at launch", arguments: [1, 50])
+        "C87: calls made without a user get the session of the automatic sign-in, even at launch", arguments: [1, 50])
     func heldAtLaunch(count: Int) async throws {
         let backend = SimulatedBackend()
         for _ in 1...20 {

@@ -80,7 +80,7 @@ extension StoreUpdate {
 }
 
 extension StoreReading {
-    /// Whether there is certainly no record that counts.
+    /// Whether there is definitely no record that counts.
     var isEmpty: Bool {
         switch self {
         case .empty, .ended: true

@@ -61,7 +61,7 @@ import Testing
         #expect(try tokens(top, keeping: ["user"], in: ["result"]).additionalFields == ["user": "top"])
     }
 
-    @Test("a refresh replaces the fields that its response repeats, and keeps the others, also across a restart")
+    @Test("a refresh replaces the fields that its response repeats, and keeps the others, even across a restart")
     func refresh() async throws {
         let store = InMemoryTokenStore()
         let tokens = manager(.fresh(2), pair(3, ["user": #"{"name":"Grace"}"#, "other": "never kept"]), store: store)

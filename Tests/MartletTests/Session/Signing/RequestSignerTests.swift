@@ -98,7 +98,7 @@
             }
         }
 
-        @Test("a rejected token is replaced once, also if the request was repeated for another reason before")
+        @Test("a rejected token is replaced once, even if the request was repeated for another reason before")
         func replacedOnce() async throws {
             let app = try await App.signedIn()
             let (signer, request) = (RequestSigner(tokens: app.tokens), Request())
@@ -195,7 +195,7 @@
             var original = URLRequest(url: try #require(URL(string: "https://api.example.com/first")))
             try await app.tokens.sign(&original)
             let response = try redirect(at: from)
-            // On Linux, the proposed request has the fields of the original; on Apple's platforms, it lacks this one.
+            // On Linux, the proposed request has the fields of the original; on Apple platforms, it lacks this one.
             for field in [nil, "Bearer access-1"] {
                 var next = URLRequest(url: try #require(URL(string: to)))
                 next.setValue(field, forHTTPHeaderField: "Authorization")

@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test(
-        "a partial download is not resumed in another session, also if neither names its user",
+        "a partial download is not resumed in another session, even if neither names its user",
         arguments: [nil, ""] as [String?])
     func otherSession(userID: String?) async throws {
         try await TemporaryFolder.with { folder in

@@ -23,11 +23,11 @@
             folder = url.path
         }
 
-        /// The store of the session. Both processes refresh the same tokens: the lock in the container lets one of them at
-        /// a time do so, and the other adopts the result.
+        /// The store of the session. Both processes refresh the same tokens: the lock in the container lets one of them
+        /// at a time do so, and the other adopts the result.
         ///
-        /// The session is readable once the device was unlocked after its start, also while it is locked again. A widget
-        /// needs that: the system asks it for content behind the lock screen.
+        /// The session is readable once the device was unlocked after its start, even while it is locked again. A
+        /// widget needs that: the system asks it for content behind the lock screen.
         /// - Parameter authentication: Whether the user must confirm first. The widget, which cannot ask, passes none.
         public func store(authentication: KeychainAuthentication = .none) -> AnyTokenStore {
             .keychain(

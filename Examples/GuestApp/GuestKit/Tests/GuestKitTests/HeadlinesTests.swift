@@ -35,7 +35,7 @@ import Testing
         try headlines.keep(responseAt: folder + "/response")
     }
 
-    @Test("the widget shows the titles that were loaded last, also after a launch") func titles() async throws {
+    @Test("the widget shows the titles that were loaded last, even after a launch") func titles() async throws {
         try await withContainer { folder, store in
             let headlines = launch(folder, store)
             #expect(await headlines.plan().content == .unknown)

@@ -28,8 +28,8 @@ public struct SessionEndRule: Sendable, Hashable {
 
     /// Responses whose JSON contains one of these error codes.
     ///
-    /// The code is looked for in the members `error`, `code`, `error_code`, `errorCode` and `__type`. If `error` is an
-    /// object, it is also looked for in its members `code`, `status` and `message`.
+    /// Martlet looks for the code in the members `error`, `code`, `error_code`, `errorCode` and `__type`. If `error` is
+    /// an object, it is also looked for in its members `code`, `status` and `message`.
     /// - Parameters:
     ///   - codes: The codes.
     ///   - status: The statuses that the response may have. Without any, 400 and 401.
@@ -58,7 +58,7 @@ public struct SessionEndRule: Sendable, Hashable {
         return RefreshRejectedError(code: codes.first)
     }
 
-    /// The error codes of a response, the most usual place first.
+    /// The error codes of a response, the most common place first.
     static func codes(in response: ServerResponse) -> [String] {
         guard let json = JSONValue(body: response.body) else { return [] }
         var codes = ["error", "code", "error_code", "errorCode"].compactMap { json[$0]?.text }
