@@ -128,9 +128,10 @@ extension Facts {
         // The process stopped waiting before the request arrived, or never received the successor.
         if send.end < refused || !spender.receivedSuccessor { return true }
         if store.hasLockTrouble(send, before: refused) || store.hasLockTrouble(spender, before: refused) { return true }
-        // The successor was not stored in time.
+        // The successor was not stored in time, or it was not wanted any more, and neither the journal nor the deletion of
+        // the record could be written.
         guard let stored = store.durable[send.token.next], stored < send.position else {
-            return spender.death != nil || hasTrouble(spender.life, from: spender.position, to: send.position)
+            return spender.death != nil || hasTrouble(spender.life, from: spender.prepared, to: send.position)
         }
         return hasTrouble(spender.life, from: spender.position, to: stored)
             || hasTrouble(send.life, from: stored, to: send.position)
