@@ -20,23 +20,27 @@ struct BackgroundTask: Sendable {
     /// Identifies one attempt of a transfer. The system keeps it with the task.
     struct Name: Hashable, Sendable, CustomStringConvertible {
         let id: UUID
+        /// Differs for each transfer, although the app may use an ID again: the end of the first one's task must not
+        /// count as that of the second one's.
+        let run: UUID
         /// From 1.
         let attempt: Int
 
-        init(id: UUID, attempt: Int) {
+        init(id: UUID, run: UUID, attempt: Int) {
             self.id = id
+            self.run = run
             self.attempt = attempt
         }
 
         init?(_ text: String?) {
             let parts = text?.split(separator: "/", omittingEmptySubsequences: false) ?? []
-            guard parts.count == 2, let id = UUID(uuidString: String(parts[0])), let attempt = Int(parts[1]) else {
-                return nil
-            }
-            self.init(id: id, attempt: attempt)
+            guard parts.count == 3, let id = UUID(uuidString: String(parts[0])),
+                let run = UUID(uuidString: String(parts[1])), let attempt = Int(parts[2])
+            else { return nil }
+            self.init(id: id, run: run, attempt: attempt)
         }
 
-        var description: String { "\(id.uuidString)/\(attempt)" }
+        var description: String { "\(id.uuidString)/\(run.uuidString)/\(attempt)" }
     }
 
     /// The plan by which the system makes a task.

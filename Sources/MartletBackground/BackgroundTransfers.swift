@@ -228,8 +228,9 @@ public final class BackgroundTransfers: Sendable {
         var call = CallDescription(unsent: transfer.endpoint)
         do {
             let session = try await launched()
-            guard list.record(id) == nil, state.withLock({ $0.starting.insert(id).inserted }) else { return id }
+            guard state.withLock({ $0.starting.insert(id).inserted }) else { return id }
             defer { endStart(of: id) }
+            guard await settler.makeWay(for: id, in: session) else { return id }
             let request = try await client.unsentRequest(for: transfer.endpoint, body: transfer.body)
             call = request.call
             try await transfer.check()

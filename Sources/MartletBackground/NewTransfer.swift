@@ -19,8 +19,7 @@ struct NewTransfer: Sendable {
 
     /// Throws an error if the transfer cannot be performed in the background.
     func check() async throws {
-        for field in endpoint.headers
-        where field.indexingStrategy == .disallow || Redaction.isSensitive(headerName: field.name.rawName) {
+        for field in endpoint.headers where field.isSensitive {
             throw InvalidRequestError(
                 "A background transfer keeps the header fields of its endpoint on the disk, which \(field.name) must not "
                     + "be. Move it to NetworkConfig.headers.")
@@ -58,7 +57,7 @@ extension TransferRecord {
         let type = request.head.headerFields[.contentType]
         if fields[.contentType] == nil, let type { fields[.contentType] = type }
         self.init(
-            id: transfer.id, kind: transfer.kind, method: request.head.method.rawValue,
+            id: transfer.id, run: UUID(), kind: transfer.kind, method: request.head.method.rawValue,
             shownURL: Redaction.redactURL(url), url: Redaction.redactURL(url) == url ? url : nil,
             headers: fields.map { [$0.name.rawName, $0.value] },
             acceptableStatuses: transfer.endpoint.acceptableStatuses.ranges, path: path, owner: authorization.owner,

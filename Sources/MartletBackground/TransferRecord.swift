@@ -27,6 +27,8 @@ struct TransferRecord: Sendable, Hashable, Codable {
     }
 
     let id: UUID
+    /// Tells the transfer from an earlier one with the same ID.
+    let run: UUID
     let kind: Kind
     let method: String
     /// Method and URL for the app, with secrets masked.
@@ -54,7 +56,7 @@ struct TransferRecord: Sendable, Hashable, Codable {
     /// A server that rejects this many new tokens will not accept the next one.
     static let maximumReplays = 4
 
-    var name: BackgroundTask.Name { BackgroundTask.Name(id: id, attempt: attempt) }
+    var name: BackgroundTask.Name { BackgroundTask.Name(id: id, run: run, attempt: attempt) }
 
     /// The token of the attempt; `nil` if it carried none, or one of a former session of the user.
     var stamp: SessionStamp? {

@@ -23,11 +23,23 @@ struct TransferSettler: Sendable {
         self.attempts = attempts
     }
 
+    /// Removes the transfer of an ended user whose ID the next user's has.
+    /// - Returns: Whether there is no transfer with this ID.
+    func makeWay(for id: UUID, in session: BackgroundSession) async -> Bool {
+        guard let record = list.record(id) else { return true }
+        guard case .ended = await announcements.standing(of: record) else { return false }
+        announcements.end(record)
+        await discard(id) { session }
+        return list.record(id) == nil
+    }
+
     /// Takes the next step of one transfer.
     func settle(_ record: TransferRecord, in session: BackgroundSession) async throws {
         switch await announcements.standing(of: record) {
         case .unknown: return
         case .ended:
+            // The next user's transfer may have the ID since.
+            guard list.record(record.id)?.run == record.run else { return }
             // Its result must not reach another user.
             announcements.end(record)
             await discard(record.id) { session }

@@ -88,6 +88,14 @@ extension APIError: CustomReflectable {
     }
 }
 
+extension APIError {
+    /// A request ID is meant to be quoted, and could be masked because it looks like a token. The `instance` of a problem
+    /// document is a URL (RFC 9457, section 3.1.5).
+    private static func shown(_ requestID: String) -> String {
+        requestID.utf8.contains(UInt8(ascii: "/")) ? Redaction.redactURL(requestID) : requestID
+    }
+}
+
 extension APIError: CustomStringConvertible {
     /// The error with secrets masked, such as
     /// `422 INVALID_NAME: The name is too long (name: at most 40 characters) [request 7f3a]`.
@@ -96,8 +104,6 @@ extension APIError: CustomStringConvertible {
         if !errors.isEmpty {
             text += " (" + errors.map { ($0.field.map { "\($0): " } ?? "") + $0.message }.joined(separator: "; ") + ")"
         }
-        // Not redacted: the request ID is meant to be quoted, and redaction could mask it because it looks like a
-        // token.
-        return Redaction.redact(text) + (requestID.map { " [request \($0)]" } ?? "")
+        return Redaction.redact(text) + (requestID.map { " [request \(Self.shown($0))]" } ?? "")
     }
 }

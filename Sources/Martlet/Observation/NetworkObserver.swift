@@ -101,10 +101,17 @@ extension HTTPFields {
     var redacted: HTTPFields {
         HTTPFields(
             map { field in
-                let isSensitive =
-                    field.indexingStrategy == .disallow || Redaction.isSensitive(headerName: field.name.rawName)
-                let value = isSensitive ? Redaction.mask : Redaction.redactFieldValue(field.value)
+                let value = field.redactedValue
                 return value == field.value ? field : HTTPField(name: field.name, value: value)
             })
+    }
+}
+
+extension HTTPField {
+    fileprivate var redactedValue: String {
+        if indexingStrategy == .disallow || Redaction.isSensitive(headerName: name.rawName) { return Redaction.mask }
+        let references: [HTTPField.Name] = [.location, .contentLocation, .referer]
+        // They may be relative, and then do not look like URLs.
+        return references.contains(name) ? Redaction.redactURL(value) : Redaction.redactFieldValue(value)
     }
 }

@@ -11,11 +11,17 @@ extension HTTPFields {
 extension HTTPFields {
     /// The fields that may identify a user.
     var credentials: [HTTPField] {
-        filter { $0.indexingStrategy == .disallow || Redaction.isSensitive(headerName: $0.name.rawName) }
+        filter(\.isSensitive)
     }
 }
 
 extension HTTPField {
+    /// Whether the app has marked the field, or its name announces a secret, or its value contains one, such as a JWT.
+    package var isSensitive: Bool {
+        indexingStrategy == .disallow || Redaction.isSensitive(headerName: name.rawName)
+            || Redaction.redactFieldValue(value) != value
+    }
+
     static func sensitive(_ value: String, for name: HTTPField.Name) -> HTTPField {
         var field = HTTPField(name: name, value: value)
         field.indexingStrategy = .disallow

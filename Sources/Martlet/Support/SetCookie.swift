@@ -14,13 +14,30 @@ enum SetCookie {
             let pair = field.prefix { $0 != ";" }
             guard let equals = pair.firstIndex(of: "=") else { continue }
             let found = pair[..<equals].filter { $0 != " " }
-            guard found == name else { continue }
+            guard found == name, !isDeletion(field, in: headers) else { continue }
             var value = String(pair[pair.index(after: equals)...])
             while value.first == " " { value.removeFirst() }
             while value.last == " " { value.removeLast() }
-            result = Secret(value)
+            if !value.isEmpty { result = Secret(value) }
         }
         return result.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Whether a field deletes a cookie, perhaps one of another path or domain (RFC 6265, section 5.3, step 11).
+    private static func isDeletion(_ field: String, in headers: HTTPFields) -> Bool {
+        let now = headers[.date].flatMap(HTTPDate.parse) ?? Date(timeIntervalSince1970: 366 * 86_400)
+        var (age, expires): (Substring?, Substring?)
+        for part in field.split(separator: ";").dropFirst() {
+            let pair = part.split(separator: "=", maxSplits: 1)
+            guard pair.count == 2 else { continue }
+            switch pair[0].trimmingBlanks.lowercased() {
+            case "max-age": age = pair[1]
+            case "expires": expires = pair[1]
+            default: break
+            }
+        }
+        if let age = age?.trimmingBlanks, let seconds = Int(age) { return seconds <= 0 }
+        return expires.flatMap(CookieDate.parse).map { $0 <= now } ?? false
     }
 
     /// Divides what URLSession has joined from several fields. It puts a comma and a space between them, and `Expires`

@@ -71,6 +71,31 @@ import Testing
         #expect(app.backend.revoked.count == 1)
     }
 
+    @Test("C79: a server that fails until the limit is reported with its failures, and not as one that does not answer")
+    func failingServer() async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeLogout { _ in .status(503) }
+        let events = app.tokens.events
+        let hasReturned = Locked(false)
+        let signOut = Task {
+            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(5))
+            hasReturned.withLock { $0 = true }
+            return isConfirmed
+        }
+        while !hasReturned.withLock({ $0 }) {
+            app.time.advance(by: .milliseconds(100))
+            await Task.yield()
+        }
+        #expect(await signOut.value == false)
+        try await app.tokens.signIn(with: app.backend.issue())
+        var failures: [String] = []
+        for await event in events {
+            if case .revocationFailed(let reason) = event { failures.append(reason) }
+            if case .signedIn = event { break }
+        }
+        #expect(!failures.isEmpty && failures.allSatisfy { $0.contains("503") })
+    }
+
     @Test(
         "C79: a revocation that the server refuses for good is sent once, and one that it may accept later is repeated",
         arguments: [(400, false, 1), (403, false, 1), (401, true, 1), (401, false, 6), (503, false, 6)])

@@ -38,7 +38,7 @@ actor Outbox {
         try keep(waiting + [PostMessage(text: text)])
     }
 
-    /// Sends what waits, one after another. Call it after a launch, after ``add(_:)`` and after a sign-in.
+    /// Sends the waiting messages, one after another. Call it after a launch, after ``add(_:)`` and after a sign-in.
     /// - Returns: The messages that the server has refused. They are no longer kept.
     @discardableResult
     func send() async throws -> [PostMessage] {
@@ -50,7 +50,7 @@ actor Outbox {
             do throws(NetworkError) {
                 try await client.send(message)
             } catch {
-                // Only an answer of the server says that it does not want the message.
+                // Only a response from the server means that it does not want the message.
                 guard error.response != nil, !error.isRetryable, !error.needsSignIn else { throw error }
                 refused.append(message)
             }

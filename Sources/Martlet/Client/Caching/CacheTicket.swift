@@ -92,11 +92,20 @@ final class CacheTicket: Sendable {
                 tokens?.isCurrent(owner) ?? true
             else { return }
             if case .storing(let new) = effect {
-                store.insert(new, for: request.url, replacing: request.selects)
+                let newer = store.find(request.url) {
+                    request.selects($0) && $0.isNewer(than: new, requestedAt: requestedAt)
+                }
+                if newer == nil { store.insert(new, for: request.url, replacing: request.selects) }
             } else {
                 store.remove(request.url, where: request.selects)
             }
         }
+    }
+
+    /// Removes the stored response after one that the call has not accepted, if that says that the resource is gone.
+    func rejected(_ status: Int) {
+        guard isStoring, status == 404 || status == 410 else { return }
+        cache.withStore { store in store.remove(request.url, where: request.selects) }
     }
 
     /// Removes the stored response that the server no longer recognizes.

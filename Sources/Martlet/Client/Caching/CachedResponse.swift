@@ -26,6 +26,8 @@ struct CachedResponse: Sendable {
     /// The age of the response when it arrived.
     private let initialAge: Duration
     private let receivedAt: Duration
+    /// The time at which the server made the response.
+    private let date: Date
     /// Rises with each use, so that the least recently used response goes first.
     private(set) var lastUse = 0
 
@@ -46,10 +48,12 @@ struct CachedResponse: Sendable {
         let date = fields[.date].flatMap(HTTPDate.parse) ?? timing.date
         self.lifetime = Self.lifetime(of: fields, control, from: date)
         guard lifetime > .zero || fields[.eTag] != nil || fields[.lastModified] != nil else { return nil }
-        let stated = fields[.age].flatMap { CacheControl.seconds($0) } ?? .zero
+        // Of several, the first counts (RFC 9111, section 5.1).
+        let stated = fields[.age].flatMap { CacheControl.seconds($0.prefix { $0 != "," }.trimmingBlanks) } ?? .zero
         let apparent = max(.zero, Self.duration(timing.date.timeIntervalSince(date)))
         self.initialAge = max(apparent, stated + (timing.receivedAt - timing.requestedAt))
         self.receivedAt = timing.receivedAt
+        self.date = date
         self.partition = partition
         self.control = control
         self.selecting = selecting
@@ -72,6 +76,11 @@ struct CachedResponse: Sendable {
     /// Whether a request has the fields that selected the response.
     func matches(_ request: HTTPFields) -> Bool {
         selecting.allSatisfy { request[$0.key] == $0.value }
+    }
+
+    /// Whether the response arrived while another one was requested, and was made after that (RFC 9111, section 4).
+    func isNewer(than other: CachedResponse, requestedAt: Duration) -> Bool {
+        receivedAt >= requestedAt && date > other.date
     }
 
     /// Whether the response may be used without asking the server.

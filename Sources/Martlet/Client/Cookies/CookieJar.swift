@@ -149,7 +149,7 @@ final class CallCookies: Sendable {
             // Checked while the jar is locked, so that the end of the session, which empties it, comes before or after.
             guard isCurrent(store) else { return }
             for cookie in cookies where !store.protects(from: cookie, at: origin, in: spaces.write) {
-                store.insert(cookie, in: spaces.write)
+                store.insert(cookie, in: spaces.write, at: moment.uptime)
             }
         }
     }

@@ -99,7 +99,8 @@ struct CookieStore {
         cookies = [:]
     }
 
-    mutating func insert(_ new: Cookie, in space: CookieSpace) {
+    /// - Parameter now: The uptime at which expired cookies make room, before any other does (RFC 6265, section 5.3).
+    mutating func insert(_ new: Cookie, in space: CookieSpace, at now: Duration? = nil) {
         var (new, all) = (new, cookies[space] ?? [])
         created += 1
         new.number = created
@@ -109,6 +110,7 @@ struct CookieStore {
             all.remove(at: index)
         }
         all.append(new)
+        if let now { all.removeAll { $0.isExpired(at: now) } }
         let neighbors = all.filter { $0.domain == new.domain }
         if neighbors.count > Self.maximumPerDomain, let oldest = neighbors.map(\.number).min() {
             all.removeAll { $0.number == oldest }

@@ -210,6 +210,7 @@ struct CallAttempt {
     {
         // A receiver has already consumed acceptable responses.
         guard call.receiver == nil, call.context.endpoint.acceptableStatuses.contains(response.status) else {
+            ticket?.rejected(response.status)
             return .failure(pipeline.decoding.statusError(for: response, call: call.context.call))
         }
         if case .server = source { slotEnd = .releasedAfterSuccess }

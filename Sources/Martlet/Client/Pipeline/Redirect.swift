@@ -52,17 +52,17 @@ struct Redirect {
 extension HTTPRequest {
     fileprivate mutating func becomeGet() {
         method = .get
+        // RFC 9110, section 15.4.
         let bodyFields: [HTTPField.Name] = [
-            .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation, .expect,
+            .contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation, .contentDisposition,
+            .contentRange, .lastModified, .expect,
         ]
-        for name in bodyFields { headerFields[name] = nil }
+        let digests = HTTPFields.digests + ["Digest", "Content-MD5"].compactMap { HTTPField.Name($0) }
+        for name in bodyFields + digests { headerFields[name] = nil }
     }
 
     fileprivate mutating func removeSensitiveFields() {
-        headerFields = HTTPFields(
-            headerFields.filter {
-                $0.indexingStrategy != .disallow && !Redaction.isSensitive(headerName: $0.name.rawName)
-            })
+        headerFields = HTTPFields(headerFields.filter { !$0.isSensitive })
     }
 }
 
@@ -76,8 +76,10 @@ extension Location {
             return .failure(InvalidRequestError("The Location field of the redirect is not a URL."))
         }
         let scheme = reference.prefix { $0 != ":" && $0 != "/" && $0 != "?" }
-        if reference.dropFirst(scheme.count).first == ":" { return parse(encoded(reference)) }
-        if reference.hasPrefix("//") { return parse("\(origin.scheme):\(encoded(reference))") }
+        if reference.dropFirst(scheme.count).first == ":" { return parse(encoded(reference)).map(\.withoutDotSegments) }
+        if reference.hasPrefix("//") {
+            return parse("\(origin.scheme):\(encoded(reference))").map(\.withoutDotSegments)
+        }
         let base = request.path ?? "/"
         let basePath = base.prefix { $0 != "?" }
         let authority = request.authority ?? origin.host

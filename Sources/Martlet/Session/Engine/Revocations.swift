@@ -8,12 +8,14 @@ final class Revocations: Sendable {
     private let limits: TimeLimits
     /// Its value says whether the server has confirmed the revocation.
     private let last = Locked<Task<Bool, Never>?>(nil)
+    /// Whether an attempt of the last revocation has failed, which has been reported with its reason.
+    private let hasFailed = Locked(false)
 
     /// The result of a wait for a revocation.
     enum Ending {
         case confirmed
         case unconfirmed
-        /// The server has not answered within the limit.
+        /// The server has not answered within the limit, and no attempt has failed either.
         case late
     }
 
@@ -34,6 +36,7 @@ final class Revocations: Sendable {
         _ tokens: Tokens, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void
     ) {
         guard let revoker else { return }
+        hasFailed.withLock { $0 = false }
         let task = Task { await revoke(tokens, with: revoker, expiringAt: expiresAt, report) }
         last.withLock { $0 = task }
     }
@@ -43,7 +46,7 @@ final class Revocations: Sendable {
         guard let task = last.withLock({ $0 }) else { return .unconfirmed }
         switch await limits.run(within: limit, { await task.value }) {
         case .success(let isConfirmed): return isConfirmed ? .confirmed : .unconfirmed
-        case .failure: return Task.isCancelled ? .unconfirmed : .late
+        case .failure: return Task.isCancelled || hasFailed.withLock { $0 } ? .unconfirmed : .late
         }
     }
 
@@ -62,6 +65,7 @@ final class Revocations: Sendable {
                 report(.revoked)
                 return true
             case .failure(let error):
+                hasFailed.withLock { $0 = true }
                 report(.revocationFailed(Redaction.redact(String(describing: error))))
                 if error is TokenRevoker.Refusal { return false }
             }

@@ -15,22 +15,24 @@ extension Redaction {
     static func redactURL(_ url: String, steps: inout Int) -> String {
         guard let start = startOfAuthority(in: url) else { return redactTarget(url, steps: &steps) }
         let rest = url[start...]
-        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        let end = rest.utf8.firstIndex { "/?#".utf8.contains($0) } ?? rest.endIndex
         return url[..<start] + redactAuthority(String(rest[..<end]))
             + redactTarget(String(rest[end...]), steps: &steps)
     }
 
     /// The index after `://`, or after `//` at the start; `nil` in a path.
     private static func startOfAuthority(in url: String) -> String.Index? {
-        if url.hasPrefix("//") { return url.index(url.startIndex, offsetBy: 2) }
-        guard let scheme = url.firstRange(of: "://"), !url[..<scheme.lowerBound].contains(where: { "/?#".contains($0) })
+        if url.utf8.starts(with: "//".utf8) { return url.utf8.index(url.startIndex, offsetBy: 2) }
+        // As bytes: a mark with an accent is one character, and finding the bounds of characters may take quadratic time.
+        guard let scheme = url.utf8.firstRange(of: "://".utf8),
+            !url.utf8[..<scheme.lowerBound].contains(where: { "/?#".utf8.contains($0) })
         else { return nil }
         return scheme.upperBound
     }
 
     /// Masks the user name and password before a host.
     static func redactAuthority(_ authority: String) -> String {
-        authority.lastIndex(of: "@").map { mask + authority[$0...] } ?? authority
+        authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { mask + authority[$0...] } ?? authority
     }
 
     /// Redacts a path with its query.
@@ -84,7 +86,9 @@ extension Redaction {
         guard !body.isEmpty else { return "" }
         // Redact more than the excerpt shows, so that a token that is cut at the end is still recognized.
         let start = body.prefix(limit + 4096)
-        guard let text = String(wholeCharactersOf: start, isCut: start.count < body.count) else {
+        // UTF-16 is text with zeros between the letters, in which no name of a secret is found.
+        guard let text = String(wholeCharactersOf: start, isCut: start.count < body.count), !text.utf8.contains(0)
+        else {
             return "\(body.count) bytes that are not text"
         }
         // A line break may end a secret.

@@ -269,7 +269,7 @@ extension SecretScanner {
         readRun(after: letter)
         if line.isAtStart, run.letters.all.isEmpty, !run.hasSlash { return }
         line.isAtStart = false
-        let isJWT = run.count >= 12 && bytes[start...].starts(with: "eyJ".utf8)
+        let isJWT = run.count >= 12 && hasJWT(start..<index)
         if keepsPaths, bytes[start] == UInt8(ascii: "/") { return takePath(from: start) }
         let decoded = decodedRun(start..<index)
         let isSecret = isJWT || masksRuns && run.hasTokenPiece || isSecretWhenDecoded(decoded)
@@ -282,6 +282,14 @@ extension SecretScanner {
         var name = Name(kind: kind, startsField: startsField, indentation: start - line.start, isPath: run.hasSlash)
         if isSecret { name.startsField = false }
         maskValue(of: name)
+    }
+
+    /// Whether a JWT starts in a run: at its start, or after a mark.
+    private mutating func hasJWT(_ range: Range<Int>) -> Bool {
+        steps += range.count
+        return range.dropLast(11).contains { start in
+            bytes[start...].starts(with: "eyJ".utf8) && (start == range.lowerBound || !isWord(at: start - 1))
+        }
     }
 
     private var isScheme: Bool {

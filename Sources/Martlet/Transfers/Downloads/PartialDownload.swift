@@ -35,7 +35,8 @@ struct PartialDownload: Sendable {
 
         /// - Returns: `nil` if the download cannot be resumed. It can if the response has a length and a strong
         ///   validator: a strong entity tag, or a modification date at least a second before its `Date` (RFC 9110,
-        ///   sections 8.8.2.2 and 13.1.5).
+        ///   sections 8.8.2.2 and 13.1.5). Representations that the server selects by header fields may have the same
+        ///   date.
         init?(_ head: HTTPResponse, resumeFingerprint: String, credentials: String? = nil) {
             guard let total = head.contentLength, head.headerFields[.acceptRanges] != "none",
                 ContentCodings(head.headerFields).names.isEmpty
@@ -49,7 +50,9 @@ struct PartialDownload: Sendable {
                 self.validator = tag
                 return
             }
-            guard let text = head.headerFields[.lastModified], let changed = HTTPDate.parse(text),
+            let selecting = (head.headerFields[.vary] ?? "").lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+            guard selecting.allSatisfy({ $0 == "accept-encoding" || $0 == "origin" }),
+                let text = head.headerFields[.lastModified], let changed = HTTPDate.parse(text),
                 let now = head.headerFields[.date].flatMap(HTTPDate.parse), now.timeIntervalSince(changed) >= 1
             else { return nil }
             self.validator = text

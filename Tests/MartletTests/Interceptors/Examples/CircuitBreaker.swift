@@ -1,7 +1,7 @@
 import Foundation
 import Martlet
 
-/// Fails calls at once while the server is down. After a pause one call tries whether it is back.
+/// Fails calls at once while the server is down. After a pause one call tests whether it is back.
 actor CircuitBreaker: RequestInterceptor {
     struct CircuitOpen: Error {
         let until: Date
@@ -20,7 +20,7 @@ actor CircuitBreaker: RequestInterceptor {
     func adapt(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {
         guard let until = openUntil else { return }
         guard context.wallClock >= until else { throw CircuitOpen(until: until) }
-        // This call tries. The others fail at once until it has succeeded.
+        // This call is the test. The others fail at once until it has succeeded.
         openUntil = context.wallClock + pause
     }
 

@@ -1,10 +1,10 @@
 import Foundation
 import Martlet
 
-/// Compresses bodies in memory that get smaller by it.
+/// Compresses bodies in memory that become smaller as a result.
 struct GzipRequests: RequestInterceptor {
     var minimumLength = 1024
-    /// Compresses bytes to the format of gzip.
+    /// Compresses bytes in gzip format.
     let gzip: @Sendable (Data) throws -> Data
 
     func prepare(_ request: inout HTTPRequest, for context: inout RequestContext) async throws {

@@ -3,7 +3,7 @@ import Martlet
 
 /// Signs method, target, time and body of each attempt.
 struct HMACSignature: RequestInterceptor {
-    /// The body is read while it is sent, so it cannot be signed before.
+    /// The body is read while it is sent, so it cannot be signed beforehand.
     struct StreamedBody: Error {}
 
     let keyID: String
