@@ -53,7 +53,8 @@ public struct StoredSession: Sendable, Hashable, Codable {
 
     /// The number of refreshes since the sign-in.
     package var rotation: Int {
-        get { storage.members.rotation }
+        // A damaged number counts as none: it must not overflow when a refresh adds to it.
+        get { (0..<Self.highestGeneration).contains(storage.members.rotation) ? storage.members.rotation : 0 }
         set { members.rotation = newValue }
     }
 
