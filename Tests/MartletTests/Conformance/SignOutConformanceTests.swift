@@ -11,6 +11,21 @@ import Testing
         app.transport.requests.filter { $0.path == "/auth/logout" }
     }
 
+    /// Signs out, and advances the clock in steps until the sign-out has returned.
+    private func signOut(_ app: App, within limit: Duration, by step: Duration) async -> Bool {
+        let hasReturned = Locked(false)
+        let signOut = Task {
+            let isConfirmed = await app.tokens.signOut(waitingForServer: limit)
+            hasReturned.withLock { $0 = true }
+            return isConfirmed
+        }
+        while !hasReturned.withLock({ $0 }) {
+            app.time.advance(by: step)
+            await Task.yield()
+        }
+        return await signOut.value
+    }
+
     @Test("C79: a revocation carries no access token that a strict server rejects", arguments: [true, false])
     func strictServer(isExpired: Bool) async throws {
         let app = try await App.signedIn()
@@ -76,17 +91,7 @@ import Testing
         let app = try await App.signedIn()
         app.backend.beforeLogout { _ in .status(503) }
         let events = app.tokens.events
-        let hasReturned = Locked(false)
-        let signOut = Task {
-            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(5))
-            hasReturned.withLock { $0 = true }
-            return isConfirmed
-        }
-        while !hasReturned.withLock({ $0 }) {
-            app.time.advance(by: .milliseconds(100))
-            await Task.yield()
-        }
-        #expect(await signOut.value == false)
+        #expect(await signOut(app, within: .seconds(5), by: .milliseconds(100)) == false)
         try await app.tokens.signIn(with: app.backend.issue())
         var failures: [String] = []
         for await event in events {
@@ -103,17 +108,7 @@ import Testing
         let app = try await App.signedIn()
         if isExpired { app.time.advance(by: .seconds(3601)) }
         app.backend.beforeLogout { _ in .status(status) }
-        let hasReturned = Locked(false)
-        let signOut = Task {
-            let isConfirmed = await app.tokens.signOut(waitingForServer: .seconds(86_400))
-            hasReturned.withLock { $0 = true }
-            return isConfirmed
-        }
-        while !hasReturned.withLock({ $0 }) {
-            app.time.advance(by: .seconds(1))
-            await Task.yield()
-        }
-        #expect(await signOut.value == false)
+        #expect(await signOut(app, within: .seconds(86_400), by: .seconds(1)) == false)
         #expect(revocations(of: app).count == requests)
     }
 
