@@ -4,6 +4,16 @@
     internal import Foundation
 #endif
 
+/// The present on both clocks: `Expires` is a date, but the user may change the wall clock.
+struct CookieMoment {
+    let uptime: Duration
+    let date: Date
+
+    init(_ time: any TimeSource) {
+        (uptime, date) = (time.uptime, time.wallClock)
+    }
+}
+
 /// A cookie that a server has set (RFC 6265, section 5.3).
 struct Cookie: Sendable {
     let name: String

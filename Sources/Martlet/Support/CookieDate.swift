@@ -4,16 +4,6 @@
     internal import Foundation
 #endif
 
-/// The present on both clocks: `Expires` is a date, but the user may change the wall clock.
-struct CookieMoment {
-    let uptime: Duration
-    let date: Date
-
-    init(_ time: any TimeSource) {
-        (uptime, date) = (time.uptime, time.wallClock)
-    }
-}
-
 /// Dates of cookies, in the many forms that servers write (RFC 6265, section 5.1.1).
 enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
