@@ -55,7 +55,8 @@ public final class GuestAuthService: Sendable {
     /// - Returns: The guest, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (`SignedInSession.isSaved` is `false`) and the write is retried.
     /// - Throws: `NetworkError`. A cancelled caller gets `NetworkError.cancelled(_:)`. The registration continues
-    ///   for its other callers, and is cancelled with the last of them.
+    ///   for its other callers, and is cancelled with the last of them. If the session has started by then, the last one
+    ///   gets the guest.
     @discardableResult
     public func register(
         name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil
@@ -90,8 +91,9 @@ public final class GuestAuthService: Sendable {
         defer { monitor?.finish() }
         let notSent = CallDescription(method: "POST", url: path, attempts: 0)
         guard !Task.isCancelled else { throw .cancelled(notSent) }
+        let start = SignInStart.givingWay(in: client)
         let guest = try await registration.run { [self] () throws(NetworkError) in
-            try await signIn(with: form(name, makePicture, notSent), monitor)
+            try await signIn(with: form(name, makePicture, notSent), start, monitor)
         }
         guard let guest else { throw .cancelled(CallDescription(method: "POST", url: path, attempts: 1)) }
         return guest
@@ -112,11 +114,11 @@ public final class GuestAuthService: Sendable {
     }
 
     private func signIn(
-        with form: MultipartForm, _ monitor: TransferMonitor?
+        with form: MultipartForm, _ start: SignInStart, _ monitor: TransferMonitor?
     ) async throws(NetworkError) -> NetworkResponse<Guest> {
         let endpoint = GuestRegistration(path: RequestPath(setting: path), body: .multipart(form))
         return try await client.signIn(
-            endpoint, .givingWay(in: client), monitor: monitor
+            endpoint, start, monitor: monitor
         ) { (guest: Guest) in
             SessionAccount(userID: guest.id, isGuest: true)
         } decode: { [client, fields] call throws(NetworkError) in

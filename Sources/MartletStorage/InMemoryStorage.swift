@@ -6,22 +6,23 @@
 
 /// Keeps secrets until the process ends.
 final class InMemoryStorage: SecureStorage {
-    private let values = Locked<[String: Data]>([:])
+    // By the bytes of the keys: `String` compares by canonical equivalence, and other stores do not.
+    private let values = Locked<[[UInt8]: Data]>([:])
 
     func read(_ key: String) async -> Data? {
-        values.withLock { $0[key] }
+        values.withLock { $0[Array(key.utf8)] }
     }
 
     func save(_ value: Data, for key: String) async {
-        values.withLock { $0[key] = value }
+        values.withLock { $0[Array(key.utf8)] = value }
     }
 
     func delete(_ key: String) async {
-        values.withLock { $0[key] = nil }
+        values.withLock { $0[Array(key.utf8)] = nil }
     }
 
     func keys() async -> [String] {
-        values.withLock { $0.keys.sorted() }
+        values.withLock { values in values.keys.map { String(decoding: $0, as: UTF8.self) } }.sorted()
     }
 }
 

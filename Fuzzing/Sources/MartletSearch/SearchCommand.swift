@@ -35,7 +35,7 @@ struct SearchCommand: ParsableCommand {
     @Option(help: "Search only the setting of this number.")
     var setting: Int?
 
-    @Flag(help: "Search one depth after the other, and stop at the first violation.")
+    @Flag(help: "Search one depth after the other, and stop at the first violation. With --worlds: stop there, too.")
     var first = false
 
     @Option(help: "With --first: how long to search, in seconds.")
@@ -44,10 +44,16 @@ struct SearchCommand: ParsableCommand {
     @Option(help: "The number of processes that search at the same time, one setting each.")
     var processes = ProcessInfo.processInfo.activeProcessorCount
 
+    @Option(help: "Play this number of random worlds in each setting of processes that share a store, and do not search.")
+    var worlds: Int?
+
+    @Option(help: "With --worlds: the seed of the first one.")
+    var firstSeed: UInt64 = 1
+
     func validate() throws {
         for (name, number, least) in [
             ("depth", depth, 1), ("disturbances", disturbances, 0), ("callers", callers, 1), ("sessions", sessions, 1),
-            ("seconds", seconds, 1), ("processes", processes, 1),
+            ("seconds", seconds, 1), ("processes", processes, 1), ("worlds", worlds ?? 1, 1),
         ] where number < least {
             throw ValidationError("--\(name) must be at least \(least).")
         }
@@ -57,6 +63,10 @@ struct SearchCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let worlds {
+            if OrderRun(first: firstSeed, worlds: worlds, stopsAtFirst: first).run() { throw ExitCode.failure }
+            return
+        }
         if setting == nil, !first, processes > 1 { return try Workers(searching: self).run() }
         let settings = setting.map { [Setting.all[$0]] } ?? Setting.all
         // The shortest way to a violation, whatever the setting.

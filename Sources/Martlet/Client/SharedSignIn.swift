@@ -6,19 +6,20 @@ package struct SharedSignIn<Value: Sendable>: Sendable {
     /// Creates a sign-in to the session of a client. Sign-ins of one session that return the same type share a single run.
     package init(_ client: NetworkClient) {
         let makeFlight = { [time = client.pipeline.time] in
-            SingleFlight<Result<Value, NetworkError>>(time: time, outlivesCallers: false)
+            SingleFlight<Result<Value, NetworkError>>(time: time, outlivesCallers: false, tellsLastCaller: true)
         }
         tokens = client.tokens
         flight = client.tokens?.attachments.value(makeFlight) ?? makeFlight()
     }
 
     /// Starts the sign-in, or waits for the one under way. Its own calls do not wait for a session.
-    /// - Returns: `nil` if the caller was cancelled. The sign-in is cancelled with its last caller.
+    /// - Returns: `nil` if the caller was cancelled while others wait. The sign-in is cancelled with its last caller, which
+    ///   learns whether it has taken effect all the same.
     package func run(
         _ signIn: @escaping @Sendable () async throws(NetworkError) -> Value
     ) async throws(NetworkError) -> Value? {
         let outcome = await flight.run { [tokens] in
-            await SignInGate.entering(for: tokens) {
+            await UnattendedSignIn.run(for: tokens) {
                 do throws(NetworkError) {
                     return .success(try await signIn())
                 } catch {

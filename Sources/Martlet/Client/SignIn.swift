@@ -22,7 +22,8 @@ extension NetworkClient {
     ///   - account: The account to store with the session.
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
-    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens;
+    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens, or cannot be decoded: then
+    ///   tokens that it has are revoked;
     ///   ``NetworkError/storageUnavailable(_:_:)`` if the write failed and ``SessionPolicy/requiresSavedTokens`` is
     ///   set. Then no user is signed in.
     @discardableResult
@@ -75,9 +76,15 @@ extension NetworkClient {
             endpoint, body: endpoint.body, accept: "application/json",
             start: pipeline.begin(start.requirement, as: start.owner), monitor: monitor)
         outgoing.signIn = cookies
+        outgoing.responseWasLost = tokens.revokeIssued
         let call = try await pipeline.perform(outgoing)
         let (value, issued) = try call.deliver { call throws(NetworkError) in
-            (try decode(call), try tokens.issuedTokens(inSignIn: call))
+            do throws(NetworkError) {
+                return (try decode(call), try tokens.issuedTokens(inSignIn: call))
+            } catch {
+                tokens.revokeIssued(in: call.response)
+                throw error
+            }
         }
         let session = SessionID()
         cookies?.prepare(session)
@@ -115,7 +122,7 @@ package struct SignInStart: Sendable {
 
     /// The start of a sign-in that carries no token. It gives way to every other one, even to one that is being saved.
     package static func givingWay(in client: NetworkClient) -> SignInStart {
-        SignInStart(.none, as: client.tokens?.currentOwner ?? .unbound)
+        SignInStart(.none, as: client.tokens?.givingWayOwner ?? .unbound)
     }
 
     /// The start of a sign-in that replaces the current session, and that only this session's token authorizes.
@@ -132,6 +139,12 @@ package struct SignInStart: Sendable {
 }
 
 extension TokenManager {
+    /// Revokes the tokens of a sign-in that cannot use them.
+    @Sendable fileprivate func revokeIssued(in response: ServerResponse) {
+        guard let issued = try? refresher.tokens(inSignInResponse: response) else { return }
+        revoke(issued)
+    }
+
     /// The tokens in the response of a sign-in.
     fileprivate func issuedTokens(inSignIn call: CompletedCall) throws(NetworkError) -> Tokens {
         let response = call.response

@@ -8,8 +8,6 @@
 struct SignInGate: Sendable {
     private let signIn: @Sendable (NetworkClient) async throws -> Void
     private let tokens: TokenManager
-    /// The managers that the current task is signing in to. Calls that are part of a sign-in must not wait for it.
-    @TaskLocal private static var entered: Set<ObjectIdentifier> = []
 
     /// The sign-in under way. It continues if the calls that asked for it are cancelled: the next calls need the same
     /// session, and the server may have created it already.
@@ -29,8 +27,9 @@ struct SignInGate: Sendable {
     func pass(
         _ client: NetworkClient, _ owner: CallOwner, for endpoint: any Endpoint
     ) async throws(NetworkError) -> CallOwner {
-        guard !Self.entered.contains(ObjectIdentifier(tokens)), !tokens.isRefreshingHere else { return owner }
-        let owner = await tokens.resolved(owner)
+        // Calls that are part of a sign-in must not wait for it.
+        guard tokens.unattendedSignIn == nil, !tokens.isRefreshingHere else { return owner }
+        let owner = try await known(owner, for: endpoint)
         guard owner.signInState == .signedOut else { return owner }
         // Shared by all clients of the manager, so that they sign in once.
         let shared = tokens.attachments.value {
@@ -40,7 +39,7 @@ struct SignInGate: Sendable {
             // Another sign-in may have finished since the call was made.
             let current = tokens.currentOwner
             guard current.signInState == .signedOut else { return .success(current) }
-            return await Self.entering(for: tokens) {
+            return await UnattendedSignIn.run(for: tokens) {
                 do {
                     try await signIn(client)
                     return .success(tokens.currentOwner)
@@ -60,14 +59,13 @@ struct SignInGate: Sendable {
         }
     }
 
-    /// Runs a sign-in whose own calls do not wait at the gate.
-    static func entering<Outcome: Sendable>(
-        for tokens: TokenManager?, _ signIn: @Sendable () async -> Outcome
-    ) async -> Outcome {
-        guard let tokens else { return await signIn() }
-        return await $entered.withValue(entered.union([ObjectIdentifier(tokens)])) { await signIn() }
+    /// A call that was made before the store was read waits for that. It must not fail for want of a session that the
+    /// automatic sign-in would start.
+    private func known(_ owner: CallOwner, for endpoint: any Endpoint) async throws(NetworkError) -> CallOwner {
+        do {
+            return try await tokens.known(owner)
+        } catch {
+            throw NetworkError(error, for: CallDescription(unsent: endpoint))
+        }
     }
-
-    /// Whether the current task is part of a sign-in for which calls may wait.
-    static var isSigningIn: Bool { !entered.isEmpty }
 }

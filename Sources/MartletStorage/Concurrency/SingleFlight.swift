@@ -16,6 +16,7 @@ package final class SingleFlight<Value: Sendable>: Sendable {
     private let state = Locked(State())
     private let limits: TimeLimits
     private let outlivesCallers: Bool
+    private let tellsLastCaller: Bool
     private let isDetached: Bool
 
     /// The number of callers that wait for the work under way.
@@ -23,27 +24,34 @@ package final class SingleFlight<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - outlivesCallers: Whether the work continues after all its callers have been cancelled.
+    ///   - tellsLastCaller: Whether the last caller, whose cancellation cancels the work, waits for its result: the work
+    ///     may have taken effect.
     ///   - isDetached: Whether the work does not see the task-local values of the caller that happens to start it.
-    package init(time: any TimeSource, outlivesCallers: Bool, isDetached: Bool = false) {
+    package init(
+        time: any TimeSource, outlivesCallers: Bool, tellsLastCaller: Bool = false, isDetached: Bool = false
+    ) {
         self.limits = TimeLimits(time: time)
         self.outlivesCallers = outlivesCallers
+        self.tellsLastCaller = tellsLastCaller
         self.isDetached = isDetached
     }
 
     /// Starts the work, or waits for the work that is already running.
     /// - Parameter joined: Called if the work is already running.
-    /// - Returns: `nil` if the caller was cancelled. The work is cancelled with its last caller, unless it outlives its
-    ///   callers.
+    /// - Returns: `nil` if the caller was cancelled and is not told. The work is cancelled with its last caller, unless it
+    ///   outlives its callers.
     package func run(joined: () -> Void = {}, _ work: @escaping @Sendable () async -> Value) async -> Value? {
         let (number, task, isNew) = join(work)
         if !isNew { joined() }
-        return await withTaskCancellationHandler {
+        let result = await withTaskCancellationHandler {
             try? await limits.run(within: nil) { await task.value }.get()
         } onCancel: {
             // Leave now, not when this task resumes: a caller that arrives right after the cancellation must start new
             // work.
             if !outlivesCallers { leave(number) }
         }
+        guard case .none = result, tellsLastCaller, task.isCancelled else { return result }
+        return await task.value
     }
 
     private func join(

@@ -103,7 +103,7 @@ import Testing
 
     @Test(
         "C79: a revocation that the server refuses for good is sent once, and one that it may accept later is repeated",
-        arguments: [(400, false, 1), (403, false, 1), (401, true, 1), (401, false, 6), (503, false, 6)])
+        arguments: [(400, false, 1), (403, false, 1), (401, true, 1), (401, false, 2), (503, false, 6)])
     func refused(status: Int, isExpired: Bool, requests: Int) async throws {
         let app = try await App.signedIn()
         if isExpired { app.time.advance(by: .seconds(3601)) }

@@ -118,7 +118,7 @@ struct CallAttempt {
         }
         // A hook's own call must not wait for the slot that the hook's call holds. Nor must a sign-in that a hook may
         // be waiting for.
-        guard pipeline.slots.isHeldByHook || SignInGate.isSigningIn else { return false }
+        guard pipeline.slots.isHeldByHook || !UnattendedSignIn.current.isEmpty else { return false }
         claim = nil
         return true
     }

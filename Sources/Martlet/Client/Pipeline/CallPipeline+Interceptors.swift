@@ -96,10 +96,17 @@ extension CallPipeline {
         try applyChanges(since: before, &call)
     }
 
-    func process(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {
-        // The body of a response that is read after its call keeps the slot.
-        guard call.receiver?.outlivesCall == true else { return try await processed(response, &call) }
-        return try await slots.runHook { try await processed(response, &call) }
+    func process(
+        _ response: ServerResponse, _ call: inout CallState, _ outgoing: OutgoingCall
+    ) async throws -> ServerResponse {
+        do {
+            // The body of a response that is read after its call keeps the slot.
+            guard call.receiver?.outlivesCall == true else { return try await processed(response, &call) }
+            return try await slots.runHook { try await processed(response, &call) }
+        } catch {
+            outgoing.responseWasLost?(response)
+            throw error
+        }
     }
 
     private func processed(_ response: ServerResponse, _ call: inout CallState) async throws -> ServerResponse {

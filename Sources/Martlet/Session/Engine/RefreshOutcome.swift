@@ -17,6 +17,9 @@ extension SessionStateMachine.RefreshOutcome {
     /// Classifies the result of a refresher: only a ``RefreshRejectedError`` is terminal.
     init(_ result: Result<Tokens, any Error>, wallClock: Date) {
         switch result {
+        case .success(let tokens) where tokens.accessToken.isEmpty:
+            self = .transient(
+                RefreshError(.unreadableResponse, description: "the refresher has returned an empty access token"))
         case .success(let tokens):
             let lifetime = TokenLifetime(of: tokens, wallClock: wallClock)
             self = .success(

@@ -31,13 +31,16 @@ final class Revocations: Sendable {
     /// - Parameters:
     ///   - expiresAt: From this time on the access token is not sent, because a strict server would reject the revocation
     ///     for it; `nil` if its lifetime is unknown.
+    ///   - isInUse: Asked before each attempt whether the tokens are those of the current session: a server may issue the
+    ///     same ones for each sign-in of a user.
     ///   - report: Called after each attempt.
     func start(
-        _ tokens: Tokens, expiringAt expiresAt: Duration?, report: @escaping @Sendable (SessionEvent) -> Void
+        _ tokens: Tokens, expiringAt expiresAt: Duration?, unless isInUse: @escaping @Sendable () -> Bool,
+        report: @escaping @Sendable (SessionEvent) -> Void
     ) {
         guard let revoker else { return }
         hasFailed.withLock { $0 = false }
-        let task = Task { await revoke(tokens, with: revoker, expiringAt: expiresAt, report) }
+        let task = Task { await revoke(tokens, with: revoker, expiringAt: expiresAt, unless: isInUse, report) }
         last.withLock { $0 = task }
     }
 
@@ -52,11 +55,13 @@ final class Revocations: Sendable {
 
     private func revoke(
         _ tokens: Tokens, with revoker: TokenRevoker, expiringAt expiresAt: Duration?,
-        _ report: @Sendable (SessionEvent) -> Void
+        unless isInUse: @Sendable () -> Bool, _ report: @Sendable (SessionEvent) -> Void
     ) async -> Bool {
         var wait = policy.firstBackoff
+        var isRejected = false
         for attempt in 1...6 {
-            let isExpired = expiresAt.map { $0 <= time.uptime } ?? false
+            if isInUse() { return false }
+            let isExpired = isRejected || expiresAt.map { $0 <= time.uptime } ?? false
             let result = await limits.run(within: policy.refreshTimeout) { [endpoint] in
                 try await revoker.revoke(tokens, sendingAccessToken: !isExpired, over: endpoint)
             }
@@ -68,6 +73,7 @@ final class Revocations: Sendable {
                 hasFailed.withLock { $0 = true }
                 report(.revocationFailed(Redaction.redact(String(describing: error))))
                 if error is TokenRevoker.Refusal { return false }
+                if (error as? RefreshError)?.kind == .status(401) { isRejected = true }
             }
             guard attempt < 6, (try? await time.sleep(until: time.uptime + wait)) != nil else { return false }
             wait = min(wait * 4, policy.maximumRetryAfter)

@@ -22,6 +22,11 @@ extension SessionStateMachine {
         if session == nil, case .unknown = absence { true } else { false }
     }
 
+    /// The reason why the store could not be read; `nil` if it was, or if no reading has ended.
+    var readFailure: StorageError? {
+        if session == nil, case .unknown(let failure) = absence { failure } else { nil }
+    }
+
     /// The token that ``TokenManager/freshCredential(for:)`` returns without an event, and the time until which it may.
     var cachedCredential: (credential: Credential, until: Duration?)? {
         guard let session, session.isVisible, !session.isRejected, session.withheld == nil else { return nil }

@@ -38,13 +38,14 @@ struct SessionStateMachine: Hashable, Sendable {
     private var mark: EndMark?
     /// An ending that the store has not confirmed yet.
     private(set) var ending: Ending?
-    /// The sign-ins that were taken back since the last write or ending that succeeded. Their records end regardless of the
-    /// order: a write that was reported as failed may still have stored one, even above the record that it found.
-    private var withdrawn: Set<SessionID> = []
-    /// The session that ended here last. Its tokens have been revoked or rejected.
-    private var lastEnded: SessionID?
+    /// The sessions that users have ended here by signing out or in, and the sign-ins that were taken back. Their tokens have
+    /// been revoked, and their records do not count, wherever they stand: a write that was reported as failed may still
+    /// have stored one, even above the record that it found.
+    private var endedHere: Set<SessionID> = []
+    /// The session that has expired here last. Its tokens were rejected.
+    private var lastExpired: SessionID?
     /// The revocations that wait until the record has been deleted or overwritten, or until that has failed.
-    private var revocations: [Action] = []
+    private var revocations: [Revocation] = []
     /// Whether another process may have changed the record, but it could not be read.
     private var hasNews = false
     /// The number of consecutive failures of the store.
@@ -327,8 +328,9 @@ extension SessionStateMachine {
     private mutating func revokeCurrent() {
         guard let session else { return }
         let (record, deadlines) = session.newest
-        lastEnded = record.id
-        revocations.append(.revoke(record.tokens, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
+        endedHere.insert(record.id)
+        revocations.append(
+            Revocation(record: record, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
     }
 
     /// Ends the session and resumes the callers that wait for it, because the signed-in user changes.
@@ -467,7 +469,7 @@ extension SessionStateMachine {
     private mutating func prepared(_ job: RefreshJob, _ answer: StoreAnswer, at moment: Moment) {
         guard isPreparing(job), let session else { return emit(.refreshDiscarded(job.stamp)) }
         if answer.decision.hasLostLock { return }
-        let verdict = session.verdict(on: counted(answer.snapshot.reading), for: session.record)
+        let verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
         if follow(verdict, answer.snapshot.deadlines) { return }
         if case .unreadable(let error) = verdict, sharesStore {
             // Another process may have spent the token. A server that detects the reuse could end the session.
@@ -591,7 +593,7 @@ extension SessionStateMachine {
     /// Ends the session because the server no longer accepts its tokens.
     private mutating func expire(because reason: ExpiryReason) {
         guard let session else { return }
-        lastEnded = session.record.id
+        lastExpired = session.record.id
         mark = EndMark.later(mark, EndMark(session.record.order, expiry: reason))
         self.session = nil
         absence = .expired(reason, session.record.id)
@@ -636,6 +638,7 @@ extension SessionStateMachine {
     ) -> StoreDecision {
         var decision = undecided(task)
         decision.hasLostLock = hasLostLock
+        decision.isBlind = !reading.wasReadable
         switch task {
         case .read:
             break
@@ -682,8 +685,8 @@ extension SessionStateMachine {
     private func raised(
         _ record: StoredSession, of session: ActiveSession, above reading: StoreReading
     ) -> StoredSession {
-        guard session.base == .anything, reading != .empty, !reading.contains(record.id), let found = reading.order,
-            found.generation >= record.generation
+        guard session.base == .anything || endedHere.contains(where: reading.contains), reading != .empty,
+            !reading.contains(record.id), let found = reading.order, found.generation >= record.generation
         else { return record }
         var record = record
         record.generation = min(found.generation + 1, StoredSession.highestGeneration)
@@ -700,7 +703,7 @@ extension SessionStateMachine {
 
     /// Writes a record of the session if it is the later one.
     private func merge(_ record: StoredSession, of session: ActiveSession, with reading: StoreReading) -> StoreUpdate {
-        switch session.verdict(on: counted(reading), for: record) {
+        switch verdict(on: reading, for: record, of: session) {
         case .ours(let found):
             // The earliest journal counts: the fate of the refresh token has been unknown since then.
             var record = record
@@ -740,7 +743,7 @@ extension SessionStateMachine {
         }
         switch reading {
         case .found(let record):
-            if withdrawn.contains(record.id), !mark.covers(record) {
+            if endedHere.contains(record.id), !mark.covers(record) {
                 mark = EndMark(.end(ofGeneration: record.generation))
             }
             return hasEnded(record, at: mark) ? .end(mark) : .keep
@@ -752,8 +755,26 @@ extension SessionStateMachine {
 
     /// The part of a reading that counts: a record at or below the mark has ended.
     private func counted(_ reading: StoreReading) -> StoreReading {
-        guard case .found(let record) = reading, let mark, hasEnded(record, at: mark) else { return reading }
+        guard case .found(let record) = reading else { return reading }
+        if endedHere.contains(record.id) { return mark.map { .ended($0) } ?? .empty }
+        guard let mark, hasEnded(record, at: mark) else { return reading }
         return .ended(mark)
+    }
+
+    /// The meaning of the store's content for a record of the session.
+    private func verdict(
+        on reading: StoreReading, for record: StoredSession, of session: ActiveSession
+    ) -> StoreVerdict {
+        guard session.base == .stored, case .found(let found) = reading, found.id != record.id else {
+            return session.verdict(on: counted(reading), for: record)
+        }
+        // It was written after this session, whatever its place: by a process that could not read the store.
+        return endedHere.contains(found.id) ? .ours(found: found) : .otherSession(found)
+    }
+
+    /// Whether the tokens of a record have been revoked or rejected.
+    private func isOver(_ record: StoredSession) -> Bool {
+        endedHere.contains(record.id) || record.id == lastExpired
     }
 
     /// Whether a mark that this process knows ends a record of the store. The session of this process may have been written
@@ -769,9 +790,18 @@ extension SessionStateMachine {
         guard let order = reading.order else { return }
         known = max(known ?? order, order)
         if case .ended(let found) = reading { mark = EndMark.later(mark, found) }
+        // A sign-in that has not reached the store stands above all that it will find there, even if it cannot read it then.
+        if let session, session.base == .anything, !reading.contains(session.record.id),
+            order.generation >= session.newest.record.generation
+        {
+            self.session?.raiseGeneration(to: min(order.generation + 1, StoredSession.highestGeneration))
+        }
+        guard case .found(let record) = reading else { return }
         // A write that was reported as failed may have taken a higher one.
-        if case .found(let record) = reading, record.id == session?.record.id {
-            session?.raiseGeneration(to: record.generation)
+        if record.id == session?.record.id { session?.raiseGeneration(to: record.generation) }
+        // Another process has refreshed the tokens of a session that has ended here.
+        for index in revocations.indices where record.isNewer(than: revocations[index].record) {
+            revocations[index] = Revocation(record: record)
         }
     }
 }
@@ -813,7 +843,7 @@ extension SessionStateMachine {
     /// over or was reported as failed. No other process may know the session.
     private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
         guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id,
-            former.id != session?.record.id, former.id != lastEnded
+            former.id != session?.record.id, !isOver(former)
         else { return }
         actions.append(.revoke(former.tokens, expiresAt: nil))
     }
@@ -836,13 +866,14 @@ extension SessionStateMachine {
     }
 
     private mutating func startRevocations() {
-        actions += revocations
+        actions += revocations.map { .revoke($0.record.tokens, expiresAt: $0.expiresAt) }
         revocations = []
     }
 
     /// A task that had been reported as failed has ended after all.
     /// - Parameter snapshot: The content of the store now.
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
+        boundFirstWrite(by: decision)
         guard snapshot.reading.wasReadable else { return }
         learn(snapshot.reading)
         if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
@@ -872,6 +903,16 @@ extension SessionStateMachine {
         let hadNews = hasNews
         storeWasRead(snapshot)
         hasNews = hadNews
+    }
+
+    /// A write that an earlier sign-in had asked for has written the record of this one, as far as is known. Its own write is
+    /// still to come, and may replace only what that one may have replaced.
+    private mutating func boundFirstWrite(by decision: StoreDecision) {
+        guard decision.epoch == epoch, !decision.isBlind, case .write(let record) = decision.update,
+            record.id == session?.record.id, session?.base == .anything
+        else { return }
+        session?.base = .upTo(record.order)
+        session?.raiseGeneration(to: record.generation)
     }
 
     /// The delay after a failure of the store is over.
@@ -940,7 +981,7 @@ extension SessionStateMachine {
             if answer.failure == nil, case .write = answer.decision.update { self.session?.base = .stored }
             return
         }
-        let verdict = session.verdict(on: counted(answer.snapshot.reading), for: record)
+        let verdict = self.verdict(on: answer.snapshot.reading, for: record, of: session)
         if answer.failure == nil, follow(verdict, answer.snapshot.deadlines) { return }
         reportReplaced(verdict, by: record, answer.failure)
         let failure = answer.failure ?? (session.base == .anything ? nil : verdict.readFailure)
@@ -971,7 +1012,6 @@ extension SessionStateMachine {
         emit(.storeWriteFailed(failure))
         resumeWaiters(.failure(.unavailable(failure)))
         let earlier = earlierSessions(than: signIn)
-        withdrawn.insert(signIn.id)
         revokeCurrent()
         endSession(.signedOut)
         startEnding(EndMark(earlier, isEstimate: known == nil), coversOwnWrites: true)
@@ -992,7 +1032,7 @@ extension SessionStateMachine {
             session?.replacedRecord = error
             emit(.replacedUnreadableRecord(error))
         case .ours(let replaced?)
-        where replaced.id != record.id && replaced.id != lastEnded && session?.base != .stored:
+        where replaced.id != record.id && !isOver(replaced) && session?.base != .stored:
             // No other process revokes the tokens.
             actions.append(.revoke(replaced.tokens, expiresAt: nil))
         default: break
@@ -1006,7 +1046,6 @@ extension SessionStateMachine {
         self.session?.persistence = .written
         self.session?.base = .stored
         self.session?.withheld = nil
-        withdrawn = []
         // The new record has overwritten those of other sessions.
         if let ending, !ending.mark.covers(session.record) {
             self.ending = nil
@@ -1025,7 +1064,9 @@ extension SessionStateMachine {
             return
         }
         let earlier = earlierSessions(than: session.record)
-        self.session?.base = .upTo(earlier)
+        var base = earlier
+        if case .upTo(let written) = session.base { base = max(base, written) }
+        self.session?.base = .upTo(base)
         self.session?.raiseGeneration(to: min(earlier.generation + 1, StoredSession.highestGeneration))
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
@@ -1043,7 +1084,7 @@ extension SessionStateMachine {
     /// belongs to another session.
     private mutating func confirmedExpiry(_ answer: StoreAnswer) {
         guard let session, let reason = session.refusal else { return }
-        var verdict = session.verdict(on: counted(answer.snapshot.reading), for: session.record)
+        var verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
         // Another process may be refreshing. This one acquires the lock again, and then asks the store once more.
         if answer.decision.hasLostLock {
             switch verdict {
@@ -1088,7 +1129,6 @@ extension SessionStateMachine {
             return scheduleStoreRetry()
         }
         self.ending = nil
-        withdrawn = []
         if ending.hasFailed { emit(.storeRecovered(nil)) }
         var mark = ending.mark
         if case .end(let raised) = answer.decision.update { mark = raised }
@@ -1096,10 +1136,10 @@ extension SessionStateMachine {
         guard case .found(let record) = answer.snapshot.reading else { return reconcile(answer.snapshot) }
         if mark.covers(record) {
             // No other process revokes the tokens of a session that this one has signed out without knowing it.
-            if ending.signOutEpoch != nil, record.id != lastEnded {
-                actions.append(.revoke(record.tokens, expiresAt: nil))
+            if ending.signOutEpoch != nil {
+                if !isOver(record) { actions.append(.revoke(record.tokens, expiresAt: nil)) }
+                endedHere.insert(record.id)
             }
-            if ending.signOutEpoch != nil { lastEnded = record.id }
             return
         }
         reconcile(answer.snapshot)
@@ -1130,19 +1170,27 @@ extension SessionStateMachine {
         }
         // The pending update compares the stored record itself.
         guard !session.isStoring, session.refusal == nil else { return }
-        let verdict = session.verdict(on: counted(snapshot.reading), for: session.record)
+        let verdict = self.verdict(on: snapshot.reading, for: session.record, of: session)
         if follow(verdict, snapshot.deadlines) { return }
-        // A write that was reported as failed has succeeded.
-        if case .ours(let found?) = verdict, session.isStored(as: found) { markWritten() }
+        guard case .ours(let found?) = verdict else { return }
+        if session.base == .stored, found.id != session.record.id || found.generation < session.record.generation {
+            // Another process has repeated a write of a session that has ended here, or this one has written its own
+            // without knowing the place of those before it.
+            self.session?.persistence = .behind(StorageError(.unreachable, "another process has overwritten the session"))
+            scheduleStoreRetry()
+        } else if session.isStored(as: found) {
+            // A write that was reported as failed has succeeded.
+            markWritten()
+        }
     }
 
     private mutating func reconcileWithoutSession(_ snapshot: StoreSnapshot) {
         switch snapshot.reading {
-        case .found(let record) where mark?.covers(record) != true:
+        case .found(let record) where mark?.covers(record) != true && !endedHere.contains(record.id):
             activate(record, snapshot.deadlines)
-        case .found:
+        case .found(let record):
             // Another process has repeated a write that it took to have failed, or died while it ended the session.
-            if let mark, ending == nil { startEnding(mark) }
+            if ending == nil { startEnding(EndMark.later(mark, EndMark(record.order)) ?? EndMark(record.order)) }
         case .ended(let found) where found == mark && found.expiry == nil:
             // The user has signed out there since, perhaps of a later session that this process has not seen.
             guard case .expired(_, let expired) = absence else { break }
@@ -1192,6 +1240,8 @@ extension SessionStateMachine {
     /// Makes a session from the store the current one.
     private mutating func activate(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
         endSession(.sessionChanged)
+        // A process that could not read the store has signed a user in, below sessions that have ended.
+        if mark?.covers(record) == true { mark = nil }
         start(record, deadlines)
         emit(.adopted(record.stamp))
     }

@@ -42,6 +42,16 @@ extension SessionStateMachine {
         let epoch: Int
         /// Whether this process did not hold the lock, so that the reading may be outdated.
         var hasLostLock = false
+        /// Whether the content of the store was not known.
+        var isBlind = true
+    }
+
+    /// The tokens to revoke after a session has ended.
+    struct Revocation: Hashable, Sendable {
+        /// The newest record of the session that this process knows.
+        let record: StoredSession
+        /// The uptime at which the access token expires; `nil` if it is unknown.
+        var expiresAt: Duration?
     }
 
     /// The content of the store, with the deadlines of the stored access token on this device's monotonic clock.

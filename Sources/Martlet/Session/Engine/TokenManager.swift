@@ -275,11 +275,15 @@ extension TokenManager {
                 obtainedAt: time.uptime - age, remaining: lifetime.remaining, lifetime: lifetime.total,
                 policy: policy, jitter: random(in: 0...1))
         }
+        let unattended = unattendedSignIn
         // From here on the session is in force, and a cancelled caller must learn that. So the wait has its own task.
         let reply = await Task {
             let deadline = time.uptime + policy.storeTimeout
             let reply = await wait { machine, waiter, _ in
-                machine.signedIn(record, deadlines: deadlines, since: epoch, by: waiter)
+                let start = epoch ?? unattended?.start(in: machine)
+                let reply = machine.signedIn(record, deadlines: deadlines, since: start, by: waiter)
+                if reply == .wait { unattended?.hasSignedIn(in: machine) }
+                return reply
             }
             await finishEnding(by: deadline)
             return reply
@@ -392,11 +396,34 @@ extension TokenManager {
     }
 
     /// The owner of a sign-in that starts now. It belongs to the latest epoch, even while another sign-in, which it
-    /// replaces, is being saved.
+    /// replaces, is being saved. A part of an unattended sign-in belongs to the start of that.
     package var signInOwner: CallOwner {
-        refreshOwner
-            ?? core.withLock { CallOwner(epoch: $0.machine.epoch, signInState: $0.owner.signInState) }
+        signInOwner { core in CallOwner(epoch: core.machine.epoch, signInState: core.owner.signInState) }
     }
+
+    /// The owner of a sign-in that gives way to every other one, even to one that is being saved.
+    package var givingWayOwner: CallOwner {
+        signInOwner { core in
+            guard core.machine.session?.isVisible == false, core.owner.epoch == core.machine.epoch else {
+                return core.owner
+            }
+            return CallOwner(epoch: core.machine.epoch - 1, signInState: .signedOut)
+        }
+    }
+
+    private func signInOwner(_ owner: (borrowing Core) -> CallOwner) -> CallOwner {
+        if let owner = refreshOwner { return owner }
+        let unattended = unattendedSignIn
+        return core.withLock { core in
+            if let epoch = unattended?.start(in: core.machine), epoch != core.machine.epoch {
+                return CallOwner(epoch: epoch, signInState: .signedOut)
+            }
+            return owner(core)
+        }
+    }
+
+    /// The unattended sign-in to this manager that the current task is part of.
+    var unattendedSignIn: UnattendedSignIn? { UnattendedSignIn.current[ObjectIdentifier(self)] }
 
     /// The first step of a call: its owner and, without suspending, a token that needs no refresh.
     func beginCall() -> (owner: CallOwner, credential: Credential?) {
@@ -424,6 +451,15 @@ extension TokenManager {
             guard let stored = core.storedOwner, stored.epoch == owner.epoch else { return owner }
             return stored
         }
+    }
+
+    /// The owner of a call that cannot continue while the store cannot be read.
+    func known(_ owner: CallOwner) async throws(SessionError) -> CallOwner {
+        let owner = await resolved(owner)
+        guard owner.signInState == .unknown else { return owner }
+        if let failure = core.withLock({ $0.machine.readFailure }) { throw .unavailable(failure) }
+        // It could be read in the meantime.
+        return await resolved(owner)
     }
 
     /// The form of a call's owner that is stored with what the call leaves behind. Waits until the store was read.
@@ -775,7 +811,7 @@ extension TokenManager {
         case .refresh(let job):
             return { self.startRefresh(job) }
         case .revoke(let tokens, let expiresAt):
-            revocations.start(tokens, expiringAt: expiresAt) { event in self.publish(event) }
+            revoke(tokens, expiringAt: expiresAt)
         case .awaitNetwork:
             // A monitor is the app's own code, too.
             return {
@@ -822,6 +858,21 @@ extension TokenManager {
         // A task that waits for another one lends it its priority.
         refresh.escalateStep?(priority)
         Task.detached(priority: priority) { await refresh.task.value }
+    }
+
+    /// Revokes tokens that no client will use, unless the server has issued the same ones for the current session.
+    func revoke(_ tokens: Tokens, expiringAt expiresAt: Duration? = nil) {
+        revocations.start(
+            tokens, expiringAt: expiresAt, unless: { [weak self] in self?.hasInUse(tokens) == true }
+        ) { event in self.publish(event) }
+    }
+
+    private func hasInUse(_ tokens: Tokens) -> Bool {
+        core.withLock { core in
+            guard let current = core.machine.currentRecord?.tokens else { return false }
+            return current.accessToken == tokens.accessToken
+                || current.refreshToken != nil && current.refreshToken == tokens.refreshToken
+        }
     }
 
     /// Publishes an event that does not come from the machine.

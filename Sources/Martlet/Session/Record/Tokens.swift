@@ -100,11 +100,13 @@ public struct Tokens: Sendable, Hashable, Codable {
         return tokens
     }
 
-    /// The same tokens as a record keeps them: without ``serverDate``, which means nothing once they are stored, and without
-    /// a date of expiry that no server can mean. JSON has no infinite number, so the record could not be written.
+    /// The same tokens as a record keeps them: without ``serverDate``, which means nothing once they are stored, without an
+    /// empty refresh token, and without a date of expiry that no server can mean. JSON has no infinite number, so the
+    /// record could not be written.
     var storable: Tokens {
         var tokens = self
         tokens.serverDate = nil
+        if tokens.refreshToken?.isEmpty == true { tokens.refreshToken = nil }
         if let date = expiresAt, !(abs(date.timeIntervalSince1970) < 1e11) { tokens.expiresAt = nil }
         tokens.limitFields()
         return tokens

@@ -74,6 +74,17 @@ import Testing
         #expect(accounts.tokens(for: composed) !== accounts.tokens(for: decomposed))
     }
 
+    @Test("account IDs and user IDs that only look the same share no record, and are no one user") func lookalikeRecords()
+        async throws
+    {
+        let store: AccountStore = .secure(.inMemory, folder: nil)
+        let (composed, decomposed): (AccountID, AccountID) = ("Ren\u{E9}", "Rene\u{301}")
+        try await store.store(for: composed).write(StoredSession(id: SessionID(), tokens: .fresh(1)))
+        #expect(await store.store(for: decomposed).read() == .empty)
+        #expect(SessionAccount(userID: composed.rawValue).continues(composed.rawValue))
+        #expect(!SessionAccount(userID: composed.rawValue).continues(decomposed.rawValue))
+    }
+
     @Test("an account signed out before the current one was read is not current at the next launch")
     func signOutBeforeRestore() async throws {
         let store = InMemoryAccountStore()

@@ -1,0 +1,36 @@
+@testable import Martlet
+
+/// A process of an ``OrderWorld``: the state machine, and the operations of the store that it waits for.
+struct OrderProcess {
+    /// An operation of the store. The first one runs; the others wait for it.
+    struct Operation {
+        let task: SessionStateMachine.StoreTask
+        /// The decision to report if the operation never reaches the store.
+        let asked: SessionStateMachine.StoreDecision?
+        /// Whether its time limit is over, so that the process takes it for failed.
+        var isLate = false
+        /// The outcome, once it has reached the store.
+        var outcome: Outcome?
+    }
+
+    struct Outcome {
+        let decision: SessionStateMachine.StoreDecision
+        /// The content before the operation.
+        var reading: StoreReading
+        /// The content after it, as far as the process can learn it.
+        var content: StoreReading
+        var failure: StorageError?
+    }
+
+    var machine: SessionStateMachine
+    var operations: [Operation] = []
+    /// Whether the delay before the store is asked again is running.
+    var awaitsRetry = false
+    /// The difference of its clock from the others, in seconds.
+    let skew: Double
+
+    init(_ policy: SessionPolicy, skew: Double) {
+        machine = SessionStateMachine(policy: policy, sharesStore: true)
+        self.skew = skew
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("A session that a user has ended", .timeLimit(.minutes(10))) struct EndedSessionTests {
+    private let failure = StorageError(.unreachable, "full")
+    private let clock = SessionStateMachine.wallClock
+
+    private func signedIn(sharesStore: Bool = true) -> SessionStateMachine {
+        .restored(StoredSession(id: SessionID(), generation: 5, tokens: .fresh(1)), sharesStore: sharesStore)
+    }
+
+    private func signIn(_ number: Int, to machine: inout SessionStateMachine) -> StoredSession {
+        let record = StoredSession(
+            id: SessionID(), generation: machine.makeGeneration(at: clock), tokens: .fresh(number))
+        machine.signedIn(record, deadlines: nil, by: number)
+        return record
+    }
+
+    /// The write of a sign-in that is stored above a session that its process did not know.
+    private func write(
+        above found: StoredSession, by machine: SessionStateMachine
+    ) throws -> (decision: SessionStateMachine.StoreDecision, record: StoredSession) {
+        let decision = machine.decide(.write, over: .found(found), hasLostLock: false, at: clock)
+        guard case .write(let record) = decision.update else { throw failure }
+        #expect(record.order > found.order)
+        return (decision, record)
+    }
+
+    @Test("does not come back if the store has reported its write as failed", arguments: [false, true])
+    func failedWrite(isLate: Bool) throws {
+        var machine = signedIn()
+        let tomorrow = StoredSession.generation(at: clock.addingTimeInterval(86_400))
+        let other = StoredSession(id: SessionID(), generation: tomorrow, tokens: .fresh(3))
+        _ = signIn(2, to: &machine)
+        let (decision, stored) = try write(above: other, by: machine)
+        machine.signedOut(at: clock)
+        machine.storeAnswered(
+            .write,
+            .init(
+                decision: decision, snapshot: .init(reading: isLate ? .unavailable(failure) : .found(other)),
+                failure: failure), at: .test())
+        if isLate { machine.storeAnsweredLate(.write, decision, .init(reading: .unavailable(failure))) }
+        #expect(machine.answer(.end, .found(stored)).ends)
+        #expect(machine.visibleState(at: .zero) == .signedOut)
+    }
+
+    @Test(
+        "does not come back because the sign-in that has replaced it could not be written",
+        arguments: [false, true], [false, true])
+    func replaced(hasFailed: Bool, isLate: Bool) throws {
+        var machine = signedIn()
+        let other = StoredSession(
+            id: SessionID(), generation: machine.makeGeneration(at: clock) + 3, tokens: .fresh(3))
+        _ = signIn(2, to: &machine)
+        let (decision, stored) = try write(above: other, by: machine)
+        if isLate {
+            machine.storeAnswered(
+                .write,
+                .init(decision: decision, snapshot: .init(reading: .unavailable(failure)), failure: failure),
+                at: .test())
+        }
+        let carol = signIn(4, to: &machine)
+        if isLate {
+            machine.storeAnsweredLate(
+                .write, decision, .init(reading: hasFailed ? .unavailable(failure) : .found(stored)))
+        } else {
+            machine.storeAnswered(
+                .write,
+                .init(
+                    decision: decision, snapshot: .init(reading: .found(other)), failure: hasFailed ? failure : nil),
+                at: .test())
+        }
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        if machine.needs(.end) { machine.answer(.end, .unavailable(failure), failure: failure) }
+        _ = machine.takeActions()
+        machine.storeRetryDue()
+        let retry = machine.answer(.write, .found(stored))
+        guard case .write(let record) = retry else { throw failure }
+        #expect(record.id == carol.id && record.order > stored.order)
+        #expect(machine.currentRecord?.id == carol.id)
+    }
+
+    @Test("does not come back when another process stores it at a higher place") func raised() {
+        var machine = signedIn()
+        guard var ada = machine.currentRecord else { return }
+        machine.signedOut(at: clock)
+        #expect(machine.answer(.end, .found(ada)).ends)
+        ada.generation += 1_000_000_000_000_000
+        machine.answer(.read, .found(ada))
+        #expect(machine.visibleState(at: .zero) == .signedOut)
+        #expect(machine.answer(.end, .found(ada)).ends)
+    }
+
+    @Test("does not come back when another process stores it over the session that has replaced it") func stored() {
+        var machine = signedIn()
+        guard let ada = machine.currentRecord else { return }
+        let bob = signIn(2, to: &machine)
+        machine.answer(.write, .found(ada))
+        machine.answer(.read, .found(ada))
+        #expect(machine.currentRecord?.id == bob.id)
+        machine.storeRetryDue()
+        guard case .write(let record) = machine.answer(.write, .found(ada)) else {
+            Issue.record("the session was not written again")
+            return
+        }
+        #expect(record.id == bob.id)
+        guard case .signedIn(let session) = machine.visibleState(at: .zero) else { return }
+        #expect(session.isSaved)
+    }
+
+    @Test("gives way to a sign-in of another process that could not read the store, wherever it stands")
+    func signInBelow() {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        let mark = EndMark(.end(ofGeneration: StoredSession.generation(at: clock.addingTimeInterval(86_400))))
+        machine.answer(.read, .ended(mark))
+        let ada = signIn(1, to: &machine)
+        machine.answer(.write, .ended(mark))
+        #expect(ada.order > mark.order)
+        let bob = StoredSession(id: SessionID(), generation: 7, tokens: .fresh(2))
+        machine.answer(.read, .found(bob))
+        #expect(machine.currentRecord?.id == bob.id)
+        machine.answer(.read, .found(bob))
+        #expect(machine.currentRecord?.id == bob.id)
+    }
+
+    @Test("stays ended for a sign-in that learns of its mark before it is written without a reading")
+    func learnsTheMark() {
+        var machine = SessionStateMachine(policy: SessionPolicy(), sharesStore: true)
+        _ = machine.loadRequested(by: 0)
+        let mark = EndMark(.end(ofGeneration: StoredSession.generation(at: clock.addingTimeInterval(86_400))))
+        let reading = machine.undecided(.read)
+        let ada = signIn(1, to: &machine)
+        #expect(ada.order < mark.order)
+        machine.storeAnswered(.read, .init(decision: reading, snapshot: .init(reading: .ended(mark))), at: .test())
+        guard case .write(let record) = machine.answer(.write, .unavailable(failure)) else {
+            Issue.record("the sign-in was not written")
+            return
+        }
+        #expect(record.order > mark.order)
+    }
+
+    @Test("an overtaken write that has stored a later sign-in limits what the sign-in's own write may replace")
+    func overtakenWrite() {
+        var machine = signedIn()
+        let bob = signIn(2, to: &machine)
+        let overtaken = machine.decide(.write, over: .empty, hasLostLock: false, at: clock)
+        machine.storeAnsweredLate(.write, overtaken, .init(reading: .unavailable(failure)))
+        let carol = StoredSession(
+            id: SessionID(), generation: machine.makeGeneration(at: clock), tokens: .fresh(3))
+        #expect(machine.answer(.write, .found(carol)) == .keep)
+        #expect(carol.order > bob.order)
+        #expect(machine.currentRecord?.id == carol.id)
+    }
+
+    @Test("has its tokens revoked once", arguments: [false, true]) func revokedOnce(sharesStore: Bool) {
+        var machine = signedIn(sharesStore: sharesStore)
+        guard let ada = machine.currentRecord else { return }
+        var revoked: [Tokens] = []
+        func collect() {
+            for case .revoke(let tokens, _) in machine.takeActions() { revoked.append(tokens) }
+        }
+        for number in 2...3 {
+            _ = signIn(number, to: &machine)
+            collect()
+            machine.answer(.write, .unavailable(failure), failure: failure)
+            if machine.needs(.end) { machine.answer(.end, .unavailable(failure), failure: failure) }
+            collect()
+        }
+        machine.signedOut(at: clock)
+        machine.answer(.end, .found(ada))
+        collect()
+        #expect(revoked.count == 3 && Set(revoked).count == 3)
+    }
+
+    @Test("does not come back with a store that has the record of its sign-in and reports a failure", arguments: [0, 86_400])
+    func slowStore(ahead: TimeInterval) async throws {
+        let time = ManualTimeSource()
+        let isSlow = Locked(false)
+        let disk = SimulatedDisk(time: time) { process, operation in
+            guard process == "one", isSlow.withLock({ $0 }) else { return .init() }
+            let failure = StorageError(.unreachable, "could not flush")
+            switch operation {
+            case .read: return .init(fault: .unreachable(failure))
+            case .update: return .init(after: .seconds(1), fault: .failedAfterCommit(failure))
+            case .lock: return .init()
+            }
+        }
+        let one = App(store: disk.open("one"), time: time)
+        let other = App(
+            store: disk.open("other"), time: ManualTimeSource(wallClock: time.wallClock.addingTimeInterval(ahead)))
+        #expect(await one.tokens.restore() == .signedOut)
+        isSlow.withLock { $0 = true }
+        try await other.tokens.signIn(with: other.backend.issue())
+        let bob = Task {
+            try await one.tokens.signIn(with: one.backend.issue(), account: SessionAccount(userID: "bob"))
+        }
+        while disk.record?.account.userID != "bob" { await Task.yield() }
+        let signOut = Task { await one.tokens.signOut() }
+        while one.tokens.epoch < 2 { await Task.yield() }
+        isSlow.withLock { $0 = false }
+        while disk.record?.account.userID == "bob" {
+            time.advanceToNextSleeper()
+            await Task.yield()
+        }
+        await #expect(throws: SessionError.self) { try await bob.value }
+        await signOut.value
+        await one.tokens.flushStore()
+        #expect(one.tokens.state == .signedOut)
+    }
+}

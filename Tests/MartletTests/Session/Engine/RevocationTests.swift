@@ -1,0 +1,120 @@
+import Foundation
+import MartletGuests
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("The revocation of tokens", .timeLimit(.minutes(10))) struct RevocationTests {
+    private func requests(of app: App) -> [StubTransport.Request] {
+        app.transport.requests.filter { $0.path == "/auth/logout" }
+    }
+
+    /// Lets tasks run that a defect would have started.
+    private func letTasksRun() async {
+        for _ in 0..<300 { await Task.yield() }
+    }
+
+    @Test("spares tokens that the server has issued again for the next sign-in") func sameTokens() async throws {
+        let app = App()
+        let issued = app.backend.issue()
+        try await app.tokens.signIn(with: issued)
+        try await app.tokens.signIn(with: issued)
+        await app.tokens.flushStore()
+        await letTasksRun()
+        #expect(requests(of: app).isEmpty)
+        #expect(await app.call().isSuccess)
+        #expect(await app.tokens.signOut(waitingForServer: .seconds(5)))
+        #expect(requests(of: app).count == 1)
+    }
+
+    // Django REST framework, for example, has one token for each user.
+    @Test("is not repeated once the user has signed in again with the same token") func repeatedRevocation() async throws {
+        let app = App()
+        let isDown = Locked(true)
+        app.backend.beforeLogout { _ in isDown.withLock { $0 } ? .status(503) : nil }
+        let events = app.tokens.events
+        try await app.tokens.signIn(with: Tokens(accessToken: "one-per-user"))
+        await app.tokens.signOut()
+        _ = await events.first { if case .revocationFailed = $0 { true } else { false } }
+        try await app.tokens.signIn(with: Tokens(accessToken: "one-per-user"))
+        isDown.withLock { $0 = false }
+        await app.time.waitForSleepers()
+        app.time.advance(by: .seconds(3600))
+        await letTasksRun()
+        #expect(requests(of: app).count == 1)
+    }
+
+    @Test("concerns the newest tokens of the session, which another process has stored", arguments: [false, true])
+    func newestTokens(isSignIn: Bool) async throws {
+        let store = SharedStubStore()
+        store.gate.open()
+        let app = App(store: store)
+        let events = app.tokens.events
+        try await app.tokens.signIn(with: app.backend.issue())
+        // Its report has not arrived.
+        await store.renew(app.backend.issue())
+        if isSignIn {
+            try await app.tokens.signIn(with: Tokens(accessToken: "bob", refreshToken: "bob-refresh"))
+        } else {
+            await app.tokens.signOut()
+        }
+        _ = await events.first { $0 == .revoked }
+        #expect(app.backend.revoked.count == 1)
+        #expect(app.backend.revoked.first?.contains("refresh-2") == true)
+    }
+
+    @Test("is repeated without an access token that the server rejects") func rejectedAccessToken() async throws {
+        let app = App()
+        app.backend.beforeLogout { $0.bearer == nil ? nil : .status(401) }
+        let events = app.tokens.events
+        try await app.tokens.signIn(with: app.backend.issue())
+        await app.tokens.signOut()
+        await app.time.waitForSleepers()
+        app.time.advanceToNextSleeper()
+        _ = await events.first { $0 == .revoked }
+        #expect(requests(of: app).map { $0.bearer != nil } == [true, false])
+        #expect(app.backend.revoked.first?.contains("refresh-1") == true)
+    }
+
+    private struct User: Decodable, Sendable { var name: String }
+
+    @Test("concerns the tokens of a sign-in whose response cannot be decoded") func undecodable() async throws {
+        let app = App()
+        app.backend.beforeCall { _ in .json(#"{"accessToken":"user","refreshToken":"user-refresh"}"#) }
+        let events = app.tokens.events
+        let failure = await error { try await app.client.signIn(Get("/public/login", .none), as: User.self) }
+        guard case .decoding? = failure else {
+            Issue.record("the sign-in did not fail: \(String(describing: failure))")
+            return
+        }
+        _ = await events.first { $0 == .revoked }
+        #expect(app.backend.revoked.first?.contains("user-refresh") == true)
+        #expect(!app.tokens.state.isSignedIn)
+    }
+
+    private struct Held: RequestInterceptor {
+        let gate: Gate
+        func process(_ response: ServerResponse, for context: inout RequestContext) async throws -> ServerResponse {
+            try await gate.passUnlessCancelled()
+            return response
+        }
+    }
+
+    @Test("concerns the tokens of a sign-in that is cancelled while interceptors process its response")
+    func cancelled() async throws {
+        let gate = Gate()
+        let app = App { $0.interceptors = [Held(gate: gate)] }
+        app.backend.beforeCall { _ in .json(#"{"accessToken":"user","refreshToken":"user-refresh"}"#) }
+        let events = app.tokens.events
+        let signIn = Task {
+            await error { try await app.client.signIn(Get("/public/login", .none), as: NoContent.self) }
+        }
+        await gate.waitForArrivals()
+        signIn.cancel()
+        #expect(await signIn.value?.isCancelled == true)
+        _ = await events.first { $0 == .revoked }
+        #expect(app.backend.revoked.first?.contains("user-refresh") == true)
+        #expect(!app.tokens.state.isSignedIn)
+    }
+}

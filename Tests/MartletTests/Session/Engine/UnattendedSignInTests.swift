@@ -1,0 +1,144 @@
+import Foundation
+import MartletGuests
+import MartletTesting
+import Testing
+
+@testable import Martlet
+
+@Suite("A sign-in without the user gives way to one of the user", .timeLimit(.minutes(10)))
+struct UnattendedSignInTests {
+    private static let guest = #"{"user":{"id":1},"accessToken":"guest","refreshToken":"guest-refresh"}"#
+    private let ada = SessionAccount(userID: "ada")
+
+    /// The ways in which an automatic sign-in starts a session.
+    enum Way: CaseIterable {
+        case registersGuest, signsInOverHTTP, hasTokens
+
+        func signIn(_ client: NetworkClient) async throws {
+            switch self {
+            case .registersGuest: try await GuestAuthService(client).register(name: "Ada")
+            case .signsInOverHTTP: try await client.signIn(Get("/auth/guest/register", .none), as: NoContent.self)
+            case .hasTokens:
+                try await client.tokens?.signIn(with: Tokens(accessToken: "guest", refreshToken: "guest-refresh"))
+            }
+        }
+    }
+
+    @Test("automaticSignIn, if the user signs in while its closure waits for something else", arguments: Way.allCases)
+    func automatic(way: Way) async throws {
+        let gate = Gate()
+        let app = App { config in
+            config.automaticSignIn = { client in
+                // For example, for an attestation of the device.
+                await gate.pass()
+                try await way.signIn(client)
+            }
+        }
+        app.backend.beforeCall { request in
+            request.path == "/auth/guest/register" ? .json(Self.guest) : .json(#"{"path":"/me","token":"seen"}"#)
+        }
+        let call = Task { await app.call() }
+        await gate.waitForArrivals()
+        let user = try await app.tokens.signIn(with: app.backend.issue(), account: ada)
+        gate.open()
+        #expect(await call.value.isSuccess)
+        #expect(app.transport.requests.filter { $0.path == "/me" }.map(\.bearer) == ["access-1"])
+        #expect(app.tokens.state == .signedIn(user))
+        #expect(!app.backend.revoked.contains { $0.contains("refresh-1") })
+    }
+
+    @Test("a registration that starts while the user's sign-in is being saved", arguments: [false, true])
+    func whileSaved(isReplaced: Bool) async throws {
+        let (store, gate, answered) = (FailingTokenStore(), Gate(), Gate())
+        let app = App(store: store)
+        if isReplaced { try await app.tokens.signIn(with: app.backend.issue()) } else { await app.tokens.restore() }
+        store.hold(.write, at: gate)
+        let signIn = Task { try await app.tokens.signIn(with: app.backend.issue(), account: ada) }
+        await gate.waitForArrivals()
+        app.backend.beforeCall { _ in
+            await answered.pass()
+            return .json(Self.guest)
+        }
+        let guest = Task { await error { try await GuestAuthService(app.client).register(name: "Ada") } }
+        if !isReplaced { await answered.waitForArrivals() }
+        gate.open()
+        let user = try await signIn.value
+        answered.open()
+        guard case .sessionChanged? = await guest.value else {
+            Issue.record("the registration has replaced the user")
+            return
+        }
+        #expect(app.tokens.state == .signedIn(user))
+    }
+
+    @Test("a registration whose picture is still being prepared") func picture() async throws {
+        let gate = Gate()
+        let app = App()
+        await app.tokens.restore()
+        app.backend.beforeCall { _ in .json(Self.guest) }
+        let guest = Task {
+            await error {
+                _ = try await GuestAuthService(app.client).registrationResponse(name: "Ada", monitor: nil) {
+                    () async throws(InvalidRequestError) in
+                    await gate.pass()
+                    return nil
+                }
+            }
+        }
+        await gate.waitForArrivals()
+        let user = try await app.tokens.signIn(with: app.backend.issue(), account: ada)
+        gate.open()
+        guard case .sessionChanged? = await guest.value else {
+            Issue.record("the registration has replaced the user")
+            return
+        }
+        #expect(app.tokens.state == .signedIn(user))
+    }
+
+    @Test("automaticSignIn may sign out, and sign in again") func signsOut() async throws {
+        let app = App { config in
+            config.automaticSignIn = { client in
+                try await client.tokens?.signIn(with: .fresh(5))
+                await client.tokens?.signOut()
+                try await client.tokens?.signIn(with: .fresh(6))
+                try await client.tokens?.signIn(with: .fresh(7), account: SessionAccount(userID: "seven"))
+            }
+        }
+        app.backend.beforeCall { _ in .json(#"{"path":"/me","token":"seen"}"#) }
+        #expect(await app.call().isSuccess)
+        guard case .signedIn(let session) = app.tokens.state else {
+            Issue.record("no user is signed in")
+            return
+        }
+        #expect(session.account.userID == "seven")
+    }
+
+    @Test("a call fails for the store, and not for want of a session, if the store cannot be read") func unread() async throws {
+        let store = FailingTokenStore()
+        store.fail(.read, times: 1, with: StorageError(.unreachable, "busy"))
+        let app = App(store: store) { config in
+            config.automaticSignIn = { client in try await client.tokens?.signIn(with: .fresh(5)) }
+        }
+        app.backend.beforeCall { _ in .json(#"{"path":"/me","token":"seen"}"#) }
+        guard case .storageUnavailable? = await app.call().error else {
+            Issue.record("the call did not fail for the store")
+            return
+        }
+        #expect(await app.call().isSuccess)
+    }
+
+    @Test("a registration that is cancelled while its session is being saved is in force, and its caller learns that")
+    func cancelled() async throws {
+        let (store, gate) = (FailingTokenStore(), Gate())
+        let app = App(store: store)
+        await app.tokens.restore()
+        store.hold(.write, at: gate)
+        app.backend.beforeCall { _ in .json(Self.guest) }
+        let guest = Task { try await GuestAuthService(app.client).register(name: "Ada") }
+        await gate.waitForArrivals()
+        guest.cancel()
+        gate.open()
+        #expect(try await guest.value.id == "1")
+        #expect(app.tokens.state.isSignedIn)
+    }
+}
