@@ -79,12 +79,7 @@ extension NetworkClient {
         outgoing.responseWasLost = tokens.revokeIssued
         let call = try await pipeline.perform(outgoing)
         let (value, issued) = try call.deliver { call throws(NetworkError) in
-            do throws(NetworkError) {
-                return (try decode(call), try tokens.issuedTokens(inSignIn: call))
-            } catch {
-                tokens.revokeIssued(in: call.response)
-                throw error
-            }
+            try tokens.issued(inSignIn: call, decode)
         }
         let session = SessionID()
         cookies?.prepare(session)
@@ -143,6 +138,18 @@ extension TokenManager {
     @Sendable fileprivate func revokeIssued(in response: ServerResponse) {
         guard let issued = try? refresher.tokens(inSignInResponse: response) else { return }
         revoke(issued)
+    }
+
+    /// The result of a sign-in and its tokens, which are revoked if the result cannot be decoded.
+    fileprivate func issued<Value>(
+        inSignIn call: CompletedCall, _ decode: (CompletedCall) throws(NetworkError) -> Value
+    ) throws(NetworkError) -> (Value, Tokens) {
+        do throws(NetworkError) {
+            return (try decode(call), try issuedTokens(inSignIn: call))
+        } catch {
+            revokeIssued(in: call.response)
+            throw error
+        }
     }
 
     /// The tokens in the response of a sign-in.
