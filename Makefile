@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 .PHONY: help demo serve test check ci smoke consumers weight adapters api apple-check apple-test former-test \
-	conformance torture kills tsan tsan-short bench bench-once interop bench-micro bench-json search fuzz \
+	conformance torture kills tsan tsan-short bench bench-once interop bench-micro bench-json search order fuzz \
 	fuzz-multipart fuzz-faults fuzz-json fuzz-oauth oauth oauth-verdicts mutants format lint docs docs-preview clean
 
 # Warnings are errors (see Package.swift). `make demo MARTLET_STRICT=` tolerates those of a newer compiler.
@@ -32,6 +32,8 @@ SEED ?=
 # The number of choices in a sequence of the search, and of failures, restarts and other processes among them.
 DEPTH ?= 5
 DISTURBANCES ?= 1
+# The number of random worlds of processes with one store, in each setting.
+WORLDS ?= 100000
 # The first seed of the fuzzers; random without one. The number of random multipart forms.
 FIRST ?=
 FORMS ?= 20000
@@ -104,9 +106,10 @@ ci: ## Runs what CI runs: make test, make check, make smoke and make tsan-short.
 
 # The same seeds each time, so that only a change of the code changes the result, and a long lease, so that a busy machine
 # does not. The fuzzer then tries a random seed, which it prints.
-smoke: ## Runs the demo, the search, the fuzzers and the torture, a few seconds each.
+smoke: ## Runs the demo, the search, the random orders, the fuzzers and the torture, a few seconds each.
 	@$(MAKE) demo
 	@$(MAKE) search DEPTH=3
+	@$(MAKE) order WORLDS=500
 	@$(MAKE) fuzz SECONDS=5 FIRST=1
 	@$(MAKE) fuzz SEED=$$((RANDOM * 32768 + RANDOM)) | sed -n '1p; $$p'
 	@$(MAKE) fuzz-json DOCUMENTS=20000 FIRST=1
@@ -217,6 +220,10 @@ search: ## Tries every sequence of events on the session engine (DEPTH=5 DISTURB
 	@swift build --package-path Fuzzing $(FUZZ_BUILD) --quiet
 	@SWIFT_DETERMINISTIC_HASHING=1 $(FUZZ)/martlet-search --depth "$(DEPTH)" \
 		--disturbances "$(DISTURBANCES)"
+
+order: ## Signs in and out at random in processes that share a failing store (WORLDS=100000 in each of 12 settings).
+	@swift build --package-path Fuzzing $(FUZZ_BUILD) --quiet
+	@SWIFT_DETERMINISTIC_HASHING=1 $(FUZZ)/martlet-search --worlds "$(WORLDS)" --first-seed "$(or $(FIRST),1)"
 
 fuzz: ## Runs the session engine in random schedules (SECONDS=60), or prints the story of one of them (SEED=…).
 	@scripts/fuzz.sh engine "$(SECONDS)" "$(SEED)" "$(FIRST)"

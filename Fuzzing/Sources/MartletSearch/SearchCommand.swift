@@ -35,7 +35,8 @@ struct SearchCommand: ParsableCommand {
     @Option(help: "Search only the setting of this number.")
     var setting: Int?
 
-    @Flag(help: "Search one depth after the other, and stop at the first violation. With --worlds: stop there, too.")
+    @Flag(
+        help: "Search one depth after the other, and stop at the first violation. With --worlds: stop there, too.")
     var first = false
 
     @Option(help: "With --first: how long to search, in seconds.")
@@ -44,7 +45,7 @@ struct SearchCommand: ParsableCommand {
     @Option(help: "The number of processes that search at the same time, one setting each.")
     var processes = ProcessInfo.processInfo.activeProcessorCount
 
-    @Option(help: "Play this number of random worlds in each setting of processes that share a store, and do not search.")
+    @Option(help: "Play this number of random worlds in each setting of processes with one store, and do not search.")
     var worlds: Int?
 
     @Option(help: "With --worlds: the seed of the first one.")

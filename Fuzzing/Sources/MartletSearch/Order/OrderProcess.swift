@@ -1,6 +1,6 @@
 @testable import Martlet
 
-/// A process of an ``OrderWorld``: the state machine, and the operations of the store that it waits for.
+/// A process of an ``OrderWorld``: the state machine, the operations of the store that it waits for, and its refreshes.
 struct OrderProcess {
     /// An operation of the store. The first one runs; the others wait for it.
     struct Operation {
@@ -22,12 +22,27 @@ struct OrderProcess {
         var failure: StorageError?
     }
 
+    /// A refresh, from acquiring the lock to the result in the store. Each one waits for the one before.
+    struct Refresh {
+        enum Step { case acquiresLock, prepares, sends, saves }
+
+        var job: SessionStateMachine.RefreshJob
+        var step = Step.acquiresLock
+        /// The number of its lock; `nil` while it has none.
+        var lock: Int?
+        /// The number of times it has acquired the lock.
+        var rounds = 0
+    }
+
     var machine: SessionStateMachine
+    var refreshes: [Refresh] = []
     var operations: [Operation] = []
     /// Whether the delay before the store is asked again is running.
     var awaitsRetry = false
     /// The difference of its clock from the others, in seconds.
     let skew: Double
+    /// Whether operations are under way whose answers are still to come.
+    var isBusy: Bool { operations.contains { !$0.isLate } }
 
     init(_ policy: SessionPolicy, skew: Double) {
         machine = SessionStateMachine(policy: policy, sharesStore: true)

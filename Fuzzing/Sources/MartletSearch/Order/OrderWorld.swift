@@ -8,10 +8,11 @@ import MartletTesting
     import Foundation
 #endif
 
-/// Processes that share a store, whose users sign in and out at random. An operation of the store may fail before or
-/// after it has changed the record, take longer than its time limit, and end in between; the clocks may differ by a day.
-/// Afterwards everything works, and the processes come to rest. Then no session that a user has ended may be stored or in
-/// use, and all processes that have read the store must agree with it.
+/// Processes that share a store, whose users sign in and out at random, and whose callers force refreshes. An operation of
+/// the store may fail before or after it has changed the record, take longer than its time limit, and end in between; the
+/// lock may be lost, requests and responses too, and the clocks may differ by a day. Afterwards everything works, and the
+/// processes come to rest. Then no session that a user has ended may be stored or in use, all processes that have read the
+/// store must agree with it, and a session that nothing has ended must be there.
 ///
 /// A world derives from its seed. The machines run without the manager, so that many worlds fit into a second: what is
 /// looked for here takes three or four rare steps in one order.
@@ -21,15 +22,32 @@ final class OrderWorld {
         let processes: Int
         /// Whether a sign-in may be written to a store that cannot be read.
         let writesUnread: Bool
+        let refreshes: Bool
 
         static let all = [1, 2, 3].flatMap { processes in
-            [false, true].map { Setting(processes: processes, writesUnread: $0) }
+            [false, true].flatMap { writesUnread in
+                [false, true].map { Setting(processes: processes, writesUnread: writesUnread, refreshes: $0) }
+            }
         }
 
         var words: String {
             "\(processes) process\(processes == 1 ? "" : "es")"
+                + (refreshes ? " with refreshes" : "")
                 + (writesUnread ? ", and a store that may be written although it cannot be read" : "")
         }
+    }
+
+    /// A rare step. The run prints in how many worlds it occurs.
+    enum Feature: String, CaseIterable {
+        case savedLater = "a write that is repeated"
+        case lateAnswer = "an answer after its time limit"
+        case failureAfterCommit = "a change that is reported as failed"
+        case unreadWrite = "a write to an unread store"
+        case adoption = "a session of another process"
+        case endElsewhere = "a session that ends elsewhere"
+        case refresh = "a refresh"
+        case expiry = "a session that the server ends"
+        case lostLock = "a lost lock"
     }
 
     private enum Fault: CaseIterable {
@@ -37,17 +55,24 @@ final class OrderWorld {
     }
 
     private static let failure = StorageError(.unreachable, "the store has failed")
-    private static let steps = 30
     private static let signIns = 4
 
     private let setting: Setting
     private var generator: SeededGenerator
+    private let requiresSavedTokens: Bool
     private var store = SharedStore()
+    private var server = TokenServer()
     private var processes: [OrderProcess] = []
+    /// The number of the lock that is held, and the number of all so far.
+    private var lock: Int?
+    private var locks = 0
+    private var uptime = Duration.zero
     private var clock = Date(timeIntervalSince1970: 1_790_000_000)
     private var hasFaults = true
     private var ended: Set<SessionID> = []
+    private var hasSignedOut = false
     private var sessions: [SessionID] = []
+    private(set) var features: Set<Feature> = []
     /// The events so far; `nil` if they are not told.
     private(set) var story: [String]?
 
@@ -56,7 +81,9 @@ final class OrderWorld {
         generator = SeededGenerator(seed: seed)
         story = isTold ? [] : nil
         var policy = SessionPolicy()
-        policy.requiresSavedTokens = chance(of: 4)
+        policy.refreshBudget = 100
+        requiresSavedTokens = Int.random(in: 0..<4, using: &generator) == 0
+        policy.requiresSavedTokens = requiresSavedTokens
         for _ in 0..<setting.processes {
             let skew = chance(of: 3) ? 86_400 : Double(random(3)) / 100
             processes.append(OrderProcess(policy, skew: skew))
@@ -69,31 +96,34 @@ final class OrderWorld {
             _ = processes[index].machine.loadRequested(by: processes[index].machine.makeID())
             takeActions(of: index)
         }
-        for _ in 0..<Self.steps {
-            clock.addTimeInterval(Double(random(4)) / 1000)
+        for _ in 0..<(setting.refreshes ? 120 : 40) {
+            pass(Double(random(4)) / 1000)
             step(random(processes.count))
         }
         tell("from here on everything works")
         hasFaults = false
         for _ in 0..<400 {
-            clock.addTimeInterval(1)
+            pass(1)
             for index in processes.indices {
                 reachStore(index)
                 answer(index)
                 retry(index)
+                refresh(index)
             }
         }
         return violation
     }
 
     private func step(_ index: Int) {
-        switch random(12) {
+        switch random(setting.refreshes ? 22 : 12) {
         case 0: signIn(index)
-        case 1: if chance(of: 2) { signOut(index) }
+        case 1: if chance(of: 2) { signOut(index) } else if setting.refreshes { disturbRefreshes() }
         case 2: endTimeLimit(index)
         case 3: retry(index)
         case 4...7: reachStore(index)
-        default: answer(index)
+        case 8...11: answer(index)
+        case 12...15: forceRefresh(index)
+        default: refresh(index)
         }
     }
 
@@ -107,7 +137,11 @@ final class OrderWorld {
                 return "process \(index) uses \(name(used)), and the store contains \(name(stored))"
             }
         }
-        return nil
+        // A sign-in that is not saved is taken back if the app requires that.
+        // Without a reading, only the clocks tell which of two sign-ins is the later one, and all may give way to another.
+        let mayBeEmpty =
+            hasSignedOut || server.hasEnded || requiresSavedTokens || setting.writesUnread || sessions.isEmpty
+        return stored == nil && !mayBeEmpty ? "no session is left, and neither a user nor the server has ended it" : nil
     }
 }
 
@@ -121,7 +155,7 @@ extension OrderWorld {
         sessions.append(id)
         let record = StoredSession(
             id: id, generation: processes[index].machine.makeGeneration(at: wallClock(of: index)),
-            tokens: Tokens(accessToken: Secret("access \(sessions.count)"), refreshToken: Secret("\(sessions.count)")))
+            tokens: server.signIn())
         tell("\(index): a user signs in to \(name(id)) at \(place(record.order))")
         processes[index].machine.signedIn(record, deadlines: nil, by: processes[index].machine.makeID())
         takeActions(of: index)
@@ -131,6 +165,7 @@ extension OrderWorld {
         guard !processes[index].machine.isUnread || chance(of: 3) else { return }
         tell("\(index): the user signs out of \(name(processes[index].machine.session?.record.id))")
         endSession(of: index)
+        hasSignedOut = true
         processes[index].machine.signedOut(at: wallClock(of: index))
         takeActions(of: index)
     }
@@ -150,9 +185,25 @@ extension OrderWorld {
                 let asked = task == .read ? nil : processes[index].machine.undecided(task)
                 processes[index].operations.append(OrderProcess.Operation(task: task, asked: asked))
             case .retryStore: processes[index].awaitsRetry = true
-            case .emit(let event): tell("\(index):     \(event)")
-            case .resume, .refresh, .revoke, .awaitNetwork, .probe: break
+            case .refresh(let job): processes[index].refreshes.append(OrderProcess.Refresh(job: job))
+            case .revoke(let tokens, _): server.revoke(tokens)
+            case .emit(let event):
+                note(event)
+                tell("\(index):     \(event)")
+            case .resume, .awaitNetwork, .probe: break
             }
+        }
+    }
+
+    private func note(_ event: SessionEvent) {
+        switch event {
+        case .storeRecovered: features.insert(.savedLater)
+        case .replacedUnreadableRecord: features.insert(.unreadWrite)
+        case .adopted: features.insert(.adoption)
+        case .signedOutElsewhere: features.insert(.endElsewhere)
+        case .refreshSucceeded: features.insert(.refresh)
+        case .expired: features.insert(.expiry)
+        default: break
         }
     }
 
@@ -163,7 +214,8 @@ extension OrderWorld {
             processes[index].operations.removeFirst()
             return
         }
-        let fault = hasFaults && chance(of: 2) ? Fault.allCases[random(Fault.allCases.count)] : nil
+        let isFaulty = hasFaults && chance(of: setting.refreshes ? 4 : 2)
+        let fault = isFaulty ? Fault.allCases[random(Fault.allCases.count)] : nil
         let before = store.content
         let outcome = outcome(of: operation.task, fault, index)
         processes[index].operations[0].outcome = outcome
@@ -190,13 +242,15 @@ extension OrderWorld {
             return OrderProcess.Outcome(
                 decision: machine.undecided(task), reading: reading, content: reading, failure: Self.failure)
         }
-        let decision = machine.decide(task, over: reading, hasLostLock: false, at: wallClock(of: index))
+        let decision = machine.decide(
+            task, over: reading, hasLostLock: hasLostLock(index, for: task), at: wallClock(of: index))
         if fault == .cannotWrite, decision.update != .keep {
             return OrderProcess.Outcome(
                 decision: decision, reading: reading, content: unavailable, failure: Self.failure)
         }
         store.carryOut(decision.update)
         if fault == .failsAfterCommit {
+            features.insert(.failureAfterCommit)
             return OrderProcess.Outcome(
                 decision: decision, reading: reading, content: unavailable, failure: Self.failure)
         }
@@ -219,12 +273,13 @@ extension OrderWorld {
         processes[index].operations.removeFirst()
         tell("\(index): the store answers \(words(operation.task))\(operation.isLate ? ", late" : "")")
         if operation.isLate {
+            features.insert(.lateAnswer)
             processes[index].machine.storeAnsweredLate(
                 operation.task, outcome.decision, .init(reading: outcome.content))
+            takeActions(of: index)
         } else {
             report(outcome, to: operation.task, index)
         }
-        takeActions(of: index)
     }
 
     /// The time limit of the oldest operation that has one is over.
@@ -240,14 +295,15 @@ extension OrderWorld {
             OrderProcess.Outcome(
                 decision: decision, reading: unavailable, content: unavailable, failure: Self.failure),
             to: operation.task, index)
-        takeActions(of: index)
     }
 
     private func report(_ outcome: OrderProcess.Outcome, to task: SessionStateMachine.StoreTask, _ index: Int) {
         processes[index].machine.storeAnswered(
             task,
             .init(decision: outcome.decision, snapshot: .init(reading: outcome.reading), failure: outcome.failure),
-            at: .init(uptime: .zero, wallClock: wallClock(of: index), jitter: 0))
+            at: moment(of: index))
+        takeActions(of: index)
+        if case .prepare = task { prepared(index) }
     }
 
     private func retry(_ index: Int) {
@@ -258,6 +314,128 @@ extension OrderWorld {
     }
 }
 
+// MARK: - Refreshes
+
+extension OrderWorld {
+    private func forceRefresh(_ index: Int) {
+        // After a failure, there is a backoff.
+        if chance(of: 2) { pass(120) }
+        let machine = processes[index].machine
+        let reply = processes[index].machine.refreshForced(
+            for: machine.callOwner, by: processes[index].machine.makeID(), at: uptime)
+        tell("\(index): a caller forces a refresh: \(reply)")
+        takeActions(of: index)
+    }
+
+    /// The oldest refresh takes its next step.
+    private func refresh(_ index: Int) {
+        guard let refresh = processes[index].refreshes.first else { return }
+        switch refresh.step {
+        case .acquiresLock: acquireLock(index, refresh.job)
+        case .prepares: break
+        case .sends: respond(index, to: refresh.job)
+        case .saves: if !processes[index].isBusy { endRound(index, refresh.job) }
+        }
+    }
+
+    private func acquireLock(_ index: Int, _ job: SessionStateMachine.RefreshJob) {
+        guard lock == nil else { return }
+        locks += 1
+        lock = locks
+        let isConfirming = processes[index].machine.isConfirmingExpiry(of: job)
+        processes[index].refreshes[0].lock = locks
+        processes[index].refreshes[0].rounds += 1
+        processes[index].refreshes[0].step = isConfirming ? .saves : .prepares
+        let task: SessionStateMachine.StoreTask = isConfirming ? .confirmExpiry : .prepare(job)
+        processes[index].operations.append(
+            OrderProcess.Operation(task: task, asked: processes[index].machine.undecided(task)))
+    }
+
+    /// The store has answered the preparation, or its time limit is over.
+    private func prepared(_ index: Int) {
+        guard let refresh = processes[index].refreshes.first, refresh.step == .prepares else { return }
+        if processes[index].machine.preparation(of: refresh.job) == .send {
+            processes[index].machine.lockChecked(refresh.job, isHeld: refresh.lock == lock)
+            takeActions(of: index)
+        }
+        switch processes[index].machine.preparation(of: refresh.job) {
+        case .send: processes[index].refreshes[0].step = .sends
+        case .startOver: startRound(index, refresh.job)
+        case .stop: processes[index].refreshes[0].step = .saves
+        }
+    }
+
+    private func respond(_ index: Int, to job: SessionStateMachine.RefreshJob) {
+        let fault = hasFaults ? random(4) : 3
+        var outcome = SessionStateMachine.RefreshOutcome.transient(
+            RefreshError(.connection, description: "the connection was lost"))
+        // The response is lost, or arrives.
+        if fault > 0 {
+            let tokens = server.refresh(job.record.tokens)
+            if fault > 1 {
+                outcome =
+                    tokens.map { .success($0, nil, estimatedExpiry: nil) }
+                    ?? .terminal(.refreshTokenRejected(code: nil))
+            }
+        }
+        tell("\(index): the server responds to the refresh of \(name(job.record.id)): \(outcome)")
+        processes[index].refreshes[0].step = .saves
+        let next = processes[index].machine.refreshFinished(job, outcome, at: moment(of: index))
+        takeActions(of: index)
+        if let next { startRound(index, next) }
+    }
+
+    private func endRound(_ index: Int, _ job: SessionStateMachine.RefreshJob) {
+        if processes[index].machine.isConfirmingExpiry(of: job) { return startRound(index, job) }
+        releaseLock(index)
+        processes[index].refreshes.removeFirst()
+    }
+
+    private func startRound(_ index: Int, _ job: SessionStateMachine.RefreshJob) {
+        releaseLock(index)
+        guard processes[index].refreshes[0].rounds < 4 else {
+            processes[index].refreshes.removeFirst()
+            return giveUp(index, job)
+        }
+        processes[index].refreshes[0].job = job
+        processes[index].refreshes[0].step = .acquiresLock
+    }
+
+    /// The lock was lost again and again.
+    private func giveUp(_ index: Int, _ job: SessionStateMachine.RefreshJob) {
+        if processes[index].machine.isConfirmingExpiry(of: job) {
+            processes[index].machine.confirmationFailed(job, RefreshError(Self.failure), at: moment(of: index))
+            return takeActions(of: index)
+        }
+        let unavailable = StoreReading.unavailable(Self.failure)
+        let decision = processes[index].machine.undecided(.prepare(job))
+        report(
+            OrderProcess.Outcome(
+                decision: decision, reading: unavailable, content: unavailable, failure: Self.failure),
+            to: .prepare(job), index)
+    }
+
+    private func releaseLock(_ index: Int) {
+        if let held = processes[index].refreshes[0].lock, held == lock { lock = nil }
+        processes[index].refreshes[0].lock = nil
+    }
+
+    /// The server ends a session, or a process was stopped for longer than its lease, so that another may take its lock
+    /// over.
+    private func disturbRefreshes() {
+        if chance(of: 3) { server.endSession() }
+        guard lock != nil else { return }
+        features.insert(.lostLock)
+        tell("the lock is lost")
+        lock = nil
+    }
+
+    private func hasLostLock(_ index: Int, for task: SessionStateMachine.StoreTask) -> Bool {
+        guard let held = processes[index].refreshes.first?.lock else { return task.needsLock }
+        return held != lock
+    }
+}
+
 // MARK: - Chance and words
 
 extension OrderWorld {
@@ -265,7 +443,18 @@ extension OrderWorld {
 
     private func chance(of count: Int) -> Bool { random(count) == 0 }
 
-    private func wallClock(of index: Int) -> Date { clock.addingTimeInterval(processes[index].skew) }
+    private func pass(_ seconds: Double) {
+        uptime += .seconds(seconds)
+        clock.addTimeInterval(seconds)
+    }
+
+    private func wallClock(of index: Int) -> Date {
+        clock.addingTimeInterval(processes[index].skew)
+    }
+
+    private func moment(of index: Int) -> SessionStateMachine.Moment {
+        .init(uptime: uptime, wallClock: wallClock(of: index), jitter: 0)
+    }
 
     private func tell(_ line: @autoclosure () -> String) {
         if story != nil { story?.append(line()) }
@@ -292,7 +481,9 @@ extension OrderWorld {
         case .read: "a reading"
         case .write: "a write"
         case .end: "an ending"
-        case .prepare, .clearJournal, .confirmExpiry: "\(task)"
+        case .prepare: "a preparation"
+        case .clearJournal: "the removal of a journal"
+        case .confirmExpiry: "the confirmation of a refusal"
         }
     }
 }

@@ -40,7 +40,8 @@ final class Revocations: Sendable {
     ) {
         guard let revoker else { return }
         hasFailed.withLock { $0 = false }
-        let task = Task { await revoke(tokens, with: revoker, expiringAt: expiresAt, unless: isInUse, report) }
+        let pending = Pending(tokens: tokens, expiresAt: expiresAt, isInUse: isInUse, report: report)
+        let task = Task { await revoke(pending, with: revoker) }
         last.withLock { $0 = task }
     }
 
@@ -53,25 +54,30 @@ final class Revocations: Sendable {
         }
     }
 
-    private func revoke(
-        _ tokens: Tokens, with revoker: TokenRevoker, expiringAt expiresAt: Duration?,
-        unless isInUse: @Sendable () -> Bool, _ report: @Sendable (SessionEvent) -> Void
-    ) async -> Bool {
+    /// A revocation, as ``start(_:expiringAt:unless:report:)`` describes it.
+    private struct Pending: Sendable {
+        let tokens: Tokens
+        let expiresAt: Duration?
+        let isInUse: @Sendable () -> Bool
+        let report: @Sendable (SessionEvent) -> Void
+    }
+
+    private func revoke(_ pending: Pending, with revoker: TokenRevoker) async -> Bool {
         var wait = policy.firstBackoff
         var isRejected = false
         for attempt in 1...6 {
-            if isInUse() { return false }
-            let isExpired = isRejected || expiresAt.map { $0 <= time.uptime } ?? false
+            if pending.isInUse() { return false }
+            let isExpired = isRejected || pending.expiresAt.map { $0 <= time.uptime } ?? false
             let result = await limits.run(within: policy.refreshTimeout) { [endpoint] in
-                try await revoker.revoke(tokens, sendingAccessToken: !isExpired, over: endpoint)
+                try await revoker.revoke(pending.tokens, sendingAccessToken: !isExpired, over: endpoint)
             }
             switch result {
             case .success:
-                report(.revoked)
+                pending.report(.revoked)
                 return true
             case .failure(let error):
                 hasFailed.withLock { $0 = true }
-                report(.revocationFailed(Redaction.redact(String(describing: error))))
+                pending.report(.revocationFailed(Redaction.redact(String(describing: error))))
                 if error is TokenRevoker.Refusal { return false }
                 if (error as? RefreshError)?.kind == .status(401) { isRejected = true }
             }

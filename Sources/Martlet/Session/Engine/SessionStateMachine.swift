@@ -812,6 +812,9 @@ extension SessionStateMachine {
     /// The store has answered a task.
     mutating func storeAnswered(_ task: StoreTask, _ answer: StoreAnswer, at moment: Moment) {
         learn(answer.snapshot.reading)
+        // A write that an earlier sign-in had asked for may have stored the record of this one.
+        if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
+        if answer.decision.epoch == epoch { standAbove(answer.decision) }
         if answer.failure == nil, case .write(let record) = answer.decision.update {
             learn(.found(record))
             coverWritten(record, in: answer.decision.epoch)
@@ -881,6 +884,7 @@ extension SessionStateMachine {
             coverWritten(record, in: decision.epoch)
         }
         guard decision.epoch == epoch else { return }
+        standAbove(decision)
         if task == .confirmExpiry, session?.refusal != nil {
             return confirmedExpiry(StoreAnswer(decision: decision, snapshot: snapshot))
         }
@@ -903,6 +907,16 @@ extension SessionStateMachine {
         let hadNews = hasNews
         storeWasRead(snapshot)
         hasNews = hadNews
+    }
+
+    /// The mark has been raised over a record that had ended here, as far as is known. A sign-in that is still to be written
+    /// must not take it for a later sign-out of another process.
+    private mutating func standAbove(_ decision: StoreDecision) {
+        guard case .end(let mark) = decision.update, let session, case .upTo(let earlier) = session.base,
+            earlier < mark.order
+        else { return }
+        self.session?.base = .upTo(mark.order)
+        self.session?.raiseGeneration(to: min(mark.order.generation + 1, StoredSession.highestGeneration))
     }
 
     /// A write that an earlier sign-in had asked for has written the record of this one, as far as is known. Its own write is

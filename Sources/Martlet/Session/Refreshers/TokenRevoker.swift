@@ -2,6 +2,8 @@ internal import HTTPTypes
 
 /// Revokes the tokens of a session at the server after the user has signed out.
 ///
+/// Tokens that the server has issued again, for the session that has replaced it, are not revoked.
+///
 /// ```swift
 /// TokenManager(
 ///     baseURL: "https://api.example.com", store: .inMemory, refresher: .json(path: "/auth/refresh"),

@@ -156,6 +156,42 @@ import Testing
         #expect(machine.currentRecord?.id == carol.id)
     }
 
+    @Test("does not take the sign-in with it that has replaced it", arguments: [false, true])
+    func endedBySignIn(hasFailed: Bool) throws {
+        var machine = signedIn()
+        let tomorrow = StoredSession.generation(at: clock.addingTimeInterval(86_400))
+        let other = StoredSession(id: SessionID(), generation: tomorrow, tokens: .fresh(3))
+        _ = signIn(2, to: &machine)
+        let (decision, bob) = try write(above: other, by: machine)
+        machine.storeAnswered(
+            .write, .init(decision: decision, snapshot: .init(reading: .unavailable(failure)), failure: failure),
+            at: .test())
+        let carol = signIn(4, to: &machine)
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        guard case .end(let mark) = machine.answer(.end, .found(bob), failure: hasFailed ? failure : nil) else {
+            throw failure
+        }
+        #expect(mark.covers(bob))
+        guard case .write(let record) = machine.answer(.write, .ended(mark)) else {
+            Issue.record("the sign-in was not written")
+            return
+        }
+        #expect(record.id == carol.id && record.order > mark.order)
+        #expect(machine.currentRecord?.id == carol.id)
+    }
+
+    @Test("does not take the sign-in with it whose record was read before its own write has failed")
+    func readBeforeItsWrite() {
+        var machine = signedIn()
+        let bob = signIn(2, to: &machine)
+        let overtaken = machine.decide(.write, over: .empty, hasLostLock: false, at: clock)
+        machine.storeAnsweredLate(.write, overtaken, .init(reading: .unavailable(failure)))
+        machine.answer(.read, .found(bob))
+        machine.answer(.write, .unavailable(failure), failure: failure)
+        #expect(!machine.needs(.end))
+        #expect(machine.currentRecord?.id == bob.id)
+    }
+
     @Test("has its tokens revoked once", arguments: [false, true]) func revokedOnce(sharesStore: Bool) {
         var machine = signedIn(sharesStore: sharesStore)
         guard let ada = machine.currentRecord else { return }
