@@ -68,7 +68,8 @@ final class CallPipeline: Sendable {
             let receivedAt = time.uptime
             bodyOutlivesCall = call.receiver?.outlivesCall == true
             return CompletedCall(
-                response: hasInterceptors ? try await process(response, &call, outgoing) : response, head: response.head,
+                response: hasInterceptors ? try await process(response, &call, outgoing) : response,
+                head: response.head,
                 context: call.context, owner: call.authorization.owner, receivedAt: receivedAt,
                 duration: (hasInterceptors ? time.uptime : receivedAt) - call.context.startedAt,
                 lastAttemptDuration: lastAttempt, report: call.observation)

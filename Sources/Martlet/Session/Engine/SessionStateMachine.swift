@@ -1190,7 +1190,8 @@ extension SessionStateMachine {
         if session.base == .stored, found.id != session.record.id || found.generation < session.record.generation {
             // Another process has repeated a write of a session that has ended here, or this one has written its own
             // without knowing the place of those before it.
-            self.session?.persistence = .behind(StorageError(.unreachable, "another process has overwritten the session"))
+            let failure = StorageError(.unreachable, "another process has overwritten the session")
+            self.session?.persistence = .behind(failure)
             scheduleStoreRetry()
         } else if session.isStored(as: found) {
             // A write that was reported as failed has succeeded.

@@ -74,9 +74,8 @@ import Testing
         #expect(accounts.tokens(for: composed) !== accounts.tokens(for: decomposed))
     }
 
-    @Test("account IDs and user IDs that only look the same share no record, and are no one user") func lookalikeRecords()
-        async throws
-    {
+    @Test("account IDs and user IDs that only look the same share no record, and are no one user")
+    func lookalikeRecords() async throws {
         let store: AccountStore = .secure(.inMemory, folder: nil)
         let (composed, decomposed): (AccountID, AccountID) = ("Ren\u{E9}", "Rene\u{301}")
         try await store.store(for: composed).write(StoredSession(id: SessionID(), tokens: .fresh(1)))

@@ -212,7 +212,9 @@ import Testing
         #expect(revoked.count == 3 && Set(revoked).count == 3)
     }
 
-    @Test("does not come back with a store that has the record of its sign-in and reports a failure", arguments: [0, 86_400])
+    @Test(
+        "does not come back with a store that has the record of its sign-in and reports a failure",
+        arguments: [0, 86_400])
     func slowStore(ahead: TimeInterval) async throws {
         let time = ManualTimeSource()
         let isSlow = Locked(false)

@@ -29,7 +29,8 @@ import Testing
     }
 
     // Django REST framework, for example, has one token for each user.
-    @Test("is not repeated once the user has signed in again with the same token") func repeatedRevocation() async throws {
+    @Test("is not repeated once the user has signed in again with the same token")
+    func repeatedRevocation() async throws {
         let app = App()
         let isDown = Locked(true)
         app.backend.beforeLogout { _ in isDown.withLock { $0 } ? .status(503) : nil }

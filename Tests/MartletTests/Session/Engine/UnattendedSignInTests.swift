@@ -113,7 +113,8 @@ struct UnattendedSignInTests {
         #expect(session.account.userID == "seven")
     }
 
-    @Test("a call fails for the store, and not for want of a session, if the store cannot be read") func unread() async throws {
+    @Test("a call fails for the store, and not for want of a session, if the store cannot be read")
+    func unread() async throws {
         let store = FailingTokenStore()
         store.fail(.read, times: 1, with: StorageError(.unreachable, "busy"))
         let app = App(store: store) { config in
