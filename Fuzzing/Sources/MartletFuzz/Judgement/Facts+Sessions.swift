@@ -139,6 +139,14 @@ extension Facts {
 }
 
 extension Facts.Call {
+    /// Whether a user signs in to the session of the process.
+    var startsSession: Bool {
+        switch kind {
+        case .signIn, .login: true
+        default: false
+        }
+    }
+
     /// Whether the call is a sign-in that was taken back, because it could not be saved.
     var isWithdrawn: Bool {
         switch (kind, response?.reply) {

@@ -45,6 +45,16 @@ struct Facts {
         let kind: CallKind
         let situation: Situation
         let position: Int
+        /// Whether it is an automatic sign-in.
+        let isAutomatic: Bool
+
+        init(
+            _ number: Int, _ life: Life, _ kind: CallKind, _ situation: Situation, _ position: Int, isAutomatic: Bool
+        ) {
+            (self.number, self.life, self.kind) = (number, life, kind)
+            (self.situation, self.position, self.isAutomatic) = (situation, position, isAutomatic)
+        }
+
         var cancelled: Int?
         var response: (position: Int, reply: Reply)?
         /// The session that a sign-in starts.
@@ -117,8 +127,8 @@ struct Facts {
             sends[send - 1].delivered = position
             sends[send - 1].isLate = time(position) - time(sends[send - 1].position) >= script.requestLimit
         case .abandons(let send): sends[send - 1].abandoned = position
-        case .asks(let life, let number, _, let kind, let situation):
-            add(Call(number: number, life: life, kind: kind, situation: situation, position: position))
+        case .asks(let life, let number, let caller, let kind, let situation):
+            add(Call(number, life, kind, situation, position, isAutomatic: caller == 0 && kind == .login))
         case .returns(let life, let number, let reply):
             update(number) { $0.response = (position, reply) }
             if adopting[life] == number { adopting[life] = nil }

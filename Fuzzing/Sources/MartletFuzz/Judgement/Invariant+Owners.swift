@@ -113,7 +113,39 @@ extension Invariant {
     }
 }
 
+extension Invariant {
+    static let guestsGiveWay = Invariant(
+        rule: "A guest whom a call registers does not replace a user who has signed in since the closure began."
+    ) { facts in
+        for guest in facts.calls where guest.isAutomatic {
+            guard case (let end, .signedIn(let family))? = guest.response else { continue }
+            let user = facts.calls.last { call in
+                guard call.life == guest.life, !call.isAutomatic, call.startsSession,
+                    case (let position, .signedIn)? = call.response
+                else { return false }
+                return guest.position < position && position < end
+            }
+            guard let user, let start = user.response?.position,
+                !facts.hasSignedOut(guest.life, from: start, to: end)
+            else { continue }
+            return "session \(family) of a guest has replaced that of call \(user.number)"
+        }
+        return nil
+    }
+}
+
 extension Facts {
+    /// Whether a session of a process has ended, so that no user was signed in.
+    fileprivate func hasSignedOut(_ life: Life, from start: Int, to end: Int) -> Bool {
+        events.contains { position, own, event in
+            guard own == life, start < position, position < end else { return false }
+            switch event {
+            case .signedOut, .signedOutElsewhere, .expired: return true
+            default: return false
+            }
+        }
+    }
+
     /// Whether a call waits for a guest's session, and keeps the one that is current then.
     func mayRegisterGuest(_ plan: RequestPlan, _ call: Call) -> Bool {
         script.habits.registersGuests && plan.authentication == .required && call.situation == .signedOut

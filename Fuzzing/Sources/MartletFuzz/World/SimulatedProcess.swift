@@ -297,6 +297,8 @@ struct SimulatedProcess: Sendable {
     ) async throws {
         let call = world.history.nextCall()
         world.begin(call, of: life, caller: 0, .login, situation(of: client.tokens, world))
+        // For example, for an attestation of the device.
+        await world.server.wait(for: world.repetitionDelay())
         world.server.expect(call, RequestPlan(kind: .guest, authentication: .none, isPost: true))
         do throws(NetworkError) {
             let guest = try await GuestAuthService(client, path: "/\(call)").register(name: "Guest")
