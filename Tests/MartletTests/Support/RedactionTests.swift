@@ -334,6 +334,38 @@ struct RedactionTests {
         #expect(Redaction.redact(text) == text)
     }
 
+    @Test(
+        "markup around a name, before its value and in the value does not hide a secret",
+        arguments: [
+            "<b>Password:</b> hunter2", "<label>Password:</label> <b>hunter2</b>", "<dt>Password:</dt><dd>hunter2</dd>",
+            "<td>password</td>\n<td class=\"x\">hunter2</td>", "<key>password</key><!-- c --><string>hunter2</string>",
+            "<key>password</key><array><string>hunter2</string></array>",
+            "<key>password</key><dict><key>a</key><string>hunter2</string></dict>",
+            "<key>pin</key><integer>hunter2</integer>",
+            "<member><name><![CDATA[password]]></name><value>hunter2</value></member>",
+            "<member><value>hunter2</value><name>password</name></member>",
+            "<member><value><string>hunter2</string></value><name>password</name></member>",
+            #"<field id="password">hunter2</field>"#, "%2570assword=hunter2",
+            "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n",
+            "--b\nContent-Disposition: form-data; name=\"password\"\nX-A: b\n\nhunter2\nhunter2",
+        ])
+    func markup(text: String) {
+        let redacted = Redaction.redact(text)
+        #expect(!redacted.contains("hunter2"), "\(redacted)")
+        #expect(redacted.contains(Redaction.mask))
+    }
+
+    @Test(
+        "markup keeps what is no secret",
+        arguments: [
+            "<td>name</td><td>Ada</td>", "<member><value>Ada</value><name>user</name></member>",
+            #"<div id="password">Choose a password</div>"#, "<value>Ada</value></member><name>password</name>",
+            "--b\r\nContent-Disposition: form-data; name=\"user\"\r\n\r\nAda\r\n--b--\r\n",
+        ])
+    func harmlessMarkup(text: String) {
+        #expect(Redaction.redact(text) == text)
+    }
+
     @Test("redaction is idempotent", arguments: ["password=x", "Authorization: Bearer abc", "a \(jwt) b"])
     func twice(text: String) {
         let once = Redaction.redact(text)

@@ -19,7 +19,10 @@ struct RedactionWorkTests {
         "password:'x\n", "password:[\n", "\\\"cookie:[\"", "password[a]", "password[]", "\"name\":\"password\",",
         "\"value\":\"x\",\"name\":\"password\",", "key: password\n", "<a name=\"password\">", "<name>password</name>",
         "<password value=\"", "//", "//a@", "(\"token\")", "token:{a:", "\"tokens\":[{", "password: a \"", "%5Btoken",
-        "x-session-", "password:(\n",
+        "x-session-", "password:(\n", "<b>password:</b>", "<key>password</key><!--", "<key>password</key><td a=\"",
+        "<value>", "<value></value>", "<value></value><name>password</name>", "<![CDATA[password]]>",
+        "form-data; name=\"password\"\n", "form-data; name=\"password\"\n\n", "<field id=\"password\">", "%2570assword",
+        "<b>password:</b><i ", "e\u{301}", "password=e\u{301}", "\u{1F468}\u{200D}\u{1F469}", "/\u{1F1E6}",
     ]
 
     /// The pieces that were quadratic before, or cost the most, for texts of 1 MB.

@@ -31,7 +31,11 @@ extension SecretScanner {
         // The mark of curl for a received header field.
         line.isAtStart = wasAtStart && symbol.length == 1 && byte(at: index) == UInt8(ascii: " ")
         let (name, end) = elementName(at: index)
-        guard !name.isEmpty else { return countElements(endOfSlash(at: index) == nil ? 0 : -1) }
+        guard !name.isEmpty else {
+            guard let end = endOfSlash(at: index) else { return }
+            leaveElement(elementName(at: end).name, at: start)
+            return countElements(-1)
+        }
         countElements(1)
         var letters = Redaction.NameLetters()
         for byte in name { letters.append(byte) }
@@ -55,8 +59,22 @@ extension SecretScanner {
         self.tag = nil
         leaveTag()
         if isEmpty { countElements(-1) }
+        if !isEmpty, !tag.isSecret, Self.isValueName(Array(tag.name)) {
+            openValue = (tag.name, index)
+            unnamedText = nil
+        }
         line.isAtStart = false
         if tag.isSecret || tag.namesSecret, !isEmpty { maskContent(of: tag) }
+    }
+
+    /// Remembers the text of an element that may hold the value of a name, until the element around it ends.
+    private mutating func leaveElement(_ name: ArraySlice<UInt8>, at start: Int) {
+        if let value = openValue, value.name == name {
+            unnamedText = value.start..<start
+            openValue = nil
+        } else if !name.elementsEqual("name".utf8), !name.elementsEqual("key".utf8) {
+            unnamedText = nil
+        }
     }
 
     /// Masks the text from the index to the closing tag of the element, with all markup in it.
@@ -203,16 +221,48 @@ extension SecretScanner {
 
     /// The start tag of an element that holds the value of a name, as in `<key>password</key><string>…</string>`, and
     /// the index after it.
-    mutating func valueTag(at start: Int) -> (element: Tag, end: Int)? {
+    mutating func valueTag(at start: Int, ofAnyName: Bool) -> (element: Tag, end: Int)? {
         let symbol = symbol(at: start)
         guard symbol.byte == UInt8(ascii: "<") else { return nil }
-        let (name, end) = elementName(at: start + symbol.length)
-        let last = self.symbol(at: end)
-        guard last.byte == UInt8(ascii: ">"), Self.valueElements.contains(where: { $0.elementsEqual(name) }) else {
+        let (name, nameEnd) = elementName(at: start + symbol.length)
+        guard !name.isEmpty, ofAnyName || Self.valueElements.contains(where: { $0.elementsEqual(name) }) else {
             return nil
         }
-        return (Tag(name: name, bracket: symbol, isSecret: true), end + last.length)
+        let element = Tag(name: name, bracket: symbol, isSecret: true)
+        // Its attributes, up to a length that no look ahead exceeds.
+        var end = nameEnd
+        while end < min(nameEnd + Self.lookAhead, bytes.count) {
+            let next = self.symbol(at: end)
+            if next.byte == UInt8(ascii: "<") { return nil }
+            end += next.length
+            guard next.byte == UInt8(ascii: ">"), element.matches(next) else { continue }
+            return byte(at: end - next.length - 1) == UInt8(ascii: "/") ? nil : (element, end)
+        }
+        return nil
     }
+
+    /// The index after a comment and the white space that follows it; the index itself if there is none.
+    mutating func endOfComment(at start: Int) -> Int {
+        let open = symbol(at: start)
+        guard open.byte == UInt8(ascii: "<"), let content = end(of: "!--", at: start + open.length) else {
+            return start
+        }
+        var index = content
+        while index < min(content + Self.lookAhead, bytes.count) {
+            let symbol = symbol(at: index)
+            if symbol.byte == UInt8(ascii: "-"), let end = end(of: "-->", at: index) { return skipBlanks(from: end) }
+            index += symbol.length
+        }
+        return start
+    }
+
+    /// The index after the mark that ends a CDATA section; `nil` if there is another text.
+    mutating func endOfSectionMark(at start: Int) -> Int? {
+        end(of: "]]>", at: start)
+    }
+
+    /// The length to which a look ahead in markup is limited, because it reads again what others have read.
+    static let lookAhead = 100
 
     /// Whether a closing tag starts at an index. An escaped one may be part of a password.
     mutating func isClosingTag(_ symbol: Symbol, at index: Int) -> Bool {
@@ -222,5 +272,12 @@ extension SecretScanner {
     /// Elements of HTML without a closing tag.
     private static let voidElements = ["input", "meta", "param", "link", "img"].map { Array($0.utf8) }
 
-    private static let valueElements = ["string", "value", "data", "td", "dd"].map { Array($0.utf8) }
+    private static let valueElements = [
+        "string", "value", "data", "td", "dd", "integer", "real", "array", "dict", "code",
+    ].map { Array($0.utf8) }
+
+    /// Elements whose attribute `id` names their content. In HTML, it names the element.
+    static let fieldElements = ["field", "entry", "item", "property", "setting", "attribute", "param"].map {
+        Array($0.utf8)
+    }
 }

@@ -85,12 +85,50 @@ extension SecretScanner {
             pairedValue = value
         }
         guard let open, isWholeText(name), let member = memberName(before: open.start) else { return }
+        if member.elementsEqual("name".utf8), let content = startOfPart(named: open, after: end + closing.length) {
+            return maskPart(from: content)
+        }
         let endsAtLine = tag == nil && !",}])".utf8.contains(byte(at: next))
         openPair(Scope(depth: 0, quotes: around, isTag: tag != nil, endsAtLine: endsAtLine))
-        if Self.keyNames.contains(member) { tag?.namesSecret = true }
+        if Self.keyNames.contains(member) || member.elementsEqual("id".utf8) && isInField { tag?.namesSecret = true }
         if let value = unnamedValue, let end = value.end, value.scope.depth == 0, value.scope.quotes == around {
             maskEarlier(value.start..<end)
         }
+    }
+
+    /// The index of the content of a part of a multipart form, whose header ends with an empty line.
+    private mutating func startOfPart(named open: Quote, after start: Int) -> Int? {
+        let before = bytes[max(0, open.start - 24)..<open.start].map(\.lowercased)
+        steps += before.count
+        guard before.indices.contains(where: { before[$0...].starts(with: "form-data".utf8) }) else { return nil }
+        var (index, breaks) = (start, 0)
+        while index < min(start + Self.lookAhead, bytes.count) {
+            let symbol = symbol(at: index)
+            index += symbol.length
+            guard symbol.byte != UInt8(ascii: "\r") else { continue }
+            breaks = symbol.byte == UInt8(ascii: "\n") ? breaks + 1 : 0
+            if breaks == 2 { return index }
+        }
+        return nil
+    }
+
+    /// Masks the content of a part up to the next delimiter, or to the end of the text.
+    private mutating func maskPart(from start: Int) {
+        pass(to: start)
+        var (index, end) = (start, start)
+        while index < bytes.count {
+            let symbol = symbol(at: index)
+            if symbol.byte == UInt8(ascii: "\n"), starts(with: "--", at: index + symbol.length) { break }
+            index += symbol.length
+            if symbol.byte != UInt8(ascii: "\r") { end = index }
+        }
+        maskUnlessLiteral(start..<(index == bytes.count ? index : end))
+    }
+
+    /// Whether the tag around the index is that of an element whose ID names its content.
+    private var isInField: Bool {
+        guard let tag else { return false }
+        return Self.fieldElements.contains { $0.elementsEqual(tag.name) }
     }
 
     /// Notes the object or the tag of a pair, unless one around it in the same text contains it.
@@ -118,6 +156,11 @@ extension SecretScanner {
         let start = line.start + name.indentation
         if next.byte == UInt8(ascii: "<"), byte(at: start - 1) == UInt8(ascii: ">") {
             elementPair = 1
+            let tag = bytes[max(0, start - 5)..<start].map(\.lowercased)
+            if let text = unnamedText, tag.elementsEqual("name>".utf8) || tag.suffix(4).elementsEqual("key>".utf8) {
+                maskEarlier(text)
+                unnamedText = nil
+            }
             return
         }
         guard next.byte.isLineBreak || ",;})".utf8.contains(next.byte) || byte(at: start - 1) == UInt8(ascii: "="),

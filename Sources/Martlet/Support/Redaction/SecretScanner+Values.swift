@@ -120,11 +120,11 @@ extension SecretScanner {
             let symbol = symbol(at: separator.end)
             let hasMark = separator.mark != 0
             switch symbol.byte {
-            case UInt8(ascii: "<") where !hasMark:
-                guard let end = endOfClosingTag(at: separator.end) else { return nil }
-                separator.end = skipBlanks(from: end)
-                guard let (element, end) = valueTag(at: separator.end) else { continue }
-                return Separator(end: end, mark: UInt8(ascii: "="), element: element)
+            case UInt8(ascii: "<"):
+                // Without a closing tag, the value starts here.
+                guard passMarkup(in: &separator) else { break scan }
+                if separator.element != nil { return separator }
+                continue
             case let byte where byte.isQuote:
                 // The opening quote of the value: the next quote ends it, even if the value is empty.
                 if hasMark { return separator }
@@ -135,10 +135,8 @@ extension SecretScanner {
             case let byte where byte.isBlank:
                 separator.hasBlanks = true
                 if hasMark, byte.isLineBreak { separator.hasLineBreak = true }
-            // As in `user[password]=`.
-            case UInt8(ascii: "]") where !hasMark: isIndexed = true
-            case UInt8(ascii: "[") where !hasMark:
-                guard let end = endOfIndex(at: separator.end) else { return nil }
+            case UInt8(ascii: "]") where !hasMark, UInt8(ascii: "[") where !hasMark:
+                guard let end = end(of: symbol, at: separator.end) else { return nil }
                 isIndexed = true
                 separator.end = end
                 continue
@@ -151,6 +149,24 @@ extension SecretScanner {
             separator.end += symbol.length
         }
         return separator.mark == 0 ? nil : separator
+    }
+
+    /// Reads the closing tag of an element with a name, as in `<b>Password:</b> …`, and the start tag of an element with
+    /// its value. After a colon, that may be any element: `<dt>Password:</dt><dd>…</dd>`.
+    private mutating func passMarkup(in separator: inout Separator) -> Bool {
+        guard let end = endOfClosingTag(at: separator.end) else { return false }
+        separator.end = endOfComment(at: skipBlanks(from: end))
+        if let (element, end) = valueTag(at: separator.end, ofAnyName: separator.mark != 0) {
+            separator = Separator(end: end, mark: UInt8(ascii: "="), element: element)
+        }
+        return true
+    }
+
+    /// The index after the bracket that closes a name, as in `user[password]=` and `<name><![CDATA[password]]></name>`, or
+    /// after an index; `nil` if there is other text.
+    private mutating func end(of bracket: Symbol, at start: Int) -> Int? {
+        guard bracket.byte == UInt8(ascii: "]") else { return endOfIndex(at: start) }
+        return endOfSectionMark(at: start) ?? start + bracket.length
     }
 
     /// The index after an index of a name, as in `password[]` and `password[0]`; `nil` if there is other text.

@@ -46,6 +46,10 @@ struct SecretScanner {
     /// The number of elements that are open in the element around the index, in which an element has the name of a secret
     /// as its text, as in `<name>password</name>`; `nil` if there is none.
     var elementPair: Int?
+    /// The element around the index that may hold a value whose name follows it, and the index of its text.
+    var openValue: (name: ArraySlice<UInt8>, start: Int)?
+    /// The text of such an element before the index, as in `<value>…</value><name>password</name>`.
+    var unnamedText: Range<Int>?
     /// A value in the object or the tag around the index whose name may follow it.
     var unnamedValue: (start: Int, end: Int?, scope: Scope)?
 
@@ -276,7 +280,7 @@ extension SecretScanner {
         if isSecret { replace(start..<index) }
         guard index < bytes.count else { return }
         if !isSecret, isScheme, maskCredentials() { return }
-        guard let kind = kind(after: letter, at: start) ?? decoded.flatMap(Redaction.kind(named:)) else {
+        guard let kind = kind(after: letter, at: start) ?? decoded.flatMap({ kind(ofDecoded: $0) }) else {
             return noteUnnamedValue(after: run.letters.all)
         }
         var name = Name(kind: kind, startsField: startsField, indentation: start - line.start, isPath: run.hasSlash)
@@ -324,6 +328,14 @@ extension SecretScanner {
         let decoded = PercentEncoding.decode(text)
         steps += range.count
         return decoded == text ? nil : decoded
+    }
+
+    /// The kind of secret that a name with percent escapes announces, which may be escaped twice.
+    private mutating func kind(ofDecoded name: String) -> Redaction.SecretKind? {
+        if let kind = Redaction.kind(named: name) { return kind }
+        guard name.utf8.contains(UInt8(ascii: "%")) else { return nil }
+        steps += name.utf8.count
+        return Redaction.kind(named: PercentEncoding.decode(name))
     }
 
     private mutating func isSecretWhenDecoded(_ decoded: String?) -> Bool {
