@@ -33,7 +33,10 @@ package struct Location: Sendable, Hashable {
             return problem("is not an absolute URL; write it as https://host/path.")
         }
         guard scheme == "https" || scheme == "http" else {
-            return problem("has a scheme other than http and https. Pass the https URL of the API.")
+            // As in `localhost:8080`.
+            return text.contains("://")
+                ? problem("has a scheme other than http and https. Pass the https URL of the API.")
+                : problem("is not an absolute URL; write https:// before it, or http:// for a server on this machine.")
         }
         guard components.user == nil, components.password == nil else {
             return .failure(

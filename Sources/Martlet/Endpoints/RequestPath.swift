@@ -10,9 +10,11 @@
 /// var path: RequestPath { "/users/\(name)/posts/\(id)" }
 /// ```
 ///
-/// A literal is sent as it is written; only characters that a path must not contain are percent-encoded. An interpolated
-/// value becomes part of one segment: a `/`, `?`, `#` or `%` in it is encoded. Strings, numbers, UUIDs, enums with raw
-/// values and other `LosslessStringConvertible` types can be interpolated. An optional or a ``Secret`` does not compile.
+/// A literal is sent as it is written; only characters that a path must not contain are percent-encoded. A query belongs
+/// into ``Endpoint/query``: a literal with a `?` or a `#` fails the call with ``NetworkError/invalidRequest(_:reason:)``
+/// before anything is sent. An interpolated value becomes part of one segment: a `/`, `?`, `#` or `%` in it is encoded.
+/// Strings, numbers, UUIDs, enums with raw values and other `LosslessStringConvertible` types can be interpolated. An
+/// optional or a ``Secret`` does not compile.
 ///
 /// Encoding does not protect every value. URL parsers and servers resolve `.` and `..` even if they are encoded, and
 /// an empty segment reads as the endpoint above it. A call whose values would make such a segment fails with
@@ -98,6 +100,10 @@ extension RequestPath: ExpressibleByStringInterpolation {
             problem = InvalidRequestError(
                 "The path \"\(Redaction.redactURL(parts.text))\" is an absolute URL. Write .absolute(…) for a URL that is not below the base URL."
             )
+        } else if parts.hasQuery {
+            problem = InvalidRequestError(
+                "The path \"\(Redaction.redactURL(PercentEncoding.decode(parts.text)))\" has a \"?\" or a \"#\" in its literal, which would be sent as part of a name. "
+                    + "Put a query into the endpoint's query; interpolate a name that contains one.")
         }
         self.init(text: parts.text, problem: problem)
     }
@@ -107,6 +113,8 @@ extension RequestPath: ExpressibleByStringInterpolation {
         // Each part is encoded by itself, so that a literal `%` and a value cannot form an escape together.
         fileprivate var text = ""
         fileprivate var hasEmptySegment = false
+        /// Whether the literal has a mark that begins a query or a fragment in a URL.
+        fileprivate var hasQuery = false
         private var segmentHasValue = false
         private var segmentIsEmpty = true
 
@@ -127,6 +135,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
                     segmentIsEmpty = true
                 } else {
                     segmentIsEmpty = false
+                    hasQuery = hasQuery || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
                 }
             }
             text += PercentEncoding.encodePath(literal)
@@ -154,10 +163,12 @@ extension RequestPath: ExpressibleByStringInterpolation {
             append(value.rawValue.description)
         }
 
-        /// Adds a text as a literal would add it: it may have several segments, and its percent escapes are kept. Use
-        /// it for a path that the app knows or the server has sent, never for user input.
+        /// Adds a text as a literal would add it: it may have several segments, and its percent escapes are kept. A `?` or
+        /// `#` in it is encoded. Use it for a path that the app knows or the server has sent, never for user input.
         public mutating func appendInterpolation(raw text: String) {
+            let hasQuery = hasQuery
             appendLiteral(text)
+            self.hasQuery = hasQuery
         }
 
         /// Does not compile: logs of servers and proxies contain the paths of requests.

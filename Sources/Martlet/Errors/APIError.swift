@@ -74,7 +74,8 @@ public struct APIError: Error, Sendable, Hashable {
 }
 
 extension APIError.FieldError: CustomStringConvertible, CustomReflectable {
-    /// The field and the message with secrets masked, such as `name: at most 40 characters`.
+    /// The field and the message with secrets masked, such as `name: at most 40 characters`. The message about a field such
+    /// as `password` is masked as a whole, because a server may quote the value; ``message`` has it.
     public var description: String { Redaction.redact((field.map { "\($0): " } ?? "") + message) }
 
     /// Shows only the redacted description, because a server may quote what the request sent.

@@ -110,7 +110,7 @@ package enum UserText: CaseIterable, Sendable {
         case .nothingThere: "There is nothing to download on the server."
         case .fileUnreadable: "The file cannot be read. Choose it again, or choose another one."
         case .storeLocked: "Unlock this device to continue."
-        case .storeUnreachable: "Your saved sign-in cannot be read at the moment. Try again."
+        case .storeUnreachable: "Your sign-in cannot be read or saved at the moment. Try again."
         case .storeDamaged: "Your saved sign-in is damaged. Sign in again to continue."
         case .storeForeign:
             "Something else is stored where this app keeps your sign-in, so it cannot be saved. Contact the app's support."
@@ -150,7 +150,7 @@ package enum UserText: CaseIterable, Sendable {
         case .nothingThere: "서버에 다운로드할 파일이 없습니다."
         case .fileUnreadable: "파일을 읽을 수 없습니다. 파일을 다시 선택하거나 다른 파일을 선택해 주세요."
         case .storeLocked: "계속하려면 기기의 잠금을 해제해 주세요."
-        case .storeUnreachable: "지금은 로그인 정보를 읽을 수 없습니다. 다시 시도해 주세요."
+        case .storeUnreachable: "지금은 로그인 정보를 읽거나 저장할 수 없습니다. 다시 시도해 주세요."
         case .storeDamaged: "저장된 로그인 정보가 손상되었습니다. 계속하려면 다시 로그인해 주세요."
         case .storeForeign: "이 앱이 로그인 정보를 보관하는 곳에 다른 데이터가 있어 저장할 수 없습니다. 앱의 고객 지원에 문의해 주세요."
         case .storeTooNew: "로그인 정보가 이 앱의 더 새로운 버전에서 저장되었습니다. 계속하려면 앱을 업데이트해 주세요."

@@ -34,7 +34,7 @@ extension SessionEvent {
         case .signedOut(let id): (.info, id.map { "\($0) signed out" } ?? "ended already, no user was signed in", "")
         case .refreshStarted(let stamp, let reason):
             (.info, "\(stamp) needs a new access token, because \(reason.logText)", "")
-        case .refreshJoined(let stamp): (.debug, "\(stamp) another caller waits for the new access token", "")
+        case .refreshJoined(let stamp): (.debug, "\(stamp) a caller waits for the new access token", "")
         case .refreshSucceeded(let stamp): (.info, "\(stamp) has a new access token", "")
         case .refreshFailed(let stamp, let failure, let backoff):
             (.notice, "\(stamp) refresh failed, backoff \(LogLine.text(of: backoff))", failure.description)

@@ -6,6 +6,14 @@ internal import Testing
 
 @Suite("Interpolated paths", .timeLimit(.minutes(10)))
 struct RequestPathTests {
+    @Test("a query or a fragment in the literal is refused, and named values keep theirs", arguments: ["?", "#"])
+    func queryInLiteral(mark: String) {
+        let path: RequestPath = mark == "?" ? "/search?q=x" : "/search#top"
+        #expect(path.problem?.description.contains("Put a query into the endpoint's query") == true)
+        let (name, raw): (RequestPath, RequestPath) = ("/files/\("what" + mark)", "/files/\(raw: "what" + mark)")
+        #expect(name.problem == nil && raw.problem == nil)
+    }
+
     @Test(
         "an interpolated value is data of one segment",
         arguments: [
