@@ -29,7 +29,9 @@ struct PathTests {
         #expect(try location("https://h", "\(raw: path)").target == target)
     }
 
-    @Test("a base URL without a scheme is told how to get one", arguments: ["localhost:8080", "api.example.com:443/v1"])
+    @Test(
+        "the error for a base URL without a scheme says how to write one",
+        arguments: ["localhost:8080", "api.example.com:443/v1"])
     func missingScheme(text: String) {
         #expect(throws: InvalidRequestError.self) { try location(text, "/a") }
         #expect("\(BaseURL(text).location)".contains("write https:// before it"))
