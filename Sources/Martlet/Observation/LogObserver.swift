@@ -98,14 +98,15 @@ public final class LogObserver: NetworkObserver {
     }
 
     private func received(_ response: ObservedResponse, _ call: ObservedCall) {
-        let (status, bytes) = (response.status, response.bytes)
+        let status = response.status
+        let size = response.isStream ? "stream" : LogLine.text(ofBytes: response.bytes)
         let callRecord = record(.status(status), of: call)
         let level: Level = status < 400 ? .info : status < 500 ? .notice : .error
         let time = LogLine.text(of: call.elapsed - callRecord.startedAt)
         log(
             LogLine(
                 level, call.request.method.rawValue, call.request.path ?? "",
-                "\(status), \(time), \(LogLine.text(ofBytes: bytes))" + history(of: call, callRecord),
+                "\(status), \(time), \(size)" + history(of: call, callRecord),
                 note: callRecord.redirects.isEmpty ? "" : "via \(callRecord.redirects.joined(separator: ", "))"))
     }
 

@@ -6,16 +6,21 @@ public struct ObservedResponse: Sendable, Hashable {
     public let head: HTTPResponse
     /// The number of body bytes read; zero for a response that is streamed.
     public let bytes: Int
+    /// Whether the body is still to be read by the caller.
+    let isStream: Bool
     private let body: ObservedBody
 
-    /// - Parameter bytes: The number of bytes read, in memory or by a download.
-    init(_ response: ServerResponse, bytes: Int) {
+    /// - Parameters:
+    ///   - bytes: The number of bytes read, in memory or by a download.
+    ///   - isStream: Whether the body is still to be read by the caller.
+    init(_ response: ServerResponse, bytes: Int, isStream: Bool = false) {
         var head = response.head
         head.headerFields = head.headerFields.redacted
         let reason = Redaction.redact(head.status.reasonPhrase)
         head.status = HTTPResponse.Status(code: head.status.code, reasonPhrase: reason)
         self.head = head
         self.bytes = bytes
+        self.isStream = isStream
         body = ObservedBody(
             contentType: response.headers[.contentType], length: Int64(response.body.count), bytes: response.body)
     }

@@ -98,18 +98,19 @@ extension TokenManager {
     ///   - account: The signed-in account.
     ///   - baseURL: The base URL of the API.
     ///   - refresher: Refreshes the tokens.
+    ///   - revoker: Revokes the tokens at a sign-out.
     ///   - transport: Sends requests.
     ///   - time: The clock; the system's if `nil`. With a ``ManualTimeSource``, token lifetimes, retries and timeouts
     ///     wait until the test advances it.
     public static func signedIn(
         with tokens: Tokens = .fresh(), account: SessionAccount = SessionAccount(),
         baseURL: BaseURL = "https://api.example.com", refresher: any TokenRefresher = .json(path: "/auth/refresh"),
+        revoker: TokenRevoker? = nil,
         transport: any Transport = StubTransport(), time: (any TimeSource)? = nil
     ) async -> TokenManager {
         let tokens = TokenManager(
             baseURL: baseURL, store: .inMemory(tokens, account: account, at: time?.wallClock ?? Date()),
-            refresher: refresher,
-            transport: transport, time: time)
+            refresher: refresher, revoker: revoker, transport: transport, time: time)
         _ = await tokens.loadedState
         return tokens
     }

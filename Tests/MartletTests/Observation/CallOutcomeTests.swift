@@ -191,6 +191,7 @@ import Testing
         let client = client(server.transport, record)
         let film = try await client.stream("/film").value
         #expect(record.lines.count == 1 && record.lines[0].hasPrefix("GET /film 200"), "\(record.lines)")
+        #expect(record.lines[0].hasSuffix(", stream"))
         await #expect(throws: NetworkError.self) { try await film.collect(upTo: 10_000) }
         #expect(record.lines.count == 2)
         #expect(

@@ -36,6 +36,15 @@ import Testing
         #expect(transport.requests.first?.text.contains("refresh-0") == true)
     }
 
+    @Test("a sign-out of a restored session reaches the revoker") func revoker() async throws {
+        let transport = StubTransport()
+        let logout = transport.when(.post, "/auth/logout").respond(.status(204))
+        let tokens = await TokenManager.signedIn(
+            revoker: .json(path: "/auth/logout"), transport: transport, time: ManualTimeSource())
+        #expect(await tokens.signOut(waitingForServer: .seconds(5)))
+        #expect(logout.requests.first?.text.contains("refresh-0") == true)
+    }
+
     @Test("unsigned JWTs have claims of any type") func claims() throws {
         let token = try UnsignedJWT.make(
             subject: "ada", issuedAt: Date(timeIntervalSince1970: 1000), expiresAt: Date(timeIntervalSince1970: 2000),

@@ -84,7 +84,8 @@ final class CallObservation: OutcomeReport {
 
     func attemptDidReceive(_ context: RequestContext, _ response: ServerResponse, bytes: Int) {
         let call = observed(context, nil, metrics)
-        let response = ObservedResponse(response, bytes: bytes)
+        let isStream = context.awaitsHead && bytes == 0 && response.status < 400
+        let response = ObservedResponse(response, bytes: bytes, isStream: isStream)
         report(.received(call, response))
     }
 
