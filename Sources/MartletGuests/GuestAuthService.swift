@@ -54,9 +54,9 @@ public final class GuestAuthService: Sendable {
     ///     progress.
     /// - Returns: The guest, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (`SignedInSession.isSaved` is `false`) and the write is retried.
-    /// - Throws: `NetworkError`. A cancelled caller gets `NetworkError.cancelled(_:)`. The registration continues
-    ///   for its other callers, and is cancelled with the last of them. If the session has started by then, the last one
-    ///   gets the guest.
+    /// - Throws: `NetworkError`; `NetworkError.sessionChanged(_:)` if a user has signed in since. A cancelled caller gets
+    ///   `NetworkError.cancelled(_:)`, and the registration continues for the other callers. The last caller cancels it,
+    ///   and still gets the guest if the session has already started.
     @discardableResult
     public func register(
         name: String, picture: Picture? = nil, monitor: TransferMonitor? = nil

@@ -6,7 +6,7 @@
 
 /// Keeps secrets until the process ends.
 final class InMemoryStorage: SecureStorage {
-    // By the bytes of the keys: `String` compares by canonical equivalence, and other stores do not.
+    // Keyed by bytes: `String` compares canonically equivalent keys as equal, and other stores do not.
     private let values = Locked<[[UInt8]: Data]>([:])
 
     func read(_ key: String) async -> Data? {

@@ -58,6 +58,9 @@ struct SearchCommand: ParsableCommand {
         ] where number < least {
             throw ValidationError("--\(name) must be at least \(least).")
         }
+        if worlds != nil, setting != nil {
+            throw ValidationError("--setting is for a search, and --worlds plays all of its own settings.")
+        }
         if let setting, !Setting.all.indices.contains(setting) {
             throw ValidationError("--setting must be a number from 0 to \(Setting.all.count - 1).")
         }

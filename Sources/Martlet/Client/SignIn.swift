@@ -22,8 +22,8 @@ extension NetworkClient {
     ///   - account: The account to store with the session.
     /// - Returns: The decoded response, after the session was written to the store. If the write failed, the session is
     ///   kept in memory (``SignedInSession/isSaved`` is `false`) and the write is retried.
-    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens, or cannot be decoded: then
-    ///   tokens that it has are revoked;
+    /// - Throws: ``NetworkError``; ``NetworkError/decoding(_:_:)`` if the response has no tokens or cannot be decoded, in
+    ///   which case the tokens in it are revoked;
     ///   ``NetworkError/storageUnavailable(_:_:)`` if the write failed and ``SessionPolicy/requiresSavedTokens`` is
     ///   set. Then no user is signed in.
     @discardableResult
@@ -47,7 +47,8 @@ extension NetworkClient {
     ) async throws(NetworkError) -> NetworkResponse<Value> {
         // The token of the previous user must not go with a sign-in, unless the endpoint requires it.
         let authentication: AuthenticationRequirement = endpoint.authentication == .required ? .required : .none
-        let owner = authentication == .required ? tokens?.currentOwner : tokens?.signInOwner
+        let owner =
+            authentication == .required ? tokens?.supersededOwner ?? tokens?.currentOwner : tokens?.signInOwner
         return try await signIn(
             endpoint, SignInStart(authentication, as: owner ?? .unbound), monitor: monitor, account: account
         ) { [pipeline] call throws(NetworkError) in
@@ -62,15 +63,7 @@ extension NetworkClient {
         account: @Sendable (Value) -> SessionAccount,
         decode: @Sendable (CompletedCall) throws(NetworkError) -> Value
     ) async throws(NetworkError) -> NetworkResponse<Value> {
-        // Checked before the request is sent, so that the server does not create a session that no client uses.
-        guard let tokens else {
-            monitor?.finish()
-            let error = NetworkError.invalidRequest(
-                CallDescription(unsent: endpoint),
-                reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
-            pipeline.reportRefusal(error)
-            throw error
-        }
+        let tokens = try manager(for: endpoint, start, monitor)
         let cookies = pipeline.config.cookies.map { SignInCookies($0) }
         var outgoing = OutgoingCall(
             endpoint, body: endpoint.body, accept: "application/json",
@@ -92,6 +85,23 @@ extension NetworkClient {
             throw NetworkError(error, for: call.call)
         }
         return NetworkResponse(value, of: call, in: pipeline.decoding.reading(of: call.response))
+    }
+
+    /// The manager to sign in to. Checked before the request is sent, so that the server does not create a session that no
+    /// client uses.
+    private func manager(
+        for endpoint: any Endpoint, _ start: SignInStart, _ monitor: TransferMonitor?
+    ) throws(NetworkError) -> TokenManager {
+        let call = CallDescription(unsent: endpoint)
+        if let tokens, !start.owner.isBound || start.owner.epoch == tokens.epoch { return tokens }
+        monitor?.finish()
+        let error: NetworkError =
+            tokens == nil
+            ? .invalidRequest(
+                call, reason: "This client has no TokenManager to sign in to. Create it with init(tokens:).")
+            : .sessionChanged(call)
+        pipeline.reportRefusal(error)
+        throw error
     }
 
     /// Decodes the response to a call, as the client's settings say.
@@ -126,7 +136,7 @@ package struct SignInStart: Sendable {
         in client: NetworkClient
     ) async -> (start: SignInStart, account: SessionAccount)? {
         // Taken before the state, so that a sign-in from here on invalidates the start.
-        let begun = client.tokens?.currentOwner ?? .unbound
+        let begun = client.tokens?.supersededOwner ?? client.tokens?.currentOwner ?? .unbound
         guard case .signedIn(let session) = await client.tokens?.loadedState else { return nil }
         let owner = CallOwner(epoch: begun.epoch, signInState: .session(session.id))
         return (SignInStart(.required, as: owner), session.account)

@@ -39,7 +39,7 @@ struct SignInGate: Sendable {
             // Another sign-in may have finished since the call was made.
             let current = tokens.currentOwner
             guard current.signInState == .signedOut else { return .success(current) }
-            return await UnattendedSignIn.run(for: tokens) {
+            return await UnattendedSignIn.run(for: tokens, since: current) {
                 do {
                     try await signIn(client)
                     return .success(tokens.currentOwner)

@@ -11,7 +11,7 @@
 /// ```
 ///
 /// A literal is sent as it is written; only characters that a path must not contain are percent-encoded. A query belongs
-/// into ``Endpoint/query``: a literal with a `?` or a `#` fails the call with ``NetworkError/invalidRequest(_:reason:)``
+/// in ``Endpoint/query``: a literal with a `?` or a `#` fails the call with ``NetworkError/invalidRequest(_:reason:)``
 /// before anything is sent. An interpolated value becomes part of one segment: a `/`, `?`, `#` or `%` in it is encoded.
 /// Strings, numbers, UUIDs, enums with raw values and other `LosslessStringConvertible` types can be interpolated. An
 /// optional or a ``Secret`` does not compile.
@@ -102,7 +102,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             )
         } else if parts.hasQuery {
             problem = InvalidRequestError(
-                "The path \"\(Redaction.redactURL(PercentEncoding.decode(parts.text)))\" has a \"?\" or a \"#\" in its literal, which would be sent as part of a name. "
+                "The path \"\(Redaction.redactURL(parts.text))\" has a \"?\" or a \"#\" in its literal, which would be sent as part of a name. "
                     + "Put a query into the endpoint's query; interpolate a name that contains one.")
         }
         self.init(text: parts.text, problem: problem)

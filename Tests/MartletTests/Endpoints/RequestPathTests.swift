@@ -12,6 +12,8 @@ struct RequestPathTests {
         #expect(path.problem?.description.contains("Put a query into the endpoint's query") == true)
         let (name, raw): (RequestPath, RequestPath) = ("/files/\("what" + mark)", "/files/\(raw: "what" + mark)")
         #expect(name.problem == nil && raw.problem == nil)
+        let secret: RequestPath = "/login?password=\("ab&hunter2")"
+        #expect(secret.problem?.description.contains("hunter2") == false)
     }
 
     @Test(

@@ -348,11 +348,26 @@ struct RedactionTests {
             #"<field id="password">hunter2</field>"#, "%2570assword=hunter2",
             "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhunter2\r\n--b--\r\n",
             "--b\nContent-Disposition: form-data; name=\"password\"\nX-A: b\n\nhunter2\nhunter2",
+            "<td>password</td><td class=\"\(String(repeating: "wide ", count: 40))\">hunter2</td>",
+            "<value>hunter2</value><type>x</type><name>password</name>",
+            "--b\r\nContent-Disposition: form-data; name=\"password\"\r\nContent-Transfer-Encoding: binary\r\n"
+                + "Content-Type: text/plain; charset=utf-8\r\nContent-Length: 7\r\n\r\n\r\n--hunter2\r\n--b--\r\n",
         ])
     func markup(text: String) {
         let redacted = Redaction.redact(text)
         #expect(!redacted.contains("hunter2"), "\(redacted)")
         #expect(redacted.contains(Redaction.mask))
+    }
+
+    @Test(
+        "an element that never ends does not hide the rest of a page",
+        arguments: [
+            "<label>Password:</label> <input type=\"text\"><p>Ada</p><p>Bob</p>",
+            "<b>Password:</b><br><p>Ada</p><p>Bob</p>",
+            "<th>Password:</th></tr></thead><tbody><tr><td>Ada</td></tr><tr><td>Bob</td></tr></tbody>",
+        ])
+    func restOfPage(text: String) {
+        #expect(Redaction.redact(text).contains("Bob"), "\(Redaction.redact(text))")
     }
 
     @Test(

@@ -135,12 +135,12 @@ extension Invariant {
 }
 
 extension Facts {
-    /// Whether a session of a process has ended, so that no user was signed in.
+    /// Whether a user of a process has signed out. A user whose session has expired is not replaced.
     fileprivate func hasSignedOut(_ life: Life, from start: Int, to end: Int) -> Bool {
         events.contains { position, own, event in
             guard own == life, start < position, position < end else { return false }
             switch event {
-            case .signedOut, .signedOutElsewhere, .expired: return true
+            case .signedOut, .signedOutElsewhere: return true
             default: return false
             }
         }

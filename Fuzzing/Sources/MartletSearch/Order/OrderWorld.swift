@@ -11,8 +11,9 @@ import MartletTesting
 /// Processes that share a store, whose users sign in and out at random, and whose callers force refreshes. An operation of
 /// the store may fail before or after it has changed the record, take longer than its time limit, and end in between; the
 /// lock may be lost, requests and responses too, and the clocks may differ by a day. Afterwards everything works, and the
-/// processes come to rest. Then no session that a user has ended may be stored or in use, all processes that have read the
-/// store must agree with it, and a session that nothing has ended must be there.
+/// processes come to rest. Then no session that a user has ended may be stored or in use, and the server must not accept
+/// its tokens; all processes that have read the store must agree with it; and a session that nothing has ended must be
+/// there, with tokens that no process has revoked.
 ///
 /// A world derives from its seed. The machines run without the manager, so that many worlds fit into a second: what is
 /// looked for here takes three or four rare steps in one order.
@@ -90,6 +91,8 @@ final class OrderWorld {
         }
     }
 
+    /// Without a reading, only the clocks tell which of two sign-ins is the later one, all may give way to another, and a
+    /// process may not know whose tokens it replaces. So the rules about tokens and lost sessions are for the other stores.
     /// - Returns: The rule that is violated at the end.
     func play() -> String? {
         for index in processes.indices where chance(of: 2) {
@@ -130,6 +133,12 @@ final class OrderWorld {
     private var violation: String? {
         let stored = store.session
         if let stored, ended.contains(stored) { return "\(name(stored)), which has ended, is stored" }
+        for (number, session) in sessions.enumerated() where !setting.writesUnread {
+            if session == stored, server.hasRevoked(number) { return "\(name(session)) is stored, and was revoked" }
+            if ended.contains(session), server.accepts(number) {
+                return "\(name(session)) has ended, and the server accepts its tokens"
+            }
+        }
         for (index, process) in processes.enumerated() {
             let used = process.machine.session?.record.id
             if let used, ended.contains(used) { return "process \(index) uses \(name(used)), which has ended" }
@@ -138,7 +147,6 @@ final class OrderWorld {
             }
         }
         // A sign-in that is not saved is taken back if the app requires that.
-        // Without a reading, only the clocks tell which of two sign-ins is the later one, and all may give way to another.
         let mayBeEmpty =
             hasSignedOut || server.hasEnded || requiresSavedTokens || setting.writesUnread || sessions.isEmpty
         return stored == nil && !mayBeEmpty ? "no session is left, and neither a user nor the server has ended it" : nil
@@ -371,7 +379,7 @@ extension OrderWorld {
             RefreshError(.connection, description: "the connection was lost"))
         // The response is lost, or arrives.
         if fault > 0 {
-            let tokens = server.refresh(job.record.tokens)
+            let tokens = server.refresh(job.record.tokens, isLost: fault == 1)
             if fault > 1 {
                 outcome =
                     tokens.map { .success($0, nil, estimatedExpiry: nil) }

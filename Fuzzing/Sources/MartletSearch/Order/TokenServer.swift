@@ -5,6 +5,8 @@ struct TokenServer {
     /// The number of the refresh token in force, for each session.
     private var current: [Int] = []
     private var ended: Set<Int> = []
+    private var revoked: Set<Int> = []
+    private var hasLostResponse: Set<Int> = []
     /// Whether the server has ended a session by itself.
     private(set) var hasEnded = false
 
@@ -13,9 +15,11 @@ struct TokenServer {
         return tokens(current.count - 1, 0)
     }
 
+    /// - Parameter isLost: Whether the response does not arrive.
     /// - Returns: `nil` if the server refuses the token.
-    mutating func refresh(_ spent: Tokens) -> Tokens? {
+    mutating func refresh(_ spent: Tokens, isLost: Bool) -> Tokens? {
         guard let (session, number) = name(of: spent), !ended.contains(session) else { return nil }
+        if isLost { hasLostResponse.insert(session) }
         guard number == current[session] else {
             ended.insert(session)
             hasEnded = true
@@ -32,9 +36,18 @@ struct TokenServer {
         hasEnded = true
     }
 
+    /// A refresh token that has been replaced is unknown, and so revokes nothing (RFC 7009, section 2.2).
     mutating func revoke(_ tokens: Tokens) {
-        if let (session, _) = name(of: tokens) { ended.insert(session) }
+        guard let (session, number) = name(of: tokens), number == current[session] else { return }
+        ended.insert(session)
+        revoked.insert(session)
     }
+
+    /// Whether a process has revoked the tokens of a session.
+    func hasRevoked(_ session: Int) -> Bool { revoked.contains(session) }
+
+    /// Whether the server accepts the newest tokens of a session, and a process has received them.
+    func accepts(_ session: Int) -> Bool { !ended.contains(session) && !hasLostResponse.contains(session) }
 
     private func tokens(_ session: Int, _ number: Int) -> Tokens {
         Tokens(accessToken: Secret("a \(session) \(number)"), refreshToken: Secret("\(session) \(number)"))

@@ -107,7 +107,7 @@ public struct NetworkConfig: Sendable {
     /// The client signs in once, however many calls wait for it. If the closure throws, they fail with its error, and
     /// the next call tries again. A session that the server has ended (``SessionState/expired(_:)``) is not replaced.
     ///
-    /// A sign-in of the closure gives way to a user who signs in after the closure has begun, whatever it waits for.
+    /// If a user signs in while the closure runs, the sign-ins of the closure fail with ``NetworkError/sessionChanged(_:)``.
     ///
     /// A call that was made while no user was signed in gets the session that is current when the closure returns or
     /// throws, and keeps it. A call of a user's session never gets another: it fails with

@@ -11,7 +11,7 @@ struct OutgoingCall: Sendable {
     var receiver: (any ResponseReceiver)?
     /// The cookies that a sign-in gets; `nil` for another call, and without a jar.
     var signIn: SignInCookies?
-    /// Called with an acceptable response of the server if an interceptor does not let the caller have it.
+    /// Called with the server's response if an interceptor throws while it processes it.
     var responseWasLost: (@Sendable (ServerResponse) -> Void)?
     /// Whether the call has passed the gate of ``NetworkConfig/automaticSignIn``.
     private(set) var isAdmitted = false

@@ -179,6 +179,16 @@ extension SessionStateMachine.ActiveSession {
         return now < deadlines.expiresAt
     }
 
+    /// Lets the session replace everything up to a place, and stand above it.
+    mutating func stand(above order: SessionOrder) {
+        base = .upTo(order)
+        raiseGeneration(above: order)
+    }
+
+    mutating func raiseGeneration(above order: SessionOrder) {
+        raiseGeneration(to: order.generationAbove)
+    }
+
     /// Gives the session a place above the records that it replaces.
     mutating func raiseGeneration(to generation: Int) {
         record.raiseGeneration(to: generation)

@@ -46,6 +46,8 @@ struct SessionStateMachine: Hashable, Sendable {
     private var lastExpired: SessionID?
     /// The revocations that wait until the record has been deleted or overwritten, or until that has failed.
     private var revocations: [Revocation] = []
+    /// The records whose tokens were revoked although the store has not answered. It may have newer tokens of the sessions.
+    private var revokedUnread: [StoredSession] = []
     /// Whether another process may have changed the record, but it could not be read.
     private var hasNews = false
     /// The number of consecutive failures of the store.
@@ -638,7 +640,7 @@ extension SessionStateMachine {
     ) -> StoreDecision {
         var decision = undecided(task)
         decision.hasLostLock = hasLostLock
-        decision.isBlind = !reading.wasReadable
+        decision.found = reading.order
         switch task {
         case .read:
             break
@@ -685,11 +687,11 @@ extension SessionStateMachine {
     private func raised(
         _ record: StoredSession, of session: ActiveSession, above reading: StoreReading
     ) -> StoredSession {
-        guard session.base == .anything || endedHere.contains(where: reading.contains), reading != .empty,
+        guard session.base == .anything || hasEndedHere(reading), reading != .empty,
             !reading.contains(record.id), let found = reading.order, found.generation >= record.generation
         else { return record }
         var record = record
-        record.generation = min(found.generation + 1, StoredSession.highestGeneration)
+        record.generation = found.generationAbove
         return record
     }
 
@@ -768,13 +770,18 @@ extension SessionStateMachine {
         guard session.base == .stored, case .found(let found) = reading, found.id != record.id else {
             return session.verdict(on: counted(reading), for: record)
         }
-        // It was written after this session, whatever its place: by a process that could not read the store.
-        return endedHere.contains(found.id) ? .ours(found: found) : .otherSession(found)
+        // Another process has written it after this session, perhaps without reading the store, so its place does not matter.
+        let hasExpired = found.id == lastExpired && mark?.covers(found) == true
+        return hasExpired || endedHere.contains(found.id) ? .ours(found: found) : .otherSession(found)
     }
 
     /// Whether the tokens of a record have been revoked or rejected.
-    private func isOver(_ record: StoredSession) -> Bool {
+    private func hasDeadTokens(_ record: StoredSession) -> Bool {
         endedHere.contains(record.id) || record.id == lastExpired
+    }
+
+    private func hasEndedHere(_ reading: StoreReading) -> Bool {
+        if case .found(let record) = reading { endedHere.contains(record.id) } else { false }
     }
 
     /// Whether a mark that this process knows ends a record of the store. The session of this process may have been written
@@ -794,14 +801,24 @@ extension SessionStateMachine {
         if let session, session.base == .anything, !reading.contains(session.record.id),
             order.generation >= session.newest.record.generation
         {
-            self.session?.raiseGeneration(to: min(order.generation + 1, StoredSession.highestGeneration))
+            self.session?.raiseGeneration(above: order)
         }
         guard case .found(let record) = reading else { return }
         // A write that was reported as failed may have taken a higher one.
         if record.id == session?.record.id { session?.raiseGeneration(to: record.generation) }
-        // Another process has refreshed the tokens of a session that has ended here.
-        for index in revocations.indices where record.isNewer(than: revocations[index].record) {
-            revocations[index] = Revocation(record: record)
+        learnTokens(of: record)
+    }
+
+    /// Another process may have refreshed the tokens of a session that has ended here.
+    private mutating func learnTokens(of record: StoredSession) {
+        if let index = revocations.firstIndex(where: { record.isNewer(than: $0.record) }) {
+            // The server has replaced the former tokens, unless both come from the same refresh.
+            if record.rotation > revocations[index].record.rotation { revocations.remove(at: index) }
+            revocations.append(Revocation(record: record))
+        }
+        if let index = revokedUnread.firstIndex(where: { record.isNewer(than: $0) }) {
+            revokedUnread[index] = record
+            actions.append(.revoke(record.tokens, expiresAt: nil))
         }
     }
 }
@@ -846,8 +863,9 @@ extension SessionStateMachine {
     /// over or was reported as failed. No other process may know the session.
     private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
         guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id,
-            former.id != session?.record.id, !isOver(former)
+            former.id != session?.record.id
         else { return }
+        guard !hasDeadTokens(former) else { return }
         actions.append(.revoke(former.tokens, expiresAt: nil))
     }
 
@@ -863,20 +881,25 @@ extension SessionStateMachine {
         guard writtenEpoch < epoch, let session, session.record.id != record.id,
             case .upTo(let earlier) = session.base, earlier < mark.order
         else { return }
-        self.session?.base = .upTo(mark.order)
-        self.session?.raiseGeneration(to: min(mark.order.generation + 1, StoredSession.highestGeneration))
+        self.session?.stand(above: mark.order)
         startEnding(mark)
     }
 
     private mutating func startRevocations() {
-        actions += revocations.map { .revoke($0.record.tokens, expiresAt: $0.expiresAt) }
+        var tokens: Set<Tokens> = []
+        for revocation in revocations where tokens.insert(revocation.record.tokens).inserted {
+            actions.append(.revoke(revocation.record.tokens, expiresAt: revocation.expiresAt))
+        }
+        let isUnread = needs(.end) || needs(.write)
+        revokedUnread = isUnread ? revokedUnread + revocations.map(\.record) : []
         revocations = []
     }
 
     /// A task that had been reported as failed has ended after all.
     /// - Parameter snapshot: The content of the store now.
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
-        boundFirstWrite(by: decision)
+        boundWrite(by: decision)
+        if let former = decision.former { learnTokens(of: former) }
         guard snapshot.reading.wasReadable else { return }
         learn(snapshot.reading)
         if task == .write || decision.epoch != epoch { revokeFormer(of: task, decision) }
@@ -915,17 +938,22 @@ extension SessionStateMachine {
         guard case .end(let mark) = decision.update, let session, case .upTo(let earlier) = session.base,
             earlier < mark.order
         else { return }
-        self.session?.base = .upTo(mark.order)
-        self.session?.raiseGeneration(to: min(mark.order.generation + 1, StoredSession.highestGeneration))
+        self.session?.stand(above: mark.order)
     }
 
-    /// A write that an earlier sign-in had asked for has written the record of this one, as far as is known. Its own write is
-    /// still to come, and may replace only what that one may have replaced.
-    private mutating func boundFirstWrite(by decision: StoreDecision) {
-        guard decision.epoch == epoch, !decision.isBlind, case .write(let record) = decision.update,
-            record.id == session?.record.id, session?.base == .anything
+    /// A write that was reported as failed, or that an earlier sign-in had asked for, has written the record of this sign-in,
+    /// as far as is known. The next write may replace what that one has found, and nothing later.
+    private mutating func boundWrite(by decision: StoreDecision) {
+        guard decision.epoch == epoch, let found = decision.found, case .write(let record) = decision.update,
+            record.id == session?.record.id
         else { return }
-        session?.base = .upTo(record.order)
+        var bound = max(.end(ofGeneration: found.generation), mark?.order ?? found)
+        switch session?.base {
+        case .anything: break
+        case .upTo(let earlier): bound = max(earlier, bound)
+        case .stored, nil: return
+        }
+        session?.base = .upTo(bound)
         session?.raiseGeneration(to: record.generation)
     }
 
@@ -997,7 +1025,7 @@ extension SessionStateMachine {
         }
         let verdict = self.verdict(on: answer.snapshot.reading, for: record, of: session)
         if answer.failure == nil, follow(verdict, answer.snapshot.deadlines) { return }
-        reportReplaced(verdict, by: record, answer.failure)
+        reportReplaced(answer.snapshot.reading, verdict, by: record, answer.failure)
         let failure = answer.failure ?? (session.base == .anything ? nil : verdict.readFailure)
         // Callers see a session from the answer to its first write on.
         let isSignIn = !session.isVisible
@@ -1040,13 +1068,16 @@ extension SessionStateMachine {
     }
 
     /// Reports the record that a write has replaced, if this process did not know it.
-    private mutating func reportReplaced(_ verdict: StoreVerdict, by record: StoredSession, _ failure: StorageError?) {
-        switch verdict {
-        case .unreadable(let error) where session?.base == .anything && failure == nil:
+    private mutating func reportReplaced(
+        _ reading: StoreReading, _ verdict: StoreVerdict, by record: StoredSession, _ failure: StorageError?
+    ) {
+        switch (verdict, reading) {
+        case (.unreadable(let error), _) where session?.base == .anything && failure == nil:
             session?.replacedRecord = error
             emit(.replacedUnreadableRecord(error))
-        case .ours(let replaced?)
-        where replaced.id != record.id && !isOver(replaced) && session?.base != .stored:
+        // Also of a session that a sign-out here has covered, and whose record this write has found before the ending did.
+        case (.ours, .found(let replaced))
+        where replaced.id != record.id && !hasDeadTokens(replaced) && session?.base != .stored:
             // No other process revokes the tokens.
             actions.append(.revoke(replaced.tokens, expiresAt: nil))
         default: break
@@ -1077,11 +1108,10 @@ extension SessionStateMachine {
             self.session?.base = .stored
             return
         }
-        let earlier = earlierSessions(than: session.record)
-        var base = earlier
-        if case .upTo(let written) = session.base { base = max(base, written) }
-        self.session?.base = .upTo(base)
-        self.session?.raiseGeneration(to: min(earlier.generation + 1, StoredSession.highestGeneration))
+        // A write that was carried out, as far as is known, limits what is earlier: the rest came later.
+        var earlier = earlierSessions(than: session.record)
+        if case .upTo(let found) = session.base { earlier = found }
+        self.session?.stand(above: earlier)
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
 
@@ -1151,7 +1181,7 @@ extension SessionStateMachine {
         if mark.covers(record) {
             // No other process revokes the tokens of a session that this one has signed out without knowing it.
             if ending.signOutEpoch != nil {
-                if !isOver(record) { actions.append(.revoke(record.tokens, expiresAt: nil)) }
+                if !hasDeadTokens(record) { actions.append(.revoke(record.tokens, expiresAt: nil)) }
                 endedHere.insert(record.id)
             }
             return
@@ -1190,8 +1220,9 @@ extension SessionStateMachine {
         if session.base == .stored, found.id != session.record.id || found.generation < session.record.generation {
             // Another process has repeated a write of a session that has ended here, or this one has written its own
             // without knowing the place of those before it.
-            let failure = StorageError(.unreachable, "another process has overwritten the session")
+            let failure = StorageError(.unreachable, "the session was overwritten, or stands below one that has ended")
             self.session?.persistence = .behind(failure)
+            emit(.storeWriteFailed(failure))
             scheduleStoreRetry()
         } else if session.isStored(as: found) {
             // A write that was reported as failed has succeeded.

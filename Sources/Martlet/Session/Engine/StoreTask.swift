@@ -42,8 +42,8 @@ extension SessionStateMachine {
         let epoch: Int
         /// Whether this process did not hold the lock, so that the reading may be outdated.
         var hasLostLock = false
-        /// Whether the content of the store was not known.
-        var isBlind = true
+        /// The place of the content that the decision was made about; `nil` if that was not known.
+        var found: SessionOrder?
     }
 
     /// The tokens to revoke after a session has ended.

@@ -412,13 +412,15 @@ extension TokenManager {
     }
 
     private func signInOwner(_ owner: (borrowing Core) -> CallOwner) -> CallOwner {
-        if let owner = refreshOwner { return owner }
-        let unattended = unattendedSignIn
+        refreshOwner ?? supersededOwner ?? core.withLock { owner($0) }
+    }
+
+    /// The owner of a part of an unattended sign-in, if a user has signed in since that has begun.
+    var supersededOwner: CallOwner? {
+        guard let unattended = unattendedSignIn else { return nil }
         return core.withLock { core in
-            if let epoch = unattended?.start(in: core.machine), epoch != core.machine.epoch {
-                return CallOwner(epoch: epoch, signInState: .signedOut)
-            }
-            return owner(core)
+            guard let epoch = unattended.start(in: core.machine), epoch != core.machine.epoch else { return nil }
+            return CallOwner(epoch: epoch, signInState: .signedOut)
         }
     }
 
@@ -453,7 +455,8 @@ extension TokenManager {
         }
     }
 
-    /// The owner of a call that cannot continue while the store cannot be read.
+    /// Resolves the owner once the store has been read.
+    /// - Throws: ``SessionError/unavailable(_:)`` if it cannot be read.
     func known(_ owner: CallOwner) async throws(SessionError) -> CallOwner {
         let owner = await resolved(owner)
         guard owner.signInState == .unknown else { return owner }

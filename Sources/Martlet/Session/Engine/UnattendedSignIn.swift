@@ -4,17 +4,22 @@ final class UnattendedSignIn: Sendable {
     /// The managers that the current task signs in to, each with the sign-in that the task is part of.
     @TaskLocal static var current: [ObjectIdentifier: UnattendedSignIn] = [:]
 
-    /// The epoch in which it has begun, or the one that its own last sign-in has begun.
+    /// The epoch at its start, or after its own latest sign-in.
     private let epoch: Locked<Int>
+    private let followsExpiry: Bool
 
-    init(since epoch: Int) {
-        self.epoch = Locked(epoch)
+    /// - Parameter owner: The sign-in state at its start.
+    init(since owner: CallOwner) {
+        epoch = Locked(owner.epoch)
+        followsExpiry = owner.signInState == .expired
     }
 
     /// The epoch that a sign-in, which is part of this one, must find. `nil` if no user is signed in: it replaces none,
-    /// even if one has signed in and out since.
+    /// even if one has signed in and out since. A user whose session has expired may sign in again, and is not replaced.
     func start(in machine: borrowing SessionStateMachine) -> Int? {
-        machine.session == nil ? nil : epoch.withLock { $0 }
+        guard machine.session == nil else { return epoch.withLock { $0 } }
+        // An expiry begins no epoch, so none fits if the user has signed in and expired since.
+        return machine.callOwner.signInState == .expired && !followsExpiry ? -1 : nil
     }
 
     /// A sign-in that is part of this one has started a session, which the next one may replace.
@@ -24,11 +29,12 @@ final class UnattendedSignIn: Sendable {
     }
 
     /// Runs a sign-in, or the part of one that is under way.
+    /// - Parameter owner: The sign-in state in which it begins; `nil` for the current one.
     static func run<Outcome: Sendable>(
-        for tokens: TokenManager?, _ signIn: @Sendable () async -> Outcome
+        for tokens: TokenManager?, since owner: CallOwner? = nil, _ signIn: @Sendable () async -> Outcome
     ) async -> Outcome {
         guard let tokens, tokens.unattendedSignIn == nil else { return await signIn() }
-        let started = UnattendedSignIn(since: tokens.givingWayOwner.epoch)
+        let started = UnattendedSignIn(since: owner ?? tokens.givingWayOwner)
         return await $current.withValue(current.merging([ObjectIdentifier(tokens): started]) { $1 }) { await signIn() }
     }
 }

@@ -22,6 +22,11 @@ package struct SessionOrder: Sendable, Hashable, Comparable {
         SessionOrder(generation: generation, rotation: .max)
     }
 
+    /// The generation of a sign-in that stands above this place.
+    var generationAbove: Int {
+        generation < StoredSession.highestGeneration ? generation + 1 : StoredSession.highestGeneration
+    }
+
     package static func < (a: SessionOrder, b: SessionOrder) -> Bool {
         (a.generation, a.rotation) < (b.generation, b.rotation)
     }

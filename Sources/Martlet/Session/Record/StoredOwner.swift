@@ -58,7 +58,7 @@ package enum StoredOwner: Hashable, Sendable, Codable {
 
 extension SessionAccount {
     /// Whether a sign-in of this user continues the work that a user has begun. An empty ID names no user, and no guest
-    /// is known to be the same as another one. IDs are compared byte by byte, as ``AccountID`` is.
+    /// is known to be the same as another one. IDs are compared byte by byte, like ``AccountID``.
     func continues(_ formerUserID: String?) -> Bool {
         guard let formerUserID, let userID, !formerUserID.isEmpty, !isGuest else { return false }
         return formerUserID.utf8.elementsEqual(userID.utf8)

@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
-/// Revokes the tokens of a session at the server after the user has signed out.
+/// Revokes the tokens of a session at the server after the user has signed out, and those of a sign-in that cannot use them.
 ///
-/// Tokens that the server has issued again, for the session that has replaced it, are not revoked.
+/// If the server has issued the same tokens for the session that follows, they are not revoked.
 ///
 /// ```swift
 /// TokenManager(
@@ -21,8 +21,8 @@ public struct TokenRevoker: Sendable {
     ///   - path: The endpoint: a path below the manager's base URL, or an absolute URL.
     ///   - placement: The part of the request that carries the refresh token. ``TokenPlacement/oauth2(_:sendsJSON:)``
     ///     sends the access token instead if there is no refresh token.
-    ///   - accessTokenScheme: The scheme by which the request carries the access token, unless it has expired; not used
-    ///     with ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
+    ///   - accessTokenScheme: The scheme by which the request carries the access token, unless it has expired or the server
+    ///     has rejected it; not used with ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
     public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
         self.init { tokens, sendsAccessToken, client in
             var headers = HTTPFields()
@@ -43,7 +43,7 @@ public struct TokenRevoker: Sendable {
                 .status(response.status), description: "the revocation endpoint responded with \(response)")
             switch response.status {
             case 400, 403: throw Refusal(error: error)
-            // A later retry omits the access token, which will have expired by then.
+            // The next attempt omits the rejected access token.
             case 401 where !isAuthorized: throw Refusal(error: error)
             default: throw error
             }

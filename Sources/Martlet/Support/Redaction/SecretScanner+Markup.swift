@@ -37,6 +37,7 @@ extension SecretScanner {
             return countElements(-1)
         }
         countElements(1)
+        if unnamedText != nil { unnamedDepth += 1 }
         var letters = Redaction.NameLetters()
         for byte in name { letters.append(byte) }
         steps += name.count
@@ -58,7 +59,10 @@ extension SecretScanner {
         guard let tag, tag.matches(symbol) else { return }
         self.tag = nil
         leaveTag()
-        if isEmpty { countElements(-1) }
+        if isEmpty {
+            countElements(-1)
+            unnamedDepth -= 1
+        }
         if !isEmpty, !tag.isSecret, Self.isValueName(Array(tag.name)) {
             openValue = (tag.name, index)
             unnamedText = nil
@@ -71,9 +75,10 @@ extension SecretScanner {
     private mutating func leaveElement(_ name: ArraySlice<UInt8>, at start: Int) {
         if let value = openValue, value.name == name {
             unnamedText = value.start..<start
-            openValue = nil
-        } else if !name.elementsEqual("name".utf8), !name.elementsEqual("key".utf8) {
-            unnamedText = nil
+            (openValue, unnamedDepth) = (nil, 0)
+        } else if unnamedText != nil {
+            unnamedDepth -= 1
+            if unnamedDepth < 0 { unnamedText = nil }
         }
     }
 
@@ -225,18 +230,20 @@ extension SecretScanner {
         let symbol = symbol(at: start)
         guard symbol.byte == UInt8(ascii: "<") else { return nil }
         let (name, nameEnd) = elementName(at: start + symbol.length)
-        guard !name.isEmpty, ofAnyName || Self.valueElements.contains(where: { $0.elementsEqual(name) }) else {
-            return nil
-        }
+        let isKnown = Self.valueElements.contains { $0.elementsEqual(name) }
+        let isVoid = Self.voidElements.contains { $0.elementsEqual(name) }
+        guard isKnown || ofAnyName && !name.isEmpty && !isVoid else { return nil }
         let element = Tag(name: name, bracket: symbol, isSecret: true)
-        // Its attributes, up to a length that no look ahead exceeds.
+        // Its attributes. The next tag ends the look ahead.
         var end = nameEnd
-        while end < min(nameEnd + Self.lookAhead, bytes.count) {
+        while end < min(nameEnd + 1000, bytes.count) {
             let next = self.symbol(at: end)
             if next.byte == UInt8(ascii: "<") { return nil }
             end += next.length
             guard next.byte == UInt8(ascii: ">"), element.matches(next) else { continue }
-            return byte(at: end - next.length - 1) == UInt8(ascii: "/") ? nil : (element, end)
+            let isEmpty = byte(at: end - next.length - 1) == UInt8(ascii: "/")
+            let isClosed = isKnown || lastClosing(of: name).map { $0 >= end } ?? false
+            return isEmpty || !isClosed ? nil : (element, end)
         }
         return nil
     }
@@ -261,7 +268,7 @@ extension SecretScanner {
         end(of: "]]>", at: start)
     }
 
-    /// The length to which a look ahead in markup is limited, because it reads again what others have read.
+    /// The length to which a look ahead is limited, because it reads again what others have read.
     static let lookAhead = 100
 
     /// Whether a closing tag starts at an index. An escaped one may be part of a password.
@@ -270,7 +277,9 @@ extension SecretScanner {
     }
 
     /// Elements of HTML without a closing tag.
-    private static let voidElements = ["input", "meta", "param", "link", "img"].map { Array($0.utf8) }
+    private static let voidElements = [
+        "input", "meta", "param", "link", "img", "br", "hr", "wbr", "col", "source",
+    ].map { Array($0.utf8) }
 
     private static let valueElements = [
         "string", "value", "data", "td", "dd", "integer", "real", "array", "dict", "code",

@@ -101,10 +101,12 @@ extension SecretScanner {
         let before = bytes[max(0, open.start - 24)..<open.start].map(\.lowercased)
         steps += before.count
         guard before.indices.contains(where: { before[$0...].starts(with: "form-data".utf8) }) else { return nil }
-        var (index, breaks) = (start, 0)
-        while index < min(start + Self.lookAhead, bytes.count) {
+        var (index, breaks, marks) = (start, 0, 0)
+        // The other fields of the part, and a file name in quotes.
+        while index < min(start + 250, bytes.count), marks <= 2 {
             let symbol = symbol(at: index)
             index += symbol.length
+            if symbol.byte.isQuote { marks += 1 }
             guard symbol.byte != UInt8(ascii: "\r") else { continue }
             breaks = symbol.byte == UInt8(ascii: "\n") ? breaks + 1 : 0
             if breaks == 2 { return index }
@@ -118,9 +120,10 @@ extension SecretScanner {
         var (index, end) = (start, start)
         while index < bytes.count {
             let symbol = symbol(at: index)
-            if symbol.byte == UInt8(ascii: "\n"), starts(with: "--", at: index + symbol.length) { break }
+            // The content may start with an empty line, as that of a file may.
+            if symbol.byte == UInt8(ascii: "\n"), end > start, starts(with: "--", at: index + symbol.length) { break }
             index += symbol.length
-            if symbol.byte != UInt8(ascii: "\r") { end = index }
+            if !symbol.byte.isBlank { end = index }
         }
         maskUnlessLiteral(start..<(index == bytes.count ? index : end))
     }

@@ -11,6 +11,8 @@ extension SecretScanner {
         var hasBlanks = false
         /// Whether a line break follows the mark.
         var hasLineBreak = false
+        /// Whether the element with the name has ended.
+        var leftElement = false
         /// The element that contains the value.
         var element: Tag?
 
@@ -156,7 +158,9 @@ extension SecretScanner {
     private mutating func passMarkup(in separator: inout Separator) -> Bool {
         guard let end = endOfClosingTag(at: separator.end) else { return false }
         separator.end = endOfComment(at: skipBlanks(from: end))
-        if let (element, end) = valueTag(at: separator.end, ofAnyName: separator.mark != 0) {
+        let mayBeAny = separator.mark != 0 && !separator.leftElement
+        separator.leftElement = true
+        if let (element, end) = valueTag(at: separator.end, ofAnyName: mayBeAny) {
             separator = Separator(end: end, mark: UInt8(ascii: "="), element: element)
         }
         return true

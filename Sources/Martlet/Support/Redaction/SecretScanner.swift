@@ -50,6 +50,8 @@ struct SecretScanner {
     var openValue: (name: ArraySlice<UInt8>, start: Int)?
     /// The text of such an element before the index, as in `<value>…</value><name>password</name>`.
     var unnamedText: Range<Int>?
+    /// The number of elements that have opened since that text, in the element around it.
+    var unnamedDepth = 0
     /// A value in the object or the tag around the index whose name may follow it.
     var unnamedValue: (start: Int, end: Int?, scope: Scope)?
 

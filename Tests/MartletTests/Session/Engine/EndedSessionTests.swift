@@ -83,9 +83,9 @@ import Testing
         #expect(machine.currentRecord?.id == carol.id)
     }
 
-    @Test("does not come back when another process stores it at a higher place") func raised() {
+    @Test("does not come back when another process stores it at a higher place") func raised() throws {
         var machine = signedIn()
-        guard var ada = machine.currentRecord else { return }
+        var ada = try #require(machine.currentRecord)
         machine.signedOut(at: clock)
         #expect(machine.answer(.end, .found(ada)).ends)
         ada.generation += 1_000_000_000_000_000
@@ -94,9 +94,20 @@ import Testing
         #expect(machine.answer(.end, .found(ada)).ends)
     }
 
-    @Test("does not come back when another process stores it over the session that has replaced it") func stored() {
+    @Test(
+        "does not come back when another process stores it over the session that has replaced it",
+        arguments: [false, true])
+    func stored(hasExpired: Bool) throws {
         var machine = signedIn()
-        guard let ada = machine.currentRecord else { return }
+        let ada = try #require(machine.currentRecord)
+        if hasExpired {
+            #expect(machine.refreshForced(by: 7, at: .zero) == .wait)
+            let started = machine.takeRefresh()
+            let job = try #require(started)
+            #expect(machine.answer(preparing: job, .found(ada)) == .send)
+            _ = machine.refreshFinished(job, .terminal(.refreshTokenRejected(code: nil)), at: .zero, jitter: 0)
+            machine.answer(.confirmExpiry, .found(ada), failure: failure)
+        }
         let bob = signIn(2, to: &machine)
         machine.answer(.write, .found(ada))
         machine.answer(.read, .found(ada))
@@ -107,8 +118,8 @@ import Testing
             return
         }
         #expect(record.id == bob.id)
-        guard case .signedIn(let session) = machine.visibleState(at: .zero) else { return }
-        #expect(session.isSaved)
+        guard case .signedIn(let session) = machine.visibleState(at: .zero) else { throw failure }
+        #expect(session.id == bob.id && session.isSaved)
     }
 
     @Test("gives way to a sign-in of another process that could not read the store, wherever it stands")
@@ -192,9 +203,9 @@ import Testing
         #expect(machine.currentRecord?.id == bob.id)
     }
 
-    @Test("has its tokens revoked once", arguments: [false, true]) func revokedOnce(sharesStore: Bool) {
+    @Test("has its tokens revoked once", arguments: [false, true]) func revokedOnce(sharesStore: Bool) throws {
         var machine = signedIn(sharesStore: sharesStore)
-        guard let ada = machine.currentRecord else { return }
+        let ada = try #require(machine.currentRecord)
         var revoked: [Tokens] = []
         func collect() {
             for case .revoke(let tokens, _) in machine.takeActions() { revoked.append(tokens) }
@@ -210,6 +221,30 @@ import Testing
         machine.answer(.end, .found(ada))
         collect()
         #expect(revoked.count == 3 && Set(revoked).count == 3)
+    }
+
+    @Test("has its newest tokens revoked, even if its first ending has failed", arguments: [1, 2])
+    func newestTokens(rotation: Int) throws {
+        let ada = StoredSession(id: SessionID(), generation: 5, rotation: 1, tokens: .fresh(1))
+        var machine = SessionStateMachine.restored(ada, sharesStore: true)
+        machine.signedOut(at: clock)
+        machine.answer(.end, .unavailable(failure), failure: failure)
+        machine.answer(.end, .found(ada.renewed(rotation: rotation, .fresh(2))))
+        let revoked = machine.takeActions().compactMap { if case .revoke(let tokens, _) = $0 { tokens } else { nil } }
+        #expect(revoked == [.fresh(1), .fresh(2)])
+    }
+
+    @Test("does not end a later sign-in that was stored while its own write was repeated") func laterSignIn() {
+        var machine = signedIn()
+        let bob = signIn(2, to: &machine)
+        let overtaken = machine.decide(.write, over: .empty, hasLostLock: false, at: clock)
+        machine.storeAnsweredLate(.write, overtaken, .init(reading: .unavailable(failure)))
+        let carol = StoredSession(
+            id: SessionID(), generation: machine.makeGeneration(at: clock) + 5, tokens: .fresh(3))
+        machine.answer(.write, .found(carol), failure: failure)
+        #expect(!machine.answer(.end, .found(carol)).ends)
+        #expect(machine.answer(.write, .found(carol)) == .keep)
+        #expect(machine.currentRecord?.id == carol.id && bob.id != carol.id)
     }
 
     @Test(

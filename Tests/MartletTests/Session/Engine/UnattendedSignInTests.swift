@@ -42,32 +42,82 @@ struct UnattendedSignInTests {
         let user = try await app.tokens.signIn(with: app.backend.issue(), account: ada)
         gate.open()
         #expect(await call.value.isSuccess)
-        #expect(app.transport.requests.filter { $0.path == "/me" }.map(\.bearer) == ["access-1"])
+        // Nothing was registered in vain.
+        let requests = app.transport.requests.filter { $0.path != "/auth/logout" }
+        #expect(requests.map(\.path) == ["/me"] && requests.map(\.bearer) == ["access-1"])
         #expect(app.tokens.state == .signedIn(user))
         #expect(!app.backend.revoked.contains { $0.contains("refresh-1") })
     }
 
+    @Test("automaticSignIn, if the user has signed in and expired while its closure waits", arguments: Way.allCases)
+    func expired(way: Way) async throws {
+        let gate = Gate()
+        let app = App { config in
+            config.automaticSignIn = { client in
+                await gate.pass()
+                try await way.signIn(client)
+            }
+        }
+        let call = Task { await app.call() }
+        await gate.waitForArrivals()
+        try await app.tokens.signIn(with: app.backend.issue(), account: ada)
+        app.backend.revokeSession()
+        _ = try? await app.tokens.refresh()
+        guard case .expired = app.tokens.state else {
+            Issue.record("the session has not expired")
+            return
+        }
+        gate.open()
+        #expect(await !call.value.isSuccess)
+        guard case .expired = app.tokens.state else {
+            Issue.record("a guest has replaced the user whose session has expired")
+            return
+        }
+    }
+
+    @Test("a sign-in of automaticSignIn that requires a token does not carry that of a user who has signed in since")
+    func requiredToken() async throws {
+        let gate = Gate()
+        let failure = Locked<NetworkError?>(nil)
+        let app = App { config in
+            config.automaticSignIn = { client in
+                try await Way.hasTokens.signIn(client)
+                await gate.pass()
+                let link = await error { try await client.signIn(Get("/link", .required), as: NoContent.self) }
+                failure.withLock { $0 = link }
+            }
+        }
+        app.backend.beforeCall { _ in .json(#"{"path":"/me","token":"seen"}"#) }
+        let call = Task { await app.call() }
+        await gate.waitForArrivals()
+        let user = try await app.tokens.signIn(with: app.backend.issue(), account: ada)
+        gate.open()
+        _ = await call.value
+        guard case .sessionChanged? = failure.withLock({ $0 }) else {
+            Issue.record("the sign-in was not refused")
+            return
+        }
+        #expect(!app.transport.requests.contains { $0.path == "/link" })
+        #expect(app.tokens.state == .signedIn(user))
+    }
+
     @Test("a registration that starts while the user's sign-in is being saved", arguments: [false, true])
     func whileSaved(isReplaced: Bool) async throws {
-        let (store, gate, answered) = (FailingTokenStore(), Gate(), Gate())
+        let (store, gate) = (FailingTokenStore(), Gate())
         let app = App(store: store)
         if isReplaced { try await app.tokens.signIn(with: app.backend.issue()) } else { await app.tokens.restore() }
         store.hold(.write, at: gate)
         let signIn = Task { try await app.tokens.signIn(with: app.backend.issue(), account: ada) }
         await gate.waitForArrivals()
-        app.backend.beforeCall { _ in
-            await answered.pass()
-            return .json(Self.guest)
-        }
-        let guest = Task { await error { try await GuestAuthService(app.client).register(name: "Ada") } }
-        if !isReplaced { await answered.waitForArrivals() }
+        app.backend.beforeCall { _ in .json(Self.guest) }
+        let failure = await error { try await GuestAuthService(app.client).register(name: "Ada") }
         gate.open()
         let user = try await signIn.value
-        answered.open()
-        guard case .sessionChanged? = await guest.value else {
+        guard case .sessionChanged? = failure else {
             Issue.record("the registration has replaced the user")
             return
         }
+        #expect(!app.transport.requests.contains { $0.path == "/auth/guest/register" })
         #expect(app.tokens.state == .signedIn(user))
     }
 
