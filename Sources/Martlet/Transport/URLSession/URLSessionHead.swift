@@ -11,9 +11,11 @@
     extension HTTPResponse {
         /// The head as the session reports it, which still announces the codings that the session has decoded.
         package init(_ response: HTTPURLResponse) {
+            // On Linux, each access makes the dictionary anew.
+            let reported = response.allHeaderFields
             var fields = HTTPFields()
-            fields.reserveCapacity(response.allHeaderFields.count)
-            for (name, value) in response.allHeaderFields {
+            fields.reserveCapacity(reported.count)
+            for (name, value) in reported {
                 guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String
                 else { continue }
                 guard name == .setCookie else {
