@@ -26,7 +26,7 @@ extension NetworkError: CustomStringConvertible, CustomReflectable {
         case .cancelled: "the call was cancelled."
         case .tlsFailed(_, let reason):
             "no secure connection could be established (\(Redaction.redactReason(reason))). "
-                + "Check the server's certificate."
+                + "Check the scheme and port of the URL, and the server's certificate."
         case .invalidRequest(_, let reason): "the request is invalid. \(Redaction.redactReason(reason))"
         case .unreadableFile(_, _, let reason): "a file cannot be sent. \(Redaction.redactReason(reason))"
         case .insecureURL(_, let url):

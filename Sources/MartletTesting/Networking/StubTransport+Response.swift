@@ -62,6 +62,9 @@ extension StubTransport {
         /// ```swift
         /// transport.when(.get, "/articles/7").respond(.envelope(article))
         /// ```
+        ///
+        /// A dictionary whose values are of different types is not `Encodable`. Use a struct, or give the text of the whole
+        /// envelope to ``json(_:status:headers:)``.
         public static func envelope(_ value: some Encodable, status: Int = 200) -> Response {
             json(Success(data: value), status: status)
         }

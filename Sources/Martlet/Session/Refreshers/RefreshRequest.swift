@@ -42,7 +42,7 @@ struct RefreshRequest: Sendable {
         var error = RefreshError(
             isRedirect ? .unreadableResponse : .status(response.status),
             retryAfter: RetryAfter.wait(askedBy: response.head, deviceClock: now),
-            description: "the token endpoint responded with \(response)")
+            description: "the token endpoint responded with \(response.summary)")
         if !isRedirect { error.code = SessionEndRule.codes(in: response).first }
         return error
     }

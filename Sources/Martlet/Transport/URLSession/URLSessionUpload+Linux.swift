@@ -113,6 +113,9 @@
                 return .connectionLost("the server closed the connection")
             case .unknown:
                 if isUndecodable(error) { return .invalidResponse("its body cannot be decompressed") }
+                if text.contains("wrong version number") {
+                    return .tlsFailed("the server does not speak TLS on this port")
+                }
                 if text.contains("certificate") { return .tlsFailed("the server's certificate is not valid") }
                 if text.contains("ssl") || text.contains("tls") { return .tlsFailed("the handshake failed") }
                 if text.contains("unreachable") { return .offline }

@@ -36,4 +36,24 @@ import Testing
         }
         #expect(error.kind == .status(503) && error.code == nil)
     }
+
+    @Test(
+        "its text has the server's message and code instead of the JSON",
+        arguments: [
+            (#"{"error":"slow_down","error_description":"Come back later.","trace":"7f"}"#, "Come back later. (slow_down)"),
+            (#"{"success":false,"code":1042,"message":"maintenance"}"#, "maintenance (1042)"),
+            (#"{"error":{"code":503,"message":"UNAVAILABLE : try again"}}"#, "UNAVAILABLE : try again (UNAVAILABLE)"),
+            (#"{"detail":"maintenance"}"#, "maintenance"),
+            (#"{"error":"unavailable"}"#, "unavailable"),
+            (#"{"message":"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"}"#, "<redacted>"),
+            (#"{"trace":"7f"}"#, #"{"trace":"7f"}"#),
+            ("<html>", "<html>"),
+        ])
+    func text(body: String, words: String) async throws {
+        let app = try await App.signedIn()
+        app.backend.beforeRefresh { _ in .json(body, status: 503) }
+        app.backend.invalidateAccessTokens()
+        let explanation = await app.call().error?.explanation ?? ""
+        #expect(explanation.contains("the token endpoint responded with 503: \(words)"))
+    }
 }

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
 /// Decides which responses of the token endpoint end the session. Every other failure is transient, and the session
 /// stays.
 ///
@@ -72,5 +78,24 @@ public struct SessionEndRule: Sendable, Hashable {
             codes += ["status", "code"].compactMap { error[$0]?.text }
         }
         return codes
+    }
+}
+
+extension ServerResponse {
+    /// The status with the message or code that the server has put into its JSON, or with an excerpt of another body:
+    /// `400: the token has been used (invalid_grant)`. For texts that people read.
+    var summary: String {
+        guard let json = JSONValue(body: body) else { return description }
+        let code = SessionEndRule.codes(in: self).first
+        let message =
+            ["error_description", "message", "detail", "title"].lazy.compactMap { json[$0]?.string }.first
+            ?? json["error"]?["message"]?.string
+        let words =
+            switch (message, code) {
+            case (let message?, let code?) where message != code: "\(message) (\(code))"
+            case (let text?, _), (nil, let text?): text
+            case (nil, nil): ""
+            }
+        return words.isEmpty ? description : ServerResponse(head: head, body: Data(words.utf8)).description
     }
 }
