@@ -1,7 +1,7 @@
-/// The sign-in state when a call was made. It is taken once, before the first suspension, and travels with the call: no
-/// attempt of the call, and no stream that comes from it, may use another session than the one that was current then.
+/// The sign-in state when a call was made. It is captured once, before the call first suspends, and stays with the
+/// call. Every attempt of the call, and every stream that it returns, uses the session that was current then, or none.
 package struct CallOwner: Hashable, Sendable {
-    /// The sign-in state that was current when the call was made.
+    /// The sign-in state when the call was made.
     enum SignInState: Hashable, Sendable {
         /// The call needs no session, or its client has no manager.
         case unbound
@@ -16,15 +16,15 @@ package struct CallOwner: Hashable, Sendable {
     package let epoch: Int
     let signInState: SignInState
 
-    /// The owner of a call that needs no session. It gets no token, and does not end with a session.
+    /// The owner of a call that needs no session. The call gets no token, and does not end with a session.
     package static var unbound: CallOwner { CallOwner(epoch: -1, signInState: .unbound) }
 
-    /// Whether the call belongs to the sign-in state that was current when it was made.
+    /// Whether the call depends on the sign-in state at all.
     var isBound: Bool {
         if case .unbound = signInState { false } else { true }
     }
 
-    /// The session that the call belongs to; `nil` if it belongs to none, or if the store had not been read.
+    /// The session that the call belongs to; `nil` if there was none, or if the store had not been read.
     package var session: SessionID? {
         if case .session(let id) = signInState { id } else { nil }
     }

@@ -4,8 +4,8 @@
     public import Foundation
 #endif
 
-/// The place of a record, or of an ending, among all that the processes of a store have written: first by sign-in, then
-/// by refresh.
+/// The position of a record or an ``EndMark`` in the order of everything that the processes of a store have written: by
+/// sign-in first, then by refresh.
 package struct SessionOrder: Sendable, Hashable, Comparable {
     /// The number of the sign-in. See ``StoredSession/generation``.
     package let generation: Int
@@ -17,12 +17,12 @@ package struct SessionOrder: Sendable, Hashable, Comparable {
         self.rotation = rotation
     }
 
-    /// The place behind a sign-in and all its refreshes.
+    /// The position after a sign-in and all its refreshes.
     static func end(ofGeneration generation: Int) -> SessionOrder {
         SessionOrder(generation: generation, rotation: .max)
     }
 
-    /// The generation of a sign-in that stands above this place.
+    /// The lowest generation of a sign-in that comes after this position.
     var generationAbove: Int {
         generation < StoredSession.highestGeneration ? generation + 1 : StoredSession.highestGeneration
     }
@@ -32,17 +32,17 @@ package struct SessionOrder: Sendable, Hashable, Comparable {
     }
 }
 
-/// The end of a session, kept beside the record of a store that several processes share, or in the place of the record: a
-/// record at or below the mark has ended, even if a process writes it again.
+/// Marks a position up to which all sessions have ended. A record at or below the mark has ended, even if a process
+/// writes it again. A store keeps the mark beside the record, or in its place.
 ///
-/// A mark says how far the sessions have ended and why, and contains neither a token nor a user. A custom ``TokenStore``
+/// A mark contains the position and the reason for the end, but neither a token nor a user. A custom ``TokenStore``
 /// converts it to bytes and back with ``encoded()`` and ``init(encoded:)``.
 public struct EndMark: Sendable, Hashable {
-    /// Records up to this place have ended.
+    /// Records up to this position have ended.
     package let order: SessionOrder
     /// The reason why the session expired; `nil` if a user signed out or another user signed in.
     public let expiry: ExpiryReason?
-    /// Whether the clock has chosen the place, because the process that ended the session could not read the store.
+    /// Whether the position comes from the clock, because the process that ended the session could not read the store.
     package let isEstimate: Bool
 
     package init(_ order: SessionOrder, expiry: ExpiryReason? = nil, isEstimate: Bool = false) {
@@ -56,7 +56,7 @@ public struct EndMark: Sendable, Hashable {
         session.order <= order
     }
 
-    /// The mark that reaches further.
+    /// The mark with the higher position.
     static func later(_ a: EndMark?, _ b: EndMark?) -> EndMark? {
         guard let a, let b else { return a ?? b }
         return a.order < b.order ? b : a
@@ -84,7 +84,7 @@ extension EndMark {
     }
 
     /// The mark as bytes, for a custom ``TokenStore``.
-    /// - Throws: `EncodingError`, never for a mark of Martlet.
+    /// - Throws: `EncodingError`. Martlet's own marks can always be encoded.
     public func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -117,7 +117,7 @@ extension EndMark {
             case .rotationLost: .rotationLost
             }
         }
-        // A damaged number must not overflow when a later sign-in adds to it.
+        // Clamp a damaged number: it must not overflow when a later sign-in adds to it.
         let generation = min(max(found.generation, 0), StoredSession.highestGeneration)
         self.init(
             SessionOrder(generation: generation, rotation: found.rotation), expiry: expiry,

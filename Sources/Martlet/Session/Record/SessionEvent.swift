@@ -1,6 +1,6 @@
 /// One step in the life of a session, for logs, metrics and tests. It never contains a token.
 @nonexhaustive public enum SessionEvent: Sendable, Hashable {
-    /// The reason for a refresh.
+    /// The reason why a refresh was started.
     @nonexhaustive public enum RefreshReason: Sendable, Hashable {
         /// The token is about to expire. Calls use it until the refresh is done.
         case expiringSoon
@@ -24,22 +24,24 @@
     case refreshJoined(SessionStamp)
     /// A refresh succeeded; the stamp is the new one.
     case refreshSucceeded(SessionStamp)
-    /// A refresh failed with a transient error. The next one starts no earlier than after the backoff.
+    /// A refresh failed with a transient error. The next one starts after the backoff at the earliest.
     case refreshFailed(SessionStamp, RefreshError, backoff: Duration)
-    /// The response to a refresh was lost. Within ``SessionPolicy/rotationGrace`` the same refresh token is sent again.
+    /// The response to a refresh was lost. The same refresh token is sent again, because
+    /// ``SessionPolicy/rotationGrace`` is not over.
     case refreshReplayed(SessionStamp, RefreshError)
-    /// The stored session shows a refresh without a result, for example because its process died. The server may have
-    /// spent the refresh token. If it rejects that token, the session ends with ``ExpiryReason/rotationLost``.
+    /// The stored session contains an unfinished refresh, for example because its process was killed. The server may
+    /// have spent the refresh token. If the server rejects that token, the session ends with
+    /// ``ExpiryReason/rotationLost``.
     case refreshInterrupted(SessionStamp)
     /// Another process refreshed the tokens or signed a user in. This process now uses the stored session.
     case adopted(SessionStamp)
-    /// Another process signed the user out. The session is the last one that this process has used, even if it had
-    /// expired; `nil` if it has used none.
+    /// Another process signed the user out. The session is the last one that this process used, even if it had expired;
+    /// `nil` if it used none.
     case signedOutElsewhere(SessionID?)
     /// A refresh was not started because ``SessionPolicy/refreshBudget`` is used up.
     case refreshBudgetExceeded(SessionStamp)
-    /// A refresh was abandoned before it sent anything, or its result was discarded: the session has ended, or it
-    /// already has newer tokens, from another process or from an earlier refresh that finished late.
+    /// A refresh was abandoned before it sent anything, or its result was discarded. Either the session has ended, or
+    /// it already has newer tokens: from another process, or from an earlier refresh that finished late.
     case refreshDiscarded(SessionStamp)
     /// While a refresh was taking a long time, a call went out with a token that another endpoint had rejected. If the
     /// server accepts it, all calls use the token until the refresh ends.
@@ -58,8 +60,8 @@
     /// inotify watches are used up.
     /// The manager checks the record every few seconds instead.
     case storeWatchFailed(StorageError)
-    /// A user signed in or out, and this process has never been able to read the store. The clock decides which
-    /// sessions, including those of other processes, are earlier and therefore end.
+    /// A user signed in or out before this process could read the store. The clock decides which sessions came before
+    /// that and therefore end, including those of other processes.
     case orderedByClock
     /// A sign-in replaced a record that could not be read, for example because a newer version wrote it.
     case replacedUnreadableRecord(StorageError)

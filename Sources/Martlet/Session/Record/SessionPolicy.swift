@@ -2,17 +2,17 @@
 public struct SessionPolicy: Sendable, Hashable {
     /// The last fraction of a token's lifetime, from 0 to 1, during which it counts as about to expire. Default 0.1.
     public var leewayFraction: Double = 0.1
-    /// The longest time before its expiry in which a token counts as about to expire. Jitter lengthens it by up to 25
-    /// %. Default 60 s.
+    /// The longest time before its expiry for which a token counts as about to expire. Jitter adds up to 25 percent.
+    /// Default 60 s.
     public var maximumLeeway: Duration = .seconds(60)
     /// The number of wasteful refreshes that one session may start within ``refreshWindow``. A refresh is wasteful if
     /// the server rejected the token, or the app called ``TokenManager/refresh()``, in the first half of the token's
     /// lifetime.
     ///
-    /// If the lifetime is unknown, a refresh is wasteful before the server has accepted the token. After that, a
-    /// refresh that a rejection causes counts as wasteful until a call whose token was rejected before the refresh
-    /// succeeds with the new one. A new token does not help an endpoint that rejects every token; a token that has
-    /// expired is replaced as often as necessary. Default 5.
+    /// If the lifetime is unknown, a refresh is wasteful until the server has accepted the token. After that, a refresh
+    /// after a rejection counts as wasteful until the rejected call succeeds with the new token. The budget stops an
+    /// endpoint that rejects every token from causing endless refreshes. A token that has expired is replaced as often
+    /// as necessary. Default 5.
     public var refreshBudget: Int = 5
     /// The window of ``refreshBudget``. Default 30 s.
     public var refreshWindow: Duration = .seconds(30)
@@ -26,8 +26,8 @@ public struct SessionPolicy: Sendable, Hashable {
     /// if ``lockLease`` or ``rotationGrace`` is short. Default 30 s.
     public var refreshTimeout: Duration = .seconds(30)
     /// The time for which the server accepts a refresh token that it has already replaced (RFC 9700, section 4.14.2).
-    /// Set it if your server has such a grace period: within this time a lost response is recovered by sending the same
-    /// refresh token again. Default zero: after a lost response, the token is sent again only when the backoff is over.
+    /// Set it if your server has such a grace period: after a lost response, the same refresh token is sent again at
+    /// once within this time. Default zero: the token is sent again only after the backoff.
     public var rotationGrace: Duration = .zero
     /// The time for which another process may hold the refresh lock before it counts as dead. Default 45 s. Use the
     /// same value in all processes, and one below ``rotationGrace`` if that is not zero.
@@ -42,15 +42,15 @@ public struct SessionPolicy: Sendable, Hashable {
     /// are used from memory.
     ///
     /// If the tokens of a refresh cannot be written, the session is kept in memory and the write is retried. Until a
-    /// retry succeeds, calls fail with ``NetworkError/refreshFailed(_:_:_:)`` and ``RefreshError/Kind/notSaved``; the
-    /// calls that the server has rejected are not replayed. If the tokens of a sign-in cannot be written, the sign-in
+    /// retry succeeds, calls fail with ``NetworkError/refreshFailed(_:_:_:)`` and ``RefreshError/Kind/notSaved``, and
+    /// calls that the server rejected are not replayed. If the tokens of a sign-in cannot be written, the sign-in
     /// throws ``SessionError/unavailable(_:)``, its tokens are revoked, and no user is signed in.
     public var requiresSavedTokens: Bool = false
 
     /// The default policy.
     public init() {}
 
-    /// The number of times one refresh sends its token again after a lost response.
+    /// The number of times that one refresh sends its token again after a lost response.
     var lostResponseReplays: Int { 1 }
 
     /// The time that one attempt of a refresh may take. A second attempt must still fit into the grace period, and both
@@ -75,12 +75,12 @@ public struct SessionPolicy: Sendable, Hashable {
     /// When the network is back, the next call must not have to wait.
     static let longestBackoffOffline: Duration = .milliseconds(250)
 
-    /// The backoff after the given number of consecutive failures of the server.
+    /// The backoff after a number of consecutive failed refreshes.
     func backoff(afterFailures count: Int, failure: RefreshError, jitter: Double) -> Duration {
         if failure.neverReachedServer {
             return min(firstBackoff, Self.longestBackoffOffline) * min(max(jitter, 0), 1)
         }
-        // Zero, as for a date in the past, does not ask for a wait: without a backoff, every call would cost a request.
+        // Ignore zero, as from a date in the past: without a backoff, every call would send a refresh.
         if let retryAfter = failure.retryAfter, retryAfter > .zero { return min(retryAfter, maximumRetryAfter) }
         let ceiling = min(maximumBackoff, firstBackoff * (1 << min(max(count - 1, 0), 20)))
         return ceiling * min(max(jitter, 0), 1)

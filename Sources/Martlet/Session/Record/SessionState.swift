@@ -15,11 +15,12 @@
 public enum SessionState: Sendable, Hashable {
     /// The store has not been read yet.
     case loading
-    /// The store cannot be read now. This does not mean "signed out": the manager tries again by itself.
+    /// The store cannot be read now. This does not mean "signed out": the manager tries again by itself, unless reading
+    /// prompts the user.
     case unavailable(StorageError)
-    /// There is a record, but waiting cannot make it readable: it is damaged, a newer version wrote it, other users can
-    /// read it, or another program wrote it. Show the reason and the login. A sign-in starts a session, and replaces
-    /// the record unless another program wrote it.
+    /// There is a record, but waiting will not make it readable: it is damaged, other users can read it, or a newer
+    /// version or another program wrote it. Show the reason and the login. A sign-in starts a session, and replaces the
+    /// record unless another program wrote it.
     case unreadable(StorageError)
     /// No user is signed in.
     case signedOut
@@ -44,8 +45,8 @@ public struct SignedInSession: Sendable, Hashable {
     public let isStale: Bool
     /// The reason why the store does not contain the newest tokens; `nil` if it does. A failed write is retried.
     public let saveFailure: StorageError?
-    /// The reason why the record that this sign-in replaced could not be read, for example because a newer version
-    /// wrote it; `nil` if there was none, or if it was readable.
+    /// The reason why this sign-in could not read the record that it replaced, for example because a newer version
+    /// wrote it; `nil` if there was no record, or if it was readable.
     public let replacedRecord: StorageError?
     /// Whether the store contains the newest tokens.
     public var isSaved: Bool { saveFailure == nil }

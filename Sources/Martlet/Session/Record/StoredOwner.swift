@@ -1,18 +1,18 @@
-/// The owner of something that outlives the process, such as the kept bytes of a download or a background transfer: the
-/// form of a ``CallOwner`` that is stored with it.
+/// The stored form of a ``CallOwner``, for work that outlives the process, such as a background transfer or the kept
+/// bytes of a download.
 package enum StoredOwner: Hashable, Sendable, Codable {
-    /// No user was signed in, or the client has no manager. Work that belongs to no user ends with none.
+    /// No user was signed in, or the client has no manager. Such work does not end with a session.
     case noUser
-    /// The store could not be read. The owner is the session that it contains.
+    /// The store could not be read. The owner is the session that the store contains.
     case unreadStore
     case session(SessionID, userID: String?)
 
-    /// The meaning of the sign-in state for the owner.
+    /// The relation between the owner and the current sign-in state.
     package enum Standing: Sendable {
-        /// The owner is the current session, or no user.
+        /// The owner is the current session, or the work belongs to no user.
         case current
-        /// The owner continues as this session: the same user has signed in again after an expiry, or the session was not
-        /// known before.
+        /// This session continues the owner's work: the same user has signed in again after an expiry, or the store
+        /// could not be read when the work began.
         case renewed(SignedInSession)
         /// The session has expired, and no user has signed in since.
         case expired
@@ -26,7 +26,7 @@ package enum StoredOwner: Hashable, Sendable, Codable {
         self = .session(session.id, userID: session.account.userID)
     }
 
-    /// `nil` if there is none, or if it is not known.
+    /// The owner's session; `nil` if there is none, or if it is unknown.
     package var session: SessionID? {
         if case .session(let id, _) = self { id } else { nil }
     }
@@ -37,7 +37,7 @@ package enum StoredOwner: Hashable, Sendable, Codable {
         case (.noUser, _), (.unreadStore, nil): .current
         case (_, .loading), (_, .unavailable), (_, .unreadable): .unknown
         case (.unreadStore, .signedIn(let current)): .renewed(current)
-        // The user who is not signed in any more may have been the owner.
+        // The user who has signed out or expired may have been the owner.
         case (.unreadStore, .signedOut), (.unreadStore, .expired): .ended
         case (.session(let id, let userID), .signedIn(let current)):
             current.id == id ? .current : current.account.continues(userID) ? .renewed(current) : .ended
@@ -46,7 +46,7 @@ package enum StoredOwner: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether the owner ends with sessions of a user who has gone.
+    /// Whether the owner has ended, given the sessions of a user who has signed out or was replaced.
     package func hasEnded(with sessions: Set<SessionID>) -> Bool {
         switch self {
         case .noUser: false
@@ -57,8 +57,8 @@ package enum StoredOwner: Hashable, Sendable, Codable {
 }
 
 extension SessionAccount {
-    /// Whether a sign-in of this user continues the work that a user has begun. An empty ID names no user, and no guest
-    /// is known to be the same as another one. IDs are compared byte by byte, like ``AccountID``.
+    /// Whether a sign-in of this account continues the work of an earlier user. An empty ID identifies no user, and a
+    /// guest is never recognized as an earlier one. IDs are compared byte by byte, like ``AccountID``.
     func continues(_ formerUserID: String?) -> Bool {
         guard let formerUserID, let userID, !formerUserID.isEmpty, !isGuest else { return false }
         return formerUserID.utf8.elementsEqual(userID.utf8)

@@ -8,7 +8,7 @@
 ///
 /// A custom ``TokenStore`` converts it to bytes and back with ``encoded()`` and ``init(encoded:)``.
 public struct StoredSession: Sendable, Hashable, Codable {
-    /// The stored members, by the names of the format.
+    /// The stored members. Their names are part of the format.
     private struct Members: Sendable, Hashable, Codable {
         var id: SessionID
         var signIn: Int?
@@ -20,8 +20,8 @@ public struct StoredSession: Sendable, Hashable, Codable {
         var journal: RefreshJournal?
     }
 
-    /// Never changes. The session engine and the stores pass records on at many places, and a copy of a reference is much
-    /// less code than one of twenty words.
+    /// Immutable. Records are passed around a lot, and copying a reference takes much less code than copying twenty
+    /// words.
     private final class Storage: Sendable, Hashable {
         let members: Members
 
@@ -53,7 +53,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
 
     /// The number of refreshes since the sign-in.
     package var rotation: Int {
-        // A damaged number counts as none: it must not overflow when a refresh adds to it.
+        // Treat a damaged number as zero: it must not overflow when a refresh adds to it.
         get { (0..<Self.highestGeneration).contains(storage.members.rotation) ? storage.members.rotation : 0 }
         set { members.rotation = newValue }
     }
@@ -64,8 +64,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
         set { members.bundle = newValue }
     }
 
-    /// The time at which the access token expires, by this device's wall clock. An estimate, used only when the record
-    /// is read from the store.
+    /// The estimated expiry of the access token, by this device's wall clock. Used only when the record is read.
     package var estimatedExpiry: Date? {
         get { storage.members.estimatedExpiry }
         set { members.estimatedExpiry = newValue }
@@ -77,14 +76,14 @@ public struct StoredSession: Sendable, Hashable, Codable {
         set { members.lifetime = newValue }
     }
 
-    /// The user that signed in.
+    /// The user who signed in.
     public package(set) var account: SessionAccount {
         get { storage.members.account }
         set { members.account = newValue }
     }
 
-    /// Set while the fate of the record's refresh token is unknown: it was sent, or another process may have sent its
-    /// predecessor too, and there is no answer yet.
+    /// Set while the fate of the refresh token is unknown: it was sent without a response yet, or another process may
+    /// have sent it or its predecessor, too.
     package var journal: RefreshJournal? {
         get { storage.members.journal }
         set { members.journal = newValue }
@@ -106,44 +105,44 @@ public struct StoredSession: Sendable, Hashable, Codable {
                 lifetime: lifetime, account: account, journal: journal))
     }
 
-    /// Reads the members, which ``encode(to:)`` writes.
+    /// Decodes the members that ``encode(to:)`` writes.
     public init(from decoder: any Decoder) throws {
         storage = Storage(try Members(from: decoder))
     }
 
-    /// Writes the members.
+    /// Encodes the members.
     public func encode(to encoder: any Encoder) throws {
         try members.encode(to: encoder)
     }
 
     /// The journal, if it belongs to the record's own refresh token. That token is then *in doubt*: the server may have
-    /// spent it (replaced it with new tokens), or may have ended the session.
+    /// spent it, that is, replaced it with new tokens, or may have ended the session.
     var unresolvedJournal: RefreshJournal? {
         guard let journal, let token = tokens.refreshToken else { return nil }
         return journal.fingerprint == RefreshJournal.fingerprint(of: token) ? journal : nil
     }
 
-    /// The place of this session's sign-in among those of all processes: a later one has a higher number, the time in
-    /// milliseconds unless the clock was set back. Older versions of Martlet wrote none.
+    /// The number of this session's sign-in. A later sign-in, in any process, has a higher one. It is the time in
+    /// milliseconds since 1970, or higher if the clock was set back. Older versions of Martlet wrote none.
     package var generation: Int {
-        // A damaged number must not overflow when a later sign-in adds to it.
+        // Clamp a damaged number: it must not overflow when a later sign-in adds to it.
         get { min(max(storage.members.signIn ?? 0, 0), Self.highestGeneration) }
         set { members.signIn = newValue }
     }
 
-    /// Gives the record a place above another one. A record of an earlier version, which has none, stays as it is.
+    /// Raises the generation to another one if that is higher.
     mutating func raiseGeneration(to other: Int) {
         if other > generation { generation = other }
     }
 
     static let highestGeneration = 1 << 60
 
-    /// The generation of a sign-in by the clock: milliseconds since 1970.
+    /// The generation of a sign-in at a time: milliseconds since 1970.
     static func generation(at wallClock: Date) -> Int {
         min(Int(exactly: (wallClock.timeIntervalSince1970 * 1000).rounded()) ?? 0, highestGeneration)
     }
 
-    /// The place of this record among those of all processes.
+    /// The position of this record among those of all processes.
     package var order: SessionOrder {
         SessionOrder(generation: generation, rotation: rotation)
     }
@@ -154,7 +153,7 @@ public struct StoredSession: Sendable, Hashable, Codable {
     }
 }
 
-/// The data about the user of a session that the app wants Martlet to remember.
+/// The user of a session, as far as the app wants Martlet to remember.
 public struct SessionAccount: Sendable, Hashable, Codable {
     /// The user's ID at the backend.
     public var userID: String?
@@ -168,8 +167,8 @@ public struct SessionAccount: Sendable, Hashable, Codable {
     }
 }
 
-/// A marker in the record, written before the refresh token is sent. If the process crashes before the response arrives,
-/// the next start finds it.
+/// A note in the record that its refresh token is about to be sent. If the process dies before the response arrives,
+/// the next start finds the journal and knows that the token may be spent.
 package struct RefreshJournal: Sendable, Hashable, Codable {
     /// The time at which the refresh token was sent, by this device's wall clock.
     package var startedAt: Date

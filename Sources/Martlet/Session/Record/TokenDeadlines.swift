@@ -5,11 +5,12 @@ struct TokenDeadlines: Sendable, Hashable {
     let refreshAt: Duration
     /// From this time on, callers wait for a new token, if there is a refresh token.
     let expiresAt: Duration
-    /// From this time on, a rejection of the token is no surprise: it has lived half of its life.
+    /// The time at which half of the token's life is over. A refresh before it may be wasteful
+    /// (``SessionPolicy/refreshBudget``).
     let halfLife: Duration
 
     /// - Parameters:
-    ///   - obtainedAt: The uptime at which the token was received; may be before the start of the process.
+    ///   - obtainedAt: The uptime at which the token was received; negative if that was before the process started.
     ///   - remaining: The lifetime that remained at that time.
     ///   - lifetime: The whole lifetime, from which the leeway is computed.
     ///   - jitter: From 0 to 1; spreads the refreshes of many clients over a quarter of the leeway.

@@ -21,24 +21,24 @@ public struct Tokens: Sendable, Hashable, Codable {
     public var refreshToken: Secret?
     /// The lifetime of the access token when it was issued (RFC 6749, `expires_in`).
     public var lifetime: Duration?
-    /// The time at which the access token expires: by the server's clock if the server issued the tokens, by this
-    /// device's clock if a ``TokenManager`` returned it.
+    /// The time at which the access token expires: by the server's clock in tokens from the server, by this device's
+    /// clock in tokens from a ``TokenManager``.
     public var expiresAt: Date?
     /// The type of the token: `Bearer` in nearly every system (RFC 6749, section 7.1).
     public var tokenType: String?
     /// The granted scope (RFC 6749, section 3.3).
     public var scope: String?
-    /// Further fields of the token response that the app keeps with the session, by name; ``TokenFields`` says which. The
-    /// value of a JSON string is its text. Any other value is kept as JSON.
+    /// Further fields of the token response that the app keeps with the session, by name; ``TokenFields`` says which.
+    /// The value of a JSON string is its text. Any other value is kept as JSON.
     ///
-    /// The fields are stored with the tokens, and a field that the response to a refresh repeats is replaced. They count
-    /// as secrets, because an ID token identifies the user. A manager keeps at most 16 KB of names and values, because
-    /// some stores have little room, and leaves out the largest fields until the rest fits.
+    /// The fields are stored with the tokens, and a field that the response to a refresh repeats is replaced. They
+    /// count as secrets, because an ID token identifies the user. A manager keeps at most 16 KB of names and values,
+    /// because some stores have little room, and leaves out the largest fields until the rest fits.
     public var additionalFields: [String: Secret] {
         get { fields ?? [:] }
         set { fields = newValue.isEmpty ? nil : newValue }
     }
-    /// Optional, because a record without fields must be decoded too.
+    /// Optional, so that a record without fields can be decoded.
     private var fields: [String: Secret]?
     /// The server's clock when it issued the tokens: the response's `Date` field. ``expiresAt`` and the dates in a JWT
     /// are relative to it. It is not stored.
@@ -49,7 +49,7 @@ public struct Tokens: Sendable, Hashable, Codable {
     ///   - accessToken: The token that signs requests.
     ///   - refreshToken: The token that is exchanged for the next access token.
     ///   - lifetime: The lifetime of the access token. A value of zero or less counts as unknown.
-    ///   - expiresAt: When the access token expires, by the server's clock.
+    ///   - expiresAt: The time at which the access token expires, by the server's clock.
     ///   - tokenType: The type of the token, such as `Bearer`.
     ///   - scope: The granted scope.
     ///   - additionalFields: Further fields to keep with the session, such as `id_token`.
@@ -71,10 +71,11 @@ public struct Tokens: Sendable, Hashable, Codable {
         self.additionalFields = additionalFields
     }
 
-    /// Whether the access token has expired. If ``expiresAt`` is `nil`, only the server knows, and the result is `false`.
+    /// Whether the access token has expired. If ``expiresAt`` is `nil`, only the server knows, and the result is
+    /// `false`.
     ///
     /// Use it for tokens that a ``TokenManager`` returned, such as ``TokenManager/currentTokens``. The result is an
-    /// estimate, because a user can set the clock; ``TokenManager/validTokens()`` does not depend on it.
+    /// estimate, because the user can set the clock. ``TokenManager/validTokens()`` does not depend on the clock.
     /// - Parameter date: The time by this device's clock.
     public func isExpired(at date: Date = Date()) -> Bool {
         expiresAt.map { $0 <= date } ?? false
@@ -91,8 +92,8 @@ public struct Tokens: Sendable, Hashable, Codable {
         case fields = "additionalFields"
     }
 
-    /// The same tokens for the app, with their expiry by this device's clock. A lifetime, which began when the server
-    /// issued them, would start again if the app passed them on.
+    /// The same tokens for the app, with their expiry by this device's clock. They have no lifetime: it would start
+    /// again if the app passed them to another manager.
     func expiring(at date: Date?) -> Tokens {
         var tokens = self
         tokens.lifetime = nil
@@ -100,9 +101,9 @@ public struct Tokens: Sendable, Hashable, Codable {
         return tokens
     }
 
-    /// The same tokens as a record keeps them: without ``serverDate``, which means nothing once they are stored, without an
-    /// empty refresh token, and without a date of expiry that no server can mean. JSON has no infinite number, so the
-    /// record could not be written.
+    /// The same tokens as a record keeps them: without ``serverDate``, which is meaningless later, without an empty
+    /// refresh token, and without an implausible expiry date. JSON cannot represent an infinite date, so the record
+    /// could not be written.
     var storable: Tokens {
         var tokens = self
         tokens.serverDate = nil
@@ -112,7 +113,8 @@ public struct Tokens: Sendable, Hashable, Codable {
         return tokens
     }
 
-    /// Keeps what the response to a refresh need not repeat (for `id_token`: OpenID Connect Core 1.0, section 12.2).
+    /// Keeps values that the response to a refresh need not repeat (for `id_token`: OpenID Connect Core 1.0, section
+    /// 12.2).
     mutating func keepDetails(of earlier: Tokens) {
         tokenType = tokenType ?? earlier.tokenType
         guard let kept = earlier.fields else { return }
@@ -120,8 +122,8 @@ public struct Tokens: Sendable, Hashable, Codable {
         limitFields()
     }
 
-    /// Removes the largest fields until the rest is small enough. A store that refuses a large record would lose the
-    /// session when the app ends.
+    /// Removes the largest fields until the rest is small enough. If a store refused a large record, the session would
+    /// be lost when the app ends.
     private mutating func limitFields() {
         guard var left = fields else { return }
         var sizes = left.map { (size: $0.utf8.count + $1.reveal().utf8.count, name: $0) }.sorted { $0 < $1 }
