@@ -2,10 +2,10 @@ package import HTTPTypes
 
 // For requests that outlive the process: the system sends them later, so their token must last until then.
 extension TokenManager {
-    /// Signs a request with a token that lasts for a time.
+    /// Signs a request with a token that stays valid for at least the given time.
     /// - Parameters:
     ///   - request: The request. A token that it already carries is replaced.
-    ///   - need: The time that the token must last. It is refreshed first if it would expire before.
+    ///   - need: The time that the token must last. A token that would expire earlier is refreshed first.
     ///   - owner: The session that the request belongs to.
     /// - Returns: The session and rotation of the token.
     package func sign(
@@ -21,7 +21,7 @@ extension TokenManager {
         _ = try await credential(replacing: stamp).get()
     }
 
-    /// Whether a response rejects the token of a request of which only method and URL are still known.
+    /// Whether a response rejects its request's token. Only the method and the URL of that request are still known.
     package func isRejected(_ response: ServerResponse, to method: HTTPRequest.Method, at url: String?) -> Bool {
         let location = url.flatMap { try? Location.parse($0).get() }
         let request = HTTPRequest(

@@ -33,7 +33,7 @@
 
         private struct State {
             var entries: [ObjectIdentifier: Entry] = [:]
-            /// The number of entries at which those of released requests are removed.
+            /// The number of entries above which those of released requests are removed.
             var limit = RequestSigner.smallestLimit
         }
 
@@ -53,7 +53,7 @@
         /// Signs an attempt of a request, as `sign(_:_:for:)` of the manager does.
         /// - Parameters:
         ///   - attempt: The request that the client is about to send. A token that it already carries is replaced.
-        ///   - requirement: With ``AuthenticationRequirement/required``, an attempt without a session throws instead.
+        ///   - requirement: With ``AuthenticationRequirement/required``, an attempt without a session throws an error.
         ///   - request: The client's object for all attempts of the request.
         /// - Returns: The session and rotation of the token; `nil` if the attempt is not signed.
         /// - Throws: ``SessionError/sessionChanged`` if the session of the first attempt has ended. Any other
@@ -88,7 +88,7 @@
         ) async throws(SessionError) -> Bool {
             try await tokens.recover(from: response, body: body, to: &attempt) {
                 update(request) { entry in
-                    // Set it first: a refresh that fails must not run again when the client asks about its error.
+                    // Count a failed refresh, too: it must not run again when the client asks how to handle its error.
                     defer { entry.hasRecovered = true }
                     return !entry.hasRecovered
                 } ?? false

@@ -9,7 +9,7 @@
     #endif
 
     extension TokenManager {
-        /// Signs a request of `URLSession`, after a refresh of the token if necessary.
+        /// Signs a request for `URLSession`, after refreshing the token if necessary.
         ///
         /// With `URLSession` itself:
         ///
@@ -31,7 +31,7 @@
         /// can pass through the same client. Only a token of a former session of this manager is removed.
         /// - Parameters:
         ///   - request: The request. A token that it already carries is replaced.
-        ///   - requirement: With ``AuthenticationRequirement/required``, a request without a session throws instead.
+        ///   - requirement: With ``AuthenticationRequirement/required``, a request without a session throws an error.
         ///   - session: The only session that may sign the request, if it is a retry of one that this session has
         ///     signed.
         /// - Returns: The session and rotation of the token; `nil` if the request is not signed.
@@ -49,11 +49,11 @@
         }
 
         /// Checks the response to a request. If the server rejected the request's token, signs the request with another
-        /// one, after a refresh if necessary. All rejected requests share that refresh.
+        /// one, after a refresh if necessary. Concurrent rejected requests share one refresh.
         ///
         /// Call it once per request and send the request again at most once. A request without a token is not changed,
-        /// and the result is `false`. The result is also `false` if a redirect has led to another origin: a server that
-        /// must not get the token cannot reject it.
+        /// and the result is `false`. The result is also `false` if a redirect led to another origin, because that
+        /// server never received the token.
         /// - Parameters:
         ///   - response: The response.
         ///   - body: The body of the response, if the manager's ``AccessTokenRejection`` examines it.
@@ -68,11 +68,12 @@
             try await recover(from: response, body: body, to: &request) { true }
         }
 
-        /// The request with which `URLSession` follows a redirect, for `willPerformHTTPRedirection` of its delegate.
+        /// Returns the request with which `URLSession` is to follow a redirect, for the delegate method
+        /// `willPerformHTTPRedirection`.
         ///
         /// `URLSession` follows redirects by itself. On Linux it sends every header field to the new URL, even to a URL
-        /// of another origin. On Apple platforms it drops `Authorization`, even if the redirect stays on the origin,
-        /// and keeps the fields of other token schemes. With this method the token stays on its origin, and only there:
+        /// of another origin. On Apple platforms it drops `Authorization` even within the origin, and keeps the header
+        /// fields of other token schemes. This method keeps the token for its own origin, and removes it for any other:
         ///
         /// ```swift
         /// func urlSession(
@@ -109,8 +110,7 @@
             return try await sign(&fields, target: request.url?.absoluteString, requirement, for: nil, as: owner)
         }
 
-        /// - Parameter mayRecover: Asked after the rejection of a token. If it returns `false`, the token is not
-        ///   replaced.
+        /// - Parameter mayRecover: Called after a token was rejected. If it returns `false`, the token is not replaced.
         func recover(
             from response: URLResponse, body: Data, to request: inout URLRequest, if mayRecover: () -> Bool
         ) async throws(SessionError) -> Bool {
@@ -128,7 +128,7 @@
                 ifRejected: isRejected(ServerResponse(head: head, body: body), to: Self.head(of: sent)) && mayRecover())
         }
 
-        /// The request as a ``AccessTokenRejection`` sees it.
+        /// The request in the form that an ``AccessTokenRejection`` examines.
         private static func head(of request: URLRequest) -> HTTPRequest {
             let location = request.url.flatMap { try? Location.parse($0.absoluteString).get() }
             var head = HTTPRequest(

@@ -8,7 +8,7 @@ public import HTTPTypes
 
 // For apps that keep their existing HTTP client: `sign` before each request, `recover` after its response.
 extension TokenManager {
-    /// Signs a request that another HTTP client is about to send, after a refresh of the token if necessary.
+    /// Signs a request that another HTTP client is about to send, after refreshing the token if necessary.
     ///
     /// ```swift
     /// var request = HTTPRequest(method: .get, scheme: "https", authority: "api.example.com", path: "/v1/me")
@@ -26,12 +26,12 @@ extension TokenManager {
     /// pass through the same client. Only a token of a former session of this manager is removed.
     /// - Parameters:
     ///   - request: The request. A token that it already carries is replaced.
-    ///   - requirement: With ``AuthenticationRequirement/required``, a request without a session throws instead.
+    ///   - requirement: With ``AuthenticationRequirement/required``, a request without a session throws an error.
     ///   - session: The only session that may sign the request, if it is a retry of one that this session has signed.
     /// - Returns: The session and rotation of the token; `nil` if the request is not signed.
     /// - Throws: ``SessionError`` if the store cannot be read, the token cannot be refreshed now, or a session is
-    ///   required and there is none; ``SessionError/sessionChanged`` if the session that was current when the method was
-    ///   called has ended, or if `session` is no longer the current one.
+    ///   required and there is none; ``SessionError/sessionChanged`` if the session that was current when the method
+    ///   was called has ended, or if `session` is no longer the current one.
     @discardableResult
     public func sign(
         _ request: inout HTTPRequest, _ requirement: AuthenticationRequirement = .ifSignedIn,
@@ -41,7 +41,7 @@ extension TokenManager {
     }
 
     /// Checks the response to a request. If the server rejected the request's token, signs the request with another
-    /// one, after a refresh if necessary. All rejected requests share that refresh.
+    /// one, after a refresh if necessary. Concurrent rejected requests share one refresh.
     ///
     /// Call it once per request and send the request again at most once. A request without a token is not changed, and
     /// the result is `false`.
@@ -70,7 +70,7 @@ extension TokenManager {
         guard requirement != .none, mayCarryToken(toURL: target) else { return nil }
         let owner = owner ?? currentOwner
         let result = await credential(for: owner)
-        // A request of a session must neither get the token of another one, nor go out without one.
+        // A request of a session must get neither another session's token nor none at all.
         let session = session ?? owner.session
         switch result {
         case .success(let credential):
@@ -82,7 +82,7 @@ extension TokenManager {
         case .failure(.expired(let reason)) where session != nil:
             throw .expired(reason)
         case .failure(.signedOut) where requirement == .ifSignedIn, .failure(.expired) where requirement == .ifSignedIn:
-            // Remove only a token of this manager. Other credentials, such as those of the login, belong to the app.
+            // Remove only tokens of this manager. Other credentials, such as those of the login, belong to the app.
             if let token = scheme.token(in: fields), stamp(ofSigned: token) != nil {
                 fields[scheme.header] = nil
             }
@@ -110,7 +110,7 @@ extension TokenManager {
         return true
     }
 
-    /// The stamp of the token in a request that another client has sent.
+    /// The stamp of the token in a request that another client sent.
     private func stamp(of token: Secret) async throws(SessionError) -> SessionStamp? {
         if let stamp = stamp(ofSigned: token) { return stamp }
         // The app may have been restarted since the request was signed, so compare with the stored session too.

@@ -1,5 +1,4 @@
-/// The part of a session that a screen or an adapter needs: a ``TokenManager`` in the app, a mock in tests and
-/// previews.
+/// The part of a ``TokenManager`` that a screen or an adapter needs. Tests and previews pass a mock.
 ///
 /// ```swift
 /// struct ChatConnection {
@@ -17,11 +16,11 @@ public protocol TokenManaging: Sendable {
     /// The current state.
     var state: SessionState { get }
 
-    /// The current state, then every further one.
+    /// The current state, then every later one.
     var states: AsyncStream<SessionState> { get }
 
     /// Restores the session at launch. The default implementation only returns ``state``.
-    /// - Returns: The state after that.
+    /// - Returns: The state after the attempt.
     @discardableResult
     func restore() async -> SessionState
 
@@ -43,7 +42,7 @@ public protocol TokenManaging: Sendable {
     ///   - tokens: The tokens.
     ///   - account: The user, for the app's own use.
     /// - Returns: The session, after it was stored.
-    /// - Throws: ``SessionError`` if no session has started.
+    /// - Throws: ``SessionError`` if no session was started.
     @discardableResult
     func signIn(with tokens: Tokens, account: SessionAccount) async throws(SessionError) -> SignedInSession
 
@@ -55,10 +54,10 @@ public protocol TokenManaging: Sendable {
 }
 
 extension TokenManaging {
-    /// Whether a user is signed in, as ``state`` says. It is also `true` while the device is offline and the token has
-    /// expired, because only the server can end a session.
+    /// Whether a user is signed in, according to ``state``. Also `true` if the token has expired while the device is
+    /// offline, because only the server can end a session.
     ///
-    /// A ``TokenManager`` returns `false` until the store has been read; ``TokenManager/restore()`` reads it.
+    /// For a ``TokenManager`` it is `false` until the store has been read, which ``TokenManager/restore()`` does.
     public var isSignedIn: Bool { state.isSignedIn }
 
     /// Returns ``state``.
