@@ -1,7 +1,7 @@
 /// Manages several accounts that an app is signed in to at the same time. One of them is the current account.
 ///
 /// Each account has its own ``TokenManager``, store and ``NetworkClient``, so sessions cannot mix: a call that starts
-/// for one account is signed, refreshed and replayed for that account, even if the current account changes before it ends.
+/// for one account is signed, refreshed and replayed for that account, even if the current account changes.
 ///
 /// ```swift
 /// let accounts = Accounts(store: .files(service: "com.example.app")) { account, store in
@@ -21,8 +21,7 @@ public final class Accounts: Sendable {
         var currentAccounts = Broadcast<AccountID?>()
     }
 
-    /// One account. Its own lock is held while the app's code makes the manager, so that only callers that ask for the
-    /// same account wait.
+    /// One account. Its lock is held while the app's code makes the manager, so only callers for this account wait.
     private final class Member: Sendable {
         let manager = Locked<TokenManager?>(nil)
     }
@@ -30,15 +29,15 @@ public final class Accounts: Sendable {
     private let store: AccountStore
     private let makeManager: @Sendable (AccountID, any TokenStore) -> TokenManager
     private let state = Locked(State())
-    /// Changes the current account one at a time, so that the last change wins.
+    /// Runs changes of the current account one at a time, so that the last one wins.
     private let changes = SerialQueue()
     private let limits = TimeLimits(time: .system)
 
     /// Manages the accounts in a store.
     /// - Parameters:
     ///   - store: Keeps the sessions and the current account.
-    ///   - makeManager: Makes the manager of an account, with the store that it is passed. It is called once per
-    ///     account, and must neither call ``tokens(for:)`` nor wait for another thread.
+    ///   - makeManager: Makes the manager of an account, over the given store. It is called once per account, and must
+    ///     neither call ``tokens(for:)`` nor wait for another thread.
     public init(
         store: AccountStore, makeManager: @escaping @Sendable (AccountID, any TokenStore) -> TokenManager
     ) {
@@ -114,7 +113,7 @@ public final class Accounts: Sendable {
     public func signOut(_ account: AccountID) async throws {
         await tokens(for: account).signOut()
         try await enqueue { accounts in
-            // Compare with the stored value: it may not have been read yet, or another process may have changed it.
+            // Compare with the stored value: ``current`` may be outdated, or not read yet.
             if try await accounts.store.current() == account { try await accounts.store.setCurrent(nil) }
             if accounts.current == account { accounts.publish(nil) }
         }
