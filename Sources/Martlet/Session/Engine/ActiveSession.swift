@@ -4,7 +4,7 @@ extension SessionStateMachine {
         /// The store has not been read, or could not be.
         case unknown(StorageError?)
         case signedOut
-        /// The session is unknown if only the mark in the store tells of it.
+        /// The session is `nil` if it is known only from the mark in the store.
         case expired(ExpiryReason, SessionID?)
     }
 
@@ -17,14 +17,13 @@ extension SessionStateMachine {
         var refresh = Refresh.idle
         var persistence = Persistence.written
         var base = Base.stored
-        /// The owner of calls that are made before callers see this session. It belongs to the session that they still
-        /// see.
+        /// The owner of calls that are made while this sign-in is being saved: still that of the previous session.
         var shownOwner: CallOwner?
-        /// The reason why the current tokens, which a refresh has got, must not be used until the store contains them.
+        /// The reason why the tokens of the last refresh must not be used yet: the store must contain them first.
         var withheld: RefreshError?
-        /// The verdict of the server's responses on the current access token.
+        /// Whether the server accepts the current access token, judging by its responses.
         var standing = Standing.good
-        /// Whether the server has accepted the current token. Only tracked if its lifetime is unknown.
+        /// Whether the server has accepted the current token. Tracked only if the token's lifetime is unknown.
         var wasAccepted = false
         /// The error of the last refresh that failed.
         var lastFailure: RefreshError?
@@ -36,33 +35,34 @@ extension SessionStateMachine {
         var replacedRecord: StorageError?
     }
 
-    /// The verdict of the server's responses on an access token. Only while a refresh is in progress is it not good.
+    /// Whether the server accepts an access token, judging by its responses. Always `good` without a refresh.
     enum Standing: Hashable, Sendable {
         case good
-        /// An endpoint has rejected it. Callers wait for the refresh, and some of them go out with it as probes.
+        /// An endpoint has rejected the token. Callers wait for the refresh. A few of them, the probes, go out with the
+        /// token, in case other endpoints accept it.
         case rejected(probes: Set<WaiterID>)
-        /// An endpoint has rejected it, and another has accepted it since. It is used until the refresh ends.
+        /// One endpoint has rejected the token, and another has accepted it since. It is used until the refresh ends.
         case disputed
     }
 
     /// A refresh that counts against ``SessionPolicy/refreshBudget``.
     struct WastefulRefresh: Hashable, Sendable {
         let startedAt: Duration
-        /// The token that it replaces, if the refresh counts only until a call that it was started for is accepted.
+        /// The token that was rejected, if the charge is dropped once a replay of the call succeeds; otherwise `nil`.
         var provisional: SessionStamp?
     }
 
-    /// The step that the session's refresh has reached.
+    /// The step that a refresh has reached. A sign-in uses the step ``storing(_:_:)``, too.
     enum Refresh: Hashable, Sendable {
         case idle
-        /// Until then no refresh starts, and callers that need one get the error of the last one.
+        /// No refresh starts until this uptime, and callers that need one get the error of the last one.
         case backingOff(until: Duration)
         /// The refresh waits for the lock, reads the store again and writes the journal.
         indirect case preparing(RefreshJob)
-        /// The refresh token is being sent. `isInDoubt`: it may have been sent before, so a rejection means
+        /// The refresh token is being sent. If `isInDoubt`, it may have been sent before, so a rejection means
         /// ``ExpiryReason/rotationLost``.
         indirect case sending(RefreshJob, isInDoubt: Bool)
-        /// The record of a refresh or a sign-in is being written. Its tokens are handed out only after that, so that a
+        /// The record of a refresh or a sign-in is being written. Its tokens are handed out only afterwards, so that a
         /// crash cannot lose tokens that are in use.
         indirect case storing(StoredSession, TokenDeadlines?)
         /// The server has rejected the refresh token. The session ends unless the store contains a newer record.
@@ -71,10 +71,10 @@ extension SessionStateMachine {
 
     /// Whether the store contains the session's newest tokens.
     enum Persistence: Hashable, Sendable {
-        /// A sign-in whose record the store has not answered for. Callers do not see the session yet.
+        /// The record of a sign-in is still being written. Callers do not see the session yet.
         case unwritten
         case written
-        /// The newest tokens could not be written. They are used from memory, and the write is repeated.
+        /// The newest tokens could not be written. They are used from memory, and the write is retried.
         case behind(StorageError)
     }
 
@@ -82,10 +82,10 @@ extension SessionStateMachine {
     enum Base: Hashable, Sendable {
         /// Anything: the user has just signed in, and this is the first attempt to write.
         case anything
-        /// All that the sign-in knew: records and marks up to this place. A later one comes from a later sign-in or sign-out.
+        /// Records and marks up to this position, which the sign-in knew. Any others are newer than the sign-in.
         case upTo(SessionOrder)
-        /// Nothing. The store has contained this session, so any other record is newer, and if there is none, another
-        /// process has signed out.
+        /// Nothing. The store has contained this session, so any other record is newer, and if there is no record,
+        /// another process has signed out.
         case stored
     }
 
@@ -95,7 +95,7 @@ extension SessionStateMachine {
         let record: StoredSession
         /// The uptime at which the refresh token was first sent.
         var firstSentAt: Duration?
-        /// The number of times it was sent again after a lost response.
+        /// The number of times that the token was sent again after a lost response.
         var replays = 0
 
         var stamp: SessionStamp { record.stamp }
@@ -115,14 +115,14 @@ extension SessionStateMachine.ActiveSession {
 
     var credential: Credential { credential(probedBy: nil) }
 
-    /// - Parameter prober: The caller that probes the token, which the server has rejected.
+    /// - Parameter prober: The caller that probes the token after another endpoint rejected it.
     func credential(probedBy prober: Int?) -> Credential {
         Credential(
             stamp: record.stamp, accessToken: record.tokens.accessToken, isUnproven: deadlines == nil && !wasAccepted,
             probe: prober)
     }
 
-    /// Whether a refresh or a sign-in is in progress, which callers can wait for.
+    /// Whether a refresh or a sign-in is in progress that callers can wait for.
     var isBusy: Bool {
         switch refresh {
         case .idle, .backingOff: false
@@ -130,7 +130,6 @@ extension SessionStateMachine.ActiveSession {
         }
     }
 
-    /// Whether a refresh is being prepared.
     var isPreparing: Bool {
         if case .preparing = refresh { true } else { false }
     }
@@ -140,7 +139,7 @@ extension SessionStateMachine.ActiveSession {
         if case .storing = refresh { true } else { false }
     }
 
-    /// The reason why the server has rejected the refresh token, while the store is asked to confirm it.
+    /// The reason why the session ends, while the store is asked to confirm that the server rejected its newest tokens.
     var refusal: ExpiryReason? {
         if case .confirmingExpiry(let reason) = refresh { reason } else { nil }
     }
@@ -150,7 +149,7 @@ extension SessionStateMachine.ActiveSession {
         if case .storing(let record, let deadlines) = refresh { (record, deadlines) } else { (record, deadlines) }
     }
 
-    /// The record that the store must be given; `nil` if it has it.
+    /// The record that the store does not contain yet; `nil` if it is up to date.
     var unwritten: StoredSession? {
         if case .storing(let record, _) = refresh { return record }
         return persistence == .written ? nil : record
@@ -166,8 +165,8 @@ extension SessionStateMachine.ActiveSession {
         deadlines.map { $0.expiresAt <= now } ?? false
     }
 
-    /// Records that an endpoint has rejected the access token. After another has accepted it, the rejection concerns only
-    /// its own call.
+    /// Records that an endpoint rejected the access token. Once another endpoint has accepted it, a rejection concerns
+    /// only its own call.
     mutating func markRejected() {
         if standing == .good { standing = .rejected(probes: []) }
     }
@@ -179,7 +178,7 @@ extension SessionStateMachine.ActiveSession {
         return now < deadlines.expiresAt
     }
 
-    /// Lets the session replace everything up to a place, and stand above it.
+    /// Lets the session replace everything up to a position, and ranks it above that.
     mutating func stand(above order: SessionOrder) {
         base = .upTo(order)
         raiseGeneration(above: order)
@@ -189,7 +188,7 @@ extension SessionStateMachine.ActiveSession {
         raiseGeneration(to: order.generationAbove)
     }
 
-    /// Gives the session a place above the records that it replaces.
+    /// Ranks the session above the records that it replaces.
     mutating func raiseGeneration(to generation: Int) {
         record.raiseGeneration(to: generation)
         guard case .storing(var next, let deadlines) = refresh else { return }

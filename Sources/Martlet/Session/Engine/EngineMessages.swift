@@ -14,13 +14,12 @@ extension SessionStateMachine {
     enum Action: Hashable, Sendable {
         /// Ask the store, and report its answer.
         case store(StoreTask)
-        /// Call `storeRetryDue()` after a delay. `hasWork`: there is something to write or delete.
+        /// Call `storeRetryDue()` after a delay. `hasWork` says whether there is something to write or delete.
         case retryStore(after: Duration, hasWork: Bool)
         /// Run one refresh: acquire the lock, prepare, send, report the result.
         indirect case refresh(RefreshJob)
         case resume([WaiterID], WaiterReply)
-        /// Revoke tokens. `expiresAt`: the end of the access token's stated life; in the past if the server has rejected
-        /// it.
+        /// Revoke tokens. `expiresAt` is the expiry of the access token; in the past if the server has rejected it.
         indirect case revoke(Tokens, expiresAt: Duration?)
         /// Call `networkReturned()` when the device has a network again.
         case awaitNetwork
@@ -42,11 +41,11 @@ extension SessionStateMachine {
         case refreshedElsewhere(SessionID)
     }
 
-    /// The reason why the server's acceptance of a token is reported.
+    /// The reason for reporting that the server accepted a token.
     enum Acceptance: Hashable, Sendable {
-        /// The lifetime of the token is unknown.
+        /// The first acceptance of a token of unknown lifetime.
         case first
-        /// The call was sent again. The server had rejected this token before the refresh that replaced it was sent.
+        /// The call was a replay. Its first attempt was rejected with this token before the refresh was sent.
         case replay(after: SessionStamp)
         /// The call went out with a token that another call's endpoint had rejected.
         case probe(WaiterID)
@@ -54,9 +53,9 @@ extension SessionStateMachine {
 
     /// Whether a caller may go out with a token that the server has rejected at another endpoint.
     enum Patience: Hashable, Sendable {
-        /// It waits until the token is replaced, or accepted elsewhere.
+        /// The caller waits until the token is replaced, or accepted at another endpoint.
         case waits
-        /// It can be sent again if the server rejects the token for it too, and it reports what the server says.
+        /// The caller may go out with the token. It can replay its request after a rejection, and reports the outcome.
         case mayProbe
     }
 
@@ -70,7 +69,7 @@ extension SessionStateMachine {
         case startOver
     }
 
-    /// The readings of the clocks and the random number at an event.
+    /// The times and the random number of an event.
     struct Moment: Hashable, Sendable {
         var uptime: Duration
         var wallClock: Date

@@ -1,4 +1,4 @@
-/// Waits for the network after a refresh that failed without one.
+/// Waits for the network after a refresh that may have failed because there was none.
 final class NetworkReturn: Sendable {
     private let connectivity: (any ConnectivityMonitor)?
     private let watch = Locked<Task<Void, Never>?>(nil)
@@ -11,15 +11,15 @@ final class NetworkReturn: Sendable {
         watch.withLock { $0?.cancel() }
     }
 
-    /// Calls a closure once when the device has a network again. If it seems to have one now, it must first lose it. Does
-    /// nothing while another closure waits.
+    /// Calls a closure once when the device has a network again. If it appears to have one now, it must lose it first.
+    /// Does nothing while another closure waits.
     func callOnce(_ perform: @escaping @Sendable () -> Void) {
         guard let connectivity else { return }
         watch.withLock { watch in
             guard watch == nil else { return }
             watch = Task { [weak self] in
                 for await isConnected in connectivity.updates.dropFirst() where isConnected {
-                    // Before the call: a refresh that fails because of it may wait again.
+                    // Reset before the call: the refresh that it causes may fail and wait again.
                     self?.watch.withLock { $0 = nil }
                     return perform()
                 }

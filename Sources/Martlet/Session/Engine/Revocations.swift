@@ -1,21 +1,21 @@
 /// Tells the server which tokens are no longer in use. A failed attempt is repeated a few times at growing intervals,
-/// because a user may sign out while offline, but not if the server has refused the request for good.
+/// because a user may sign out while offline. It is not repeated if the server refused the revocation for good.
 final class Revocations: Sendable {
     private let revoker: TokenRevoker?
     private let endpoint: TokenEndpointClient
     private let policy: SessionPolicy
     private let time: any TimeSource
     private let limits: TimeLimits
-    /// Its value says whether the server has confirmed the revocation.
+    /// The last revocation. The task's value says whether the server has confirmed it.
     private let last = Locked<Task<Bool, Never>?>(nil)
-    /// Whether an attempt of the last revocation has failed, which has been reported with its reason.
+    /// Whether an attempt of the last revocation has failed. If so, that has been reported with its reason.
     private let hasFailed = Locked(false)
 
     /// The result of a wait for a revocation.
     enum Ending {
         case confirmed
         case unconfirmed
-        /// The server has not answered within the limit, and no attempt has failed either.
+        /// The server has not responded within the limit, and no attempt has failed.
         case late
     }
 
@@ -29,10 +29,10 @@ final class Revocations: Sendable {
 
     /// Starts the revocation of tokens without waiting for it.
     /// - Parameters:
-    ///   - expiresAt: From this time on the access token is not sent, because a strict server would reject the revocation
-    ///     for it; `nil` if its lifetime is unknown.
-    ///   - isInUse: Asked before each attempt whether the tokens are those of the current session: a server may issue the
-    ///     same ones for each sign-in of a user.
+    ///   - expiresAt: The uptime from which the access token is not sent; `nil` if its lifetime is unknown. A strict
+    ///     server rejects a revocation with an expired token.
+    ///   - isInUse: Called before each attempt. Returns whether the current session uses the tokens: a server may issue
+    ///     the same ones for each sign-in of a user.
     ///   - report: Called after each attempt.
     func start(
         _ tokens: Tokens, expiringAt expiresAt: Duration?, unless isInUse: @escaping @Sendable () -> Bool,

@@ -1,12 +1,12 @@
-/// The work to do when calls, the leftovers of their responses, or sessions end, such as closing a stream.
+/// The work to do when a call or a session ends, such as closing a stream.
 struct SessionEndings {
     /// The end that an entry waits for.
     enum Subject: Sendable {
         /// The end of a call: nothing more may be sent or received for it. A call without a session goes on when one
         /// starts.
         case call
-        /// The end of the sign-in state in which a response was requested. The leftovers of the response never outlive
-        /// it.
+        /// The end of the sign-in state in which a response was requested. The response's leftovers, that is, its
+        /// cookies and cached copies, never outlive it.
         case leftovers
     }
 
@@ -24,7 +24,7 @@ struct SessionEndings {
     private var entries: [Int: Entry] = [:]
     private var followers: [Int: Follower] = [:]
 
-    /// The number of ends that are waited for.
+    /// The number of entries that wait for an end.
     var count: Int { entries.count }
 
     mutating func add(
@@ -44,11 +44,11 @@ struct SessionEndings {
         followers[id] = nil
     }
 
-    /// Removes and returns what is due.
+    /// Removes and returns the work that is due.
     mutating func takeDue(_ machine: borrowing SessionStateMachine) -> [@Sendable () -> Void] {
         guard !entries.isEmpty || !followers.isEmpty else { return [] }
         var due: [@Sendable () -> Void] = []
-        // In the order in which they were asked for.
+        // In the order in which they were added.
         for (id, entry) in entries.sorted(by: { $0.key < $1.key }) {
             let isDue =
                 switch entry.subject {
@@ -67,13 +67,13 @@ struct SessionEndings {
     }
 }
 
-/// The sessions of one user that have followed each other in this process: a user who signs in again, for example after an
-/// expiry, continues the work that the earlier sessions have begun.
+/// The successive sessions of one user in this process. A user who signs in again, for example after an expiry,
+/// continues the work of the earlier sessions.
 struct SessionLineage: Sendable {
     private var epoch: Int
     private var sessions: Set<SessionID>
     private var account: SessionAccount?
-    /// Whether the store had not been read at some time in the epoch.
+    /// Whether the store was still unread at some time in the epoch.
     private var wasUnread: Bool
 
     fileprivate init(epoch: Int, record: StoredSession?, isUnread: Bool) {
@@ -84,8 +84,8 @@ struct SessionLineage: Sendable {
     }
 
     /// Follows the sign-in state.
-    /// - Returns: The sessions that have ended for good, because the user has signed out or another one has signed in. It is
-    ///   empty if only work that was begun before the store was read has ended, and `nil` if nothing has ended.
+    /// - Returns: The sessions that have ended for good, because the user has signed out or another one has signed in;
+    ///   `nil` if nothing has ended. The set is empty if only work from before the store was read has ended.
     fileprivate mutating func advance(to next: SessionLineage) -> Set<SessionID>? {
         let former = self
         guard next.epoch != former.epoch else {
@@ -106,8 +106,8 @@ struct SessionLineage: Sendable {
 }
 
 extension SessionStateMachine {
-    /// Whether the sign-in state of an owner is over. In contrast to ``endError(for:)``, it also ends for calls without a session
-    /// when a user signs in.
+    /// Whether the sign-in state of an owner is over. Unlike ``endError(for:)``, this includes a sign-in after a call
+    /// without a session.
     func isOver(_ owner: CallOwner) -> Bool {
         owner.isBound && (owner.epoch != epoch || endError(for: owner) != nil)
     }

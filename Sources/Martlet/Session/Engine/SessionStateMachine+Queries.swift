@@ -17,12 +17,12 @@ extension SessionStateMachine {
                 saveFailure: session.saveFailure, replacedRecord: session.replacedRecord))
     }
 
-    /// Whether the store has not been read.
+    /// Whether the store is still unread.
     var isUnread: Bool {
         if session == nil, case .unknown = absence { true } else { false }
     }
 
-    /// The reason why the store could not be read; `nil` if it was, or if no reading has ended.
+    /// The reason why the store could not be read; `nil` if it was read, or if the first reading is still under way.
     var readFailure: StorageError? {
         if session == nil, case .unknown(let failure) = absence { failure } else { nil }
     }
@@ -39,8 +39,7 @@ extension SessionStateMachine {
         return session.record.tokens.accessToken == token ? session.record.stamp : nil
     }
 
-    /// The tokens in use, with their expiry by this device's clock; `nil` if callers see no session, or none that they may
-    /// use yet.
+    /// The tokens in use, with their expiry by this device's clock; `nil` if callers may use none.
     var currentTokens: Tokens? {
         guard let session, session.isVisible, session.withheld == nil else { return nil }
         let isExpiryKnown = session.deadlines != nil
@@ -52,8 +51,8 @@ extension SessionStateMachine {
         session?.newest.record
     }
 
-    /// The current token, if it has not expired, for a caller whose refresh has failed. Its rejection by one endpoint
-    /// does not matter any more.
+    /// The current token, if it has not expired, for a caller whose refresh has failed. That one endpoint rejected the
+    /// token no longer matters.
     func credential(
         despite failure: RefreshError, for owner: CallOwner, at now: Duration
     ) -> Result<Credential, SessionError> {
@@ -69,8 +68,8 @@ extension SessionStateMachine {
     }
 
     /// Whether a request that has waited with this token needs another one before it is sent: the token has expired or
-    /// was replaced. The server judges an expired token that cannot be renewed. The end of the session is reported by
-    /// `endError(for:)`.
+    /// was replaced. An expired token that cannot be refreshed is left to the server. The end of the session is
+    /// reported by `endError(for:)`.
     func isOutdated(_ stamp: SessionStamp, at now: Duration) -> Bool {
         guard let session, session.isVisible, session.record.id == stamp.session else { return false }
         guard session.record.stamp == stamp else { return true }
@@ -78,15 +77,15 @@ extension SessionStateMachine {
         return deadlines.expiresAt <= now
     }
 
-    /// Whether a caller that has waited for this token must ask again before it uses it: the session has ended, or the token
-    /// has expired or was replaced.
+    /// Whether a caller that has waited for this token must ask again before it uses it: the session has ended, or the
+    /// token has expired or was replaced.
     func isStale(_ stamp: SessionStamp, at now: Duration) -> Bool {
         guard let session, session.isVisible, session.record.id == stamp.session else { return true }
         return isOutdated(stamp, at: now)
     }
 
-    /// Whether the request of a caller that probes this token may still be sent. It may have waited until the refresh has
-    /// failed and another endpoint has rejected the token again: then other callers probe it.
+    /// Whether the request of a caller that probes this token may still be sent. It may not if it has waited so long
+    /// that the refresh failed and the token was rejected again: other callers then probe it.
     func mayProbe(_ stamp: SessionStamp, by prober: WaiterID, at now: Duration) -> Bool {
         guard let session, session.isVisible, session.record.stamp == stamp, !session.isExpired(at: now) else {
             return false
@@ -95,7 +94,7 @@ extension SessionStateMachine {
         return probes.contains(prober)
     }
 
-    /// Whether this session has a newer token than one that the server has rejected.
+    /// Whether this session has a newer token than the given one, which the server has rejected.
     func hasSuccessor(of stamp: SessionStamp) -> Bool {
         guard let session, session.isVisible else { return false }
         return session.record.id == stamp.session && session.record.rotation > stamp.rotation
@@ -103,8 +102,7 @@ extension SessionStateMachine {
 }
 
 extension SessionStateMachine {
-    /// The uptime at which a request for the token would start a refresh. `nil` if none would, or if a refresh is under
-    /// way.
+    /// The uptime from which a request for the token starts a refresh; `nil` if none does, or during a refresh.
     func nextRefresh() -> Duration? {
         guard let session, session.isVisible, session.hasRefreshToken, let deadlines = session.deadlines else {
             return nil
@@ -146,7 +144,7 @@ extension SessionStateMachine {
     /// The reason why a call may not use the current session; `nil` if it may, or if the store had not been read.
     func mismatch(with owner: CallOwner) -> SessionError? {
         guard owner.epoch != epoch else { return nil }
-        // A call that was made while no user was signed in continues without a session.
+        // A call that was made while no user was signed in continues without a token.
         return owner.signInState == .signedOut ? .signedOut : .sessionChanged
     }
 

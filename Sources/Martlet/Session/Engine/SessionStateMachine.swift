@@ -12,15 +12,14 @@ struct SessionStateMachine: Hashable, Sendable {
     private let policy: SessionPolicy
     /// Whether other processes share the record. If so, the store must be readable before a refresh token is sent.
     private let sharesStore: Bool
-    /// Whether an unavailable store is read again without a caller. Not if reading prompts the user.
+    /// Whether an unavailable store is read again even if no caller waits; `false` if reading prompts the user.
     private let readsByItself: Bool
-    /// The session of the user who is signed in.
     private(set) var session: ActiveSession?
     /// The reason why there is no session. It means nothing while there is one.
     private(set) var absence = Absence.unknown(nil)
     /// The callers that wait for the store to be read, or for the refresh or sign-in in progress.
     private(set) var waiters: Set<WaiterID> = []
-    /// The callers that wait until sessions have been ended in the store.
+    /// The callers that wait for the pending ending.
     private var endingWaiters: Set<WaiterID> = []
     /// The waiters that wait only because another caller's request was rejected.
     private var bystanders: Set<WaiterID> = []
@@ -31,30 +30,29 @@ struct SessionStateMachine: Hashable, Sendable {
     /// The number of sign-ins and sign-outs so far, here or in another process. A step that started in an earlier epoch
     /// must not take effect.
     private(set) var epoch = 0
-    /// The highest place of a record or an ending that this process has read or written; `nil` if it has read nothing.
+    /// The highest position of a record or a mark that this process has read or written; `nil` if it has read none.
     private var known: SessionOrder?
-    /// The mark up to which sessions have ended, as far as this process knows. A record at or below the mark does not
-    /// count.
+    /// The mark up to which sessions have ended, as far as this process knows. Records at or below it are ignored.
     private var mark: EndMark?
     /// An ending that the store has not confirmed yet.
     private(set) var ending: Ending?
-    /// The sessions that users have ended here by signing out or in, and the sign-ins that were taken back. Their tokens have
-    /// been revoked, and their records do not count, wherever they stand: a write that was reported as failed may still
-    /// have stored one, even above the record that it found.
+    /// The sessions that ended in this process by a sign-out, by another sign-in, or because their own sign-in was
+    /// withdrawn. Their tokens are revoked. Their records are ignored at any position: a write that was reported as
+    /// failed may still have stored one, even above the record that it found.
     private var endedHere: Set<SessionID> = []
-    /// The session that has expired here last. Its tokens were rejected.
+    /// The session that expired last in this process. Its tokens were rejected.
     private var lastExpired: SessionID?
-    /// The revocations that wait until the record has been deleted or overwritten, or until that has failed.
+    /// The revocations that wait for the deletion or replacement of the record, or for its failure.
     private var revocations: [Revocation] = []
-    /// The records whose tokens were revoked although the store has not answered. It may have newer tokens of the sessions.
+    /// The records whose tokens were revoked before the store could be read. It may contain newer tokens.
     private var revokedUnread: [StoredSession] = []
-    /// Whether another process may have changed the record, but it could not be read.
+    /// Whether another process may have changed the record, but this one could not read it yet.
     private var hasNews = false
     /// The number of consecutive failures of the store.
     private var storeFailures = 0
     /// Whether the delay before the store is asked again is running. There is at most one.
     private var awaitsStoreRetry = false
-    /// Whether that delay keeps the manager, because there is something to write or delete.
+    /// Whether that delay keeps the manager alive, because there is something to write or delete.
     private var retryHasWork = false
     private(set) var lastID = 0
     /// The actions of the current transition.
@@ -72,7 +70,7 @@ struct SessionStateMachine: Hashable, Sendable {
         return lastID
     }
 
-    /// Starts the IDs at a number, so that the search can tell them from the other integers in the state.
+    /// Starts the IDs at a number, so that the tests' search of states can tell them from other integers.
     mutating func numberIDs(from first: Int) {
         lastID = first
     }
@@ -83,8 +81,7 @@ struct SessionStateMachine: Hashable, Sendable {
         return actions
     }
 
-    /// The generation of a sign-in that is made now: above all generations that this process knows. If it knows none,
-    /// the clock decides.
+    /// The generation of a sign-in that is made now: the time, or more if this process knows a later one.
     func makeGeneration(at wallClock: Date) -> Int {
         max((highestGeneration ?? 0) + 1, StoredSession.generation(at: wallClock))
     }
@@ -150,8 +147,8 @@ extension SessionStateMachine {
         return .token(session.credential)
     }
 
-    /// A caller asks for the session's token as it is, to leave it to the server whether it is still valid. It waits only
-    /// for the store.
+    /// A caller asks for the session's token as it is, and leaves the decision whether it is valid to the server. The
+    /// caller waits only for the store.
     mutating func presentTokenRequested(for owner: CallOwner, by waiter: WaiterID) -> WaiterReply {
         if let error = mismatch(with: owner) { return .failure(error) }
         guard let session else {
@@ -171,12 +168,12 @@ extension SessionStateMachine {
     }
 
     /// Whether the token would expire during a long request, and a new one would last longer. If the request needs more
-    /// than 90% of a token's lifetime, the token is refreshed only in the second half of its lifetime.
+    /// than 90 percent of a token's lifetime, the token counts as too short only in the second half of its lifetime.
     private func isTooShort(_ session: ActiveSession, for need: Duration, at now: Duration) -> Bool {
         guard let deadlines = session.deadlines, let lifetime = session.record.lifetime, session.hasRefreshToken
         else { return false }
         let remaining = deadlines.expiresAt - now
-        // A new token would last hardly longer than a token that is still new.
+        // A new token would hardly outlast one that is itself new.
         return remaining < (need <= lifetime * 0.9 ? need : lifetime / 2) && remaining < lifetime * 0.95
     }
 
@@ -195,7 +192,7 @@ extension SessionStateMachine {
     }
 
     /// The server rejected a request that was signed with this token. From now on, callers wait for the next token.
-    /// - Returns: Whether the rejection came before a refresh was sent, so that the refresh cannot be its cause.
+    /// - Returns: Whether the rejection came before a refresh was sent, so that the refresh cannot have caused it.
     @discardableResult
     mutating func tokenRejected(_ stamp: SessionStamp, at now: Duration) -> Bool {
         guard let session, session.isVisible, session.record.stamp == stamp, session.hasRefreshToken
@@ -208,7 +205,7 @@ extension SessionStateMachine {
     }
 
     /// The server rejected a caller's request, and the caller asks for a token that replaces this one. It does not get
-    /// a token that another caller probes: the server would reject it again.
+    /// a token that other callers probe: the server has already rejected that token for it.
     mutating func tokenRejected(_ stamp: SessionStamp, reportedBy waiter: WaiterID, at now: Duration) -> WaiterReply {
         guard let session else {
             if case .expired(let reason, stamp.session) = absence { return .failure(.expired(reason)) }
@@ -222,8 +219,8 @@ extension SessionStateMachine {
         return reply
     }
 
-    /// The server rejected a token that cannot be refreshed. If other processes share the store, it is asked first: one of
-    /// them may have signed out, or signed in again.
+    /// The server rejected a token that cannot be refreshed. If other processes share the store, it is asked first: one
+    /// of them may have signed out, or signed in again.
     private mutating func rejectedForGood(
         _ session: ActiveSession, reportedBy waiter: WaiterID, at now: Duration
     ) -> WaiterReply {
@@ -244,7 +241,6 @@ extension SessionStateMachine {
         return .wait
     }
 
-    /// The server has accepted a token.
     mutating func tokenAccepted(_ stamp: SessionStamp, _ acceptance: Acceptance) {
         guard let standing = session?.standing, session?.record.stamp == stamp else { return }
         session?.wasAccepted = true
@@ -259,7 +255,7 @@ extension SessionStateMachine {
         }
     }
 
-    /// The app forces a refresh, even if the token has not expired.
+    /// The app asks for a refresh, even if the token has not expired.
     mutating func refreshForced(for owner: CallOwner, by waiter: WaiterID, at now: Duration) -> WaiterReply {
         if let error = mismatch(with: owner) { return .failure(error) }
         guard let session, session.isVisible else { return tokenRequested(for: owner, by: waiter, at: now) }
@@ -269,8 +265,9 @@ extension SessionStateMachine {
         return joinRefresh(for: waiter, because: .forced, at: now)
     }
 
-    /// A user signed in. The waiter is resumed after the record was written or the write failed.
-    /// - Parameter start: The epoch in which the sign-in started. If it is over, the new tokens are revoked.
+    /// A user signed in. The waiter is resumed when the record has been written or the write has failed.
+    /// - Parameter start: The epoch in which the sign-in started; `nil` for now. If it is over, the new tokens are
+    ///   revoked.
     @discardableResult
     mutating func signedIn(
         _ record: StoredSession, deadlines: TokenDeadlines?, since start: Int? = nil, by waiter: WaiterID
@@ -286,7 +283,7 @@ extension SessionStateMachine {
         if highestGeneration != nil { record.raiseGeneration(to: makeGeneration(at: .distantPast)) }
         revokeCurrent()
         endSession(.sessionChanged)
-        // The new record overwrites the one that was to be deleted.
+        // The new record overwrites the one that the ending was to delete.
         ending = nil
         waiters.formUnion(endingWaiters)
         endingWaiters = []
@@ -306,7 +303,7 @@ extension SessionStateMachine {
         if known == nil { emit(.orderedByClock) }
         let mark =
             generations.max().map { EndMark(.end(ofGeneration: $0)) } ?? EndMark(now, isEstimate: true)
-        // If the session's own record was never written, the store may still contain that of an earlier session.
+        // If the session's own record was never written, the store may still contain an earlier session's record.
         let isStored = ended?.base == .stored
         revokeCurrent()
         endSession(.signedOut)
@@ -314,19 +311,19 @@ extension SessionStateMachine {
         emit(.signedOut(ended?.record.id))
     }
 
-    /// Whether the store is asked for the first time to end sessions.
+    /// Whether the first attempt to end sessions in the store is under way.
     var isEnding: Bool { ending.map { !$0.hasFailed } ?? false }
 
-    /// After a sign-out, or a sign-in that could not be written, a caller waits until the sessions have ended in the
-    /// store, or until that has failed.
+    /// A caller waits for the first attempt to end sessions, after a sign-out or a sign-in that could not be written.
     mutating func endingAwaited(by waiter: WaiterID) -> WaiterReply {
         guard isEnding else { return .askAgain }
         endingWaiters.insert(waiter)
         return .wait
     }
 
-    /// Revokes the tokens of the session that ends because the user signs out or another user signs in, as soon as its
-    /// record has gone: another process that still finds the record would take the rejection for an expiry.
+    /// Arranges the revocation of the current session's tokens, because the user signs out or another user signs in. It
+    /// waits for the removal of the record: a process that still found the record would take the rejection for an
+    /// expiry.
     private mutating func revokeCurrent() {
         guard let session else { return }
         let (record, deadlines) = session.newest
@@ -335,7 +332,7 @@ extension SessionStateMachine {
             Revocation(record: record, expiresAt: session.isRejected ? .zero : deadlines?.expiresAt))
     }
 
-    /// Ends the session and resumes the callers that wait for it, because the signed-in user changes.
+    /// Ends the session because the signed-in user changes, and resumes the callers that wait for it.
     private mutating func endSession(_ error: SessionError) {
         epoch += 1
         if session != nil {
@@ -347,7 +344,7 @@ extension SessionStateMachine {
         absence = .signedOut
     }
 
-    /// A waiter was cancelled. Returns `false` if it had already been resumed.
+    /// A waiter was cancelled. The result is `false` if it had already been resumed.
     mutating func waiterCancelled(_ waiter: WaiterID) -> Bool {
         bystanders.remove(waiter)
         probers.remove(waiter)
@@ -402,9 +399,9 @@ extension SessionStateMachine {
         return nil
     }
 
-    /// The charge of a refresh against the budget; `nil` if it does not count. It counts if it would replace a token
-    /// that has hardly been of use. A backend whose tokens live for seconds needs many refreshes, and none of them
-    /// counts.
+    /// The charge for a refresh against the budget; `nil` if it is free. A refresh is charged if it replaces a token
+    /// that has hardly been used. If a server's tokens live for seconds, many refreshes are needed, and none is
+    /// charged.
     private func waste(
         _ session: ActiveSession, _ reason: SessionEvent.RefreshReason, at now: Duration
     ) -> WastefulRefresh? {
@@ -414,7 +411,7 @@ extension SessionStateMachine {
         case (_, nil) where !session.wasAccepted: return WastefulRefresh(startedAt: now)
         case (.forced, nil): return nil
         case (.rejected, nil):
-            // The endpoint may reject every token. It does not if it accepts the next one.
+            // The endpoint may reject every token. The charge is dropped if it accepts the next one.
             return WastefulRefresh(startedAt: now, provisional: session.record.stamp)
         }
     }
@@ -423,7 +420,7 @@ extension SessionStateMachine {
 // MARK: - Probes
 
 extension SessionStateMachine {
-    /// The time that callers wait because another caller's request was rejected, before one of them probes the token.
+    /// The time after which one of the waiting callers probes a token that the server rejected for another caller.
     private static let probeInterval = Duration.seconds(1)
 
     /// A caller waits only because another caller's request was rejected.
@@ -440,8 +437,8 @@ extension SessionStateMachine {
         actions.append(.probe(at: now + Self.probeInterval))
     }
 
-    /// The delay before a probe is over: one caller goes out with the rejected token. If its response says nothing or
-    /// never arrives, another follows after the same delay.
+    /// The delay before a probe is over: one caller goes out with the rejected token. If the response settles nothing
+    /// or never arrives, another caller follows after the same delay.
     mutating func probeDue(at now: Duration) {
         awaitsProbe = false
         guard let session, case .rejected(let probes) = session.standing, !session.isExpired(at: now),
@@ -474,7 +471,7 @@ extension SessionStateMachine {
         let verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
         if follow(verdict, answer.snapshot.deadlines) { return }
         if case .unreadable(let error) = verdict, sharesStore {
-            // Another process may have spent the token. A server that detects the reuse could end the session.
+            // Another process may have spent the token. A server that detects its reuse could end the session.
             return fail(job, RefreshError(error), at: moment)
         }
         if let failure = answer.failure {
@@ -514,16 +511,16 @@ extension SessionStateMachine {
         if case .sending(let current, _)? = session?.refresh { current.id == job.id } else { false }
     }
 
-    /// Whether a refusal of this refresh's token waits to be confirmed: the lock was lost when the store was asked.
+    /// Whether the session's expiry is still unconfirmed, because the lock was lost when the store was asked.
     func isConfirmingExpiry(of job: RefreshJob) -> Bool {
         session?.refusal != nil && session?.record.stamp == job.stamp
     }
 
-    /// The lock could not be acquired again to confirm a refusal. The next refresh sends the token once more.
+    /// The lock could not be acquired again to confirm an expiry. The next refresh sends the token once more.
     mutating func confirmationFailed(_ job: RefreshJob, _ failure: RefreshError, at moment: Moment) {
         guard isConfirmingExpiry(of: job) else { return }
         fail(job, failure, at: moment)
-        // Changes by other processes have waited for the answer to the confirmation.
+        // Catch up on changes by other processes, which were ignored during the confirmation.
         actions.append(.store(.read))
     }
 
@@ -577,7 +574,7 @@ extension SessionStateMachine {
         let wait = policy.backoff(afterFailures: session.failures, failure: failure, jitter: moment.jitter)
         session.refresh = .backingOff(until: moment.uptime + wait)
         session.lastFailure = failure
-        // Until it expires, the token may still work at other endpoints, even if one has rejected it.
+        // Until the token expires, it may still work at other endpoints, even if one has rejected it.
         session.standing = .good
         self.session = session
         emit(.refreshFailed(job.stamp, failure, backoff: wait))
@@ -585,8 +582,7 @@ extension SessionStateMachine {
         resumeWaiters(.failure(.refreshFailed(failure)))
     }
 
-    /// The device has a network again, so the failure of an attempt without one says nothing about the next. The backoff
-    /// ends, unless the server has asked for it.
+    /// The device has a network again. The backoff ends if the network may have caused the last failure.
     mutating func networkReturned() {
         guard case .backingOff? = session?.refresh, session?.lastFailure?.mayBeOfNetwork == true else { return }
         session?.refresh = .idle
@@ -605,8 +601,7 @@ extension SessionStateMachine {
 
     private mutating func discard(_ outcome: RefreshOutcome, of job: RefreshJob) {
         emit(.refreshDiscarded(job.stamp))
-        // If the same session continues with other tokens, do not revoke these: the server may revoke the whole
-        // session.
+        // If the session continues with other tokens, do not revoke these: the server might revoke the whole session.
         if session?.record.id != job.record.id, case .success(let tokens, _, _) = outcome {
             actions.append(.revoke(tokens, expiresAt: nil))
         }
@@ -616,8 +611,8 @@ extension SessionStateMachine {
 // MARK: - Decisions about the record, while the store offers it and no other process can change it
 
 extension SessionStateMachine {
-    /// Whether a task is still needed. Asked when its turn comes.
-    /// - Parameter isLate: Whether it was reported as failed before.
+    /// Whether a task is still needed when its turn comes.
+    /// - Parameter isLate: Whether the task has already been reported as failed.
     func needs(_ task: StoreTask, isLate: Bool = false) -> Bool {
         switch task {
         case .read, .prepare: !isLate
@@ -628,8 +623,8 @@ extension SessionStateMachine {
         }
     }
 
-    /// Decides what a task does with the record that the store contains. Each decision compares the two, because another
-    /// process may have been faster.
+    /// Decides what a task does to the store, now that its content is known. Each decision compares the session with
+    /// the stored record, because another process may have been faster.
     /// - Parameters:
     ///   - task: The task.
     ///   - reading: The content of the store.
@@ -657,7 +652,7 @@ extension SessionStateMachine {
             decision.update = merge(record, of: session, with: reading)
             if case .write(let record) = decision.update, !reading.hasJournal { decision.subject = record }
         case .clearJournal(let record):
-            // Another process may have sent the token since, and relies on the journal.
+            // Without the lock, keep the journal: another process may have sent the token since.
             guard !hasLostLock, case .found(var found) = reading, found.hasTokens(of: record), found.journal != nil
             else { break }
             found.journal = nil
@@ -682,8 +677,7 @@ extension SessionStateMachine {
         return record
     }
 
-    /// The record of a sign-in, above the other sessions in the store. The order in the store counts, whatever the clocks
-    /// say.
+    /// The record of a sign-in, ranked above the other sessions in the store, even if the clocks disagree.
     private func raised(
         _ record: StoredSession, of session: ActiveSession, above reading: StoreReading
     ) -> StoredSession {
@@ -695,7 +689,7 @@ extension SessionStateMachine {
         return record
     }
 
-    /// The decision about a record that the store has not offered. It confirms no refusal.
+    /// The decision about content that the store has not offered. It never confirms an expiry.
     func undecided(_ task: StoreTask) -> StoreDecision {
         StoreDecision(
             update: .keep, subject: task == .write ? session?.unwritten : nil,
@@ -703,23 +697,23 @@ extension SessionStateMachine {
             hasLostLock: task == .confirmExpiry && sharesStore)
     }
 
-    /// Writes a record of the session if it is the later one.
+    /// Writes a record of the session unless the stored one is later.
     private func merge(_ record: StoredSession, of session: ActiveSession, with reading: StoreReading) -> StoreUpdate {
         switch verdict(on: reading, for: record, of: session) {
         case .ours(let found):
-            // The earliest journal counts: the fate of the refresh token has been unknown since then.
+            // Keep the earliest journal: the fate of the refresh token has been unknown since then.
             var record = record
             record.journal = found?.journal(of: record) ?? record.journal
             if let found, found.id == record.id { record.raiseGeneration(to: found.generation) }
             return .write(record)
-        // Only the first write of a sign-in may replace an unreadable record. A retry must not: the record may belong to
-        // a later sign-in.
+        // Only the first write of a sign-in may replace an unreadable record. A retry must not: the record may belong
+        // to a later sign-in.
         case .unreadable: return session.base == .anything ? .write(record) : .keep
         case .newer, .otherSession, .gone: return .keep
         }
     }
 
-    /// Ends the session whose refresh token the server has rejected, unless another process was faster.
+    /// Ends the session, because the server rejected its refresh token, unless another process was faster.
     private func confirmExpiry(over reading: StoreReading, hasLostLock: Bool, at wallClock: Date) -> StoreUpdate {
         guard let session, let reason = session.refusal, case .found(var found) = reading,
             found.id == session.record.id
@@ -755,7 +749,7 @@ extension SessionStateMachine {
         }
     }
 
-    /// The part of a reading that counts: a record at or below the mark has ended.
+    /// The reading, with a record that has ended replaced by the mark.
     private func counted(_ reading: StoreReading) -> StoreReading {
         guard case .found(let record) = reading else { return reading }
         if endedHere.contains(record.id) { return mark.map { .ended($0) } ?? .empty }
@@ -763,14 +757,14 @@ extension SessionStateMachine {
         return .ended(mark)
     }
 
-    /// The meaning of the store's content for a record of the session.
+    /// Judges the store's content against a record of the session.
     private func verdict(
         on reading: StoreReading, for record: StoredSession, of session: ActiveSession
     ) -> StoreVerdict {
         guard session.base == .stored, case .found(let found) = reading, found.id != record.id else {
             return session.verdict(on: counted(reading), for: record)
         }
-        // Another process has written it after this session, perhaps without reading the store, so its place does not matter.
+        // Another process wrote the record later, perhaps without reading the store, so its position does not matter.
         let hasExpired = found.id == lastExpired && mark?.covers(found) == true
         return hasExpired || endedHere.contains(found.id) ? .ours(found: found) : .otherSession(found)
     }
@@ -784,27 +778,28 @@ extension SessionStateMachine {
         if case .found(let record) = reading { endedHere.contains(record.id) } else { false }
     }
 
-    /// Whether a mark that this process knows ends a record of the store. The session of this process may have been written
-    /// without a reading, below the sessions that it has replaced. It stays, and is written again above their mark.
+    /// Whether a mark that this process knows ends a stored record. The current session is an exception: if the store
+    /// could not be read, its record may rank below the sessions that it replaced. It stays, and is written again above
+    /// their mark.
     private func hasEnded(_ record: StoredSession, at mark: EndMark) -> Bool {
         guard mark.covers(record) else { return false }
         guard let newest = session?.newest.record, newest.id == record.id else { return true }
         return mark.covers(newest)
     }
 
-    /// Remembers a reading.
+    /// Remembers what a reading says about positions and tokens.
     private mutating func learn(_ reading: StoreReading) {
         guard let order = reading.order else { return }
         known = max(known ?? order, order)
         if case .ended(let found) = reading { mark = EndMark.later(mark, found) }
-        // A sign-in that has not reached the store stands above all that it will find there, even if it cannot read it then.
+        // Rank an unwritten sign-in above this content, in case the store cannot be read when it is written.
         if let session, session.base == .anything, !reading.contains(session.record.id),
             order.generation >= session.newest.record.generation
         {
             self.session?.raiseGeneration(above: order)
         }
         guard case .found(let record) = reading else { return }
-        // A write that was reported as failed may have taken a higher one.
+        // A write that was reported as failed may have stored a higher generation.
         if record.id == session?.record.id { session?.raiseGeneration(to: record.generation) }
         learnTokens(of: record)
     }
@@ -812,7 +807,7 @@ extension SessionStateMachine {
     /// Another process may have refreshed the tokens of a session that has ended here.
     private mutating func learnTokens(of record: StoredSession) {
         if let index = revocations.firstIndex(where: { record.isNewer(than: $0.record) }) {
-            // The server has replaced the former tokens, unless both come from the same refresh.
+            // The server has replaced the former tokens, unless both records come from the same refresh.
             if record.rotation > revocations[index].record.rotation { revocations.remove(at: index) }
             revocations.append(Revocation(record: record))
         }
@@ -826,10 +821,9 @@ extension SessionStateMachine {
 // MARK: - Answers of the store
 
 extension SessionStateMachine {
-    /// The store has answered a task.
     mutating func storeAnswered(_ task: StoreTask, _ answer: StoreAnswer, at moment: Moment) {
         learn(answer.snapshot.reading)
-        // A write that an earlier sign-in had asked for may have stored the record of this one.
+        // A write that an earlier sign-in requested may have stored the record of this one.
         if let session, answer.snapshot.reading.contains(session.record.id) { self.session?.base = .stored }
         if answer.decision.epoch == epoch { standAbove(answer.decision) }
         if answer.failure == nil, case .write(let record) = answer.decision.update {
@@ -837,7 +831,7 @@ extension SessionStateMachine {
             coverWritten(record, in: answer.decision.epoch)
         }
         if case .prepare(let job) = task { return prepared(job, answer, at: moment) }
-        // A sign-in or sign-out has started another task since, which brings newer knowledge.
+        // A later sign-in or sign-out has started a task of its own.
         guard answer.decision.epoch == epoch else { return outdated(task, answer) }
         switch task {
         case .read: storeWasRead(answer.snapshot)
@@ -846,21 +840,22 @@ extension SessionStateMachine {
         case .end: ended(answer)
         case .prepare, .clearJournal: break
         }
-        // Until its record has gone, another process would take the rejection of a session's tokens for an expiry.
+        // Revoke only after the attempt to remove the record: a process that still found it would take the rejection of
+        // its tokens for an expiry.
         if task == .end || task == .write && ending == nil { startRevocations() }
         if answer.failure == nil, answer.snapshot.reading.wasReadable, !needsStore { storeFailures = 0 }
     }
 
-    /// A task was answered after another session had begun or ended.
+    /// A task was answered after a sign-in or a sign-out had changed the epoch.
     private mutating func outdated(_ task: StoreTask, _ answer: StoreAnswer) {
         if answer.failure == nil { revokeFormer(of: task, answer.decision) }
-        // The session of another process was adopted, and the ending of the earlier ones is still to be confirmed.
+        // Another process's session was adopted, and the ending of the earlier sessions is still unconfirmed.
         guard task == .end, let ending, ending.mark == answer.decision.ending?.mark else { return }
         if answer.failure == nil { actions.append(.store(.end)) } else { scheduleStoreRetry() }
     }
 
-    /// Revokes the tokens of a session after its record was overwritten by a sign-in, or deleted by a sign-out, that is
-    /// over or was reported as failed. No other process may know the session.
+    /// Revokes the tokens of a record that an outdated or late task has overwritten or deleted. No other process may
+    /// know that session.
     private mutating func revokeFormer(of task: StoreTask, _ decision: StoreDecision) {
         guard task == .write || task == .end, let former = decision.former, former.id != decision.subject?.id,
             former.id != session?.record.id
@@ -869,15 +864,15 @@ extension SessionStateMachine {
         actions.append(.revoke(former.tokens, expiresAt: nil))
     }
 
-    /// The user signed out or in while this write was under way. The write found a higher place than this process knew,
-    /// and stored the session above it. The session ends all the same.
+    /// Ends a session that was written while the user signed out or in. The write may have found a higher position than
+    /// this process knew, and stored the session above that.
     private mutating func coverWritten(_ record: StoredSession, in writtenEpoch: Int) {
         let mark = EndMark(.end(ofGeneration: record.generation))
         if let ending, let signOutEpoch = ending.signOutEpoch, writtenEpoch < signOutEpoch {
             self.ending?.mark = EndMark.later(ending.mark, mark) ?? mark
             self.mark = EndMark.later(self.mark, mark)
         }
-        // A sign-in that could not be written must not take the session for a later one of another process.
+        // A sign-in that could not be written must not take this record for a later sign-in of another process.
         guard writtenEpoch < epoch, let session, session.record.id != record.id,
             case .upTo(let earlier) = session.base, earlier < mark.order
         else { return }
@@ -895,7 +890,7 @@ extension SessionStateMachine {
         revocations = []
     }
 
-    /// A task that had been reported as failed has ended after all.
+    /// A task that was reported as failed has finished after all.
     /// - Parameter snapshot: The content of the store now.
     mutating func storeAnsweredLate(_ task: StoreTask, _ decision: StoreDecision, _ snapshot: StoreSnapshot) {
         boundWrite(by: decision)
@@ -913,14 +908,14 @@ extension SessionStateMachine {
         }
         if let session, case .found(let record) = snapshot.reading, record.id == session.record.id {
             self.session?.base = .stored
-            // A sign-in becomes visible only with the answer to its own write, which is still to come.
+            // A sign-in becomes visible only with the answer to its own write.
             if session.isVisible, session.isStored(as: record) { markWritten() }
-            // Clear the journal of a refresh that has failed since without having sent its token.
+            // Clear the journal of a refresh that has failed since, without having sent its token.
             if case .prepare = task, decision.subject != nil, session.record.journal == nil {
                 actions.append(.store(.clearJournal(record)))
             }
         }
-        // The retry could delete a later sign-in of another process.
+        // The ending has succeeded. A retry could delete a later sign-in of another process.
         if task == .end, let ended = decision.ending, ended.mark == ending?.mark {
             let former = decision.former.map { StoreSnapshot(reading: .found($0)) }
             self.ended(StoreAnswer(decision: decision, snapshot: former ?? snapshot))
@@ -932,8 +927,8 @@ extension SessionStateMachine {
         hasNews = hadNews
     }
 
-    /// The mark has been raised over a record that had ended here, as far as is known. A sign-in that is still to be written
-    /// must not take it for a later sign-out of another process.
+    /// An ending may have raised the mark over a record that had ended here. A sign-in that is not written yet must not
+    /// take that mark for a later sign-out of another process.
     private mutating func standAbove(_ decision: StoreDecision) {
         guard case .end(let mark) = decision.update, let session, case .upTo(let earlier) = session.base,
             earlier < mark.order
@@ -941,8 +936,8 @@ extension SessionStateMachine {
         self.session?.stand(above: mark.order)
     }
 
-    /// A write that was reported as failed, or that an earlier sign-in had asked for, has written the record of this sign-in,
-    /// as far as is known. The next write may replace what that one has found, and nothing later.
+    /// A late write, or one that an earlier sign-in requested, has probably written the record of this sign-in. The
+    /// next write may replace what that write found, and nothing later.
     private mutating func boundWrite(by decision: StoreDecision) {
         guard decision.epoch == epoch, let found = decision.found, case .write(let record) = decision.update,
             record.id == session?.record.id
@@ -974,8 +969,7 @@ extension SessionStateMachine {
 
     private mutating func scheduleStoreRetry(hasWork: Bool = true) {
         storeFailures += 1
-        // A delay that began without work does not keep the manager, so work that must not be lost needs a delay of its
-        // own.
+        // A delay without work does not keep the manager alive, so work that must not be lost needs its own.
         guard !awaitsStoreRetry || hasWork && !retryHasWork else { return }
         (awaitsStoreRetry, retryHasWork) = (true, hasWork)
         actions.append(.retryStore(after: policy.saveRetry(afterFailures: storeFailures), hasWork: hasWork))
@@ -986,7 +980,7 @@ extension SessionStateMachine {
         hasNews = !snapshot.reading.wasReadable
         if isUnread { return loaded(snapshot) }
         if hasNews { return scheduleStoreRetry(hasWork: false) }
-        // The answer to a pending ending brings newer knowledge, except of the session that it spares.
+        // While an ending is pending, wait for its answer. It says nothing about the current session, which it spares.
         if case .found(let record) = snapshot.reading, record.id == session?.record.id { return reconcile(snapshot) }
         if ending == nil { reconcile(snapshot) }
     }
@@ -1015,11 +1009,11 @@ extension SessionStateMachine {
         }
     }
 
-    /// The newest record was written, or another process was faster, or the write failed.
+    /// The store has answered a write: it succeeded or failed, or another process was faster.
     private mutating func wrote(_ answer: StoreAnswer) {
         guard let session, let record = answer.decision.subject, record.id == session.record.id else { return }
         guard session.unwritten?.stamp == record.stamp else {
-            // A refresh has got newer tokens since, and writes them next.
+            // A refresh has received newer tokens since, and writes them next.
             if answer.failure == nil, case .write = answer.decision.update { self.session?.base = .stored }
             return
         }
@@ -1027,11 +1021,11 @@ extension SessionStateMachine {
         if answer.failure == nil, follow(verdict, answer.snapshot.deadlines) { return }
         reportReplaced(answer.snapshot.reading, verdict, by: record, answer.failure)
         let failure = answer.failure ?? (session.base == .anything ? nil : verdict.readFailure)
-        // Callers see a session from the answer to its first write on.
+        // Callers see a session once its first write is answered.
         let isSignIn = !session.isVisible
         if let failure, isSignIn, policy.requiresSavedTokens { return withdrawSignIn(failure) }
         if session.isStoring {
-            // With the journal of a lost lock, if there is one.
+            // If the lock was lost, the written record has a journal.
             self.session?.install(record, session.newest.deadlines)
             emit(isSignIn ? .signedIn(record.stamp) : .refreshSucceeded(record.stamp))
         }
@@ -1047,8 +1041,8 @@ extension SessionStateMachine {
         if session.isStoring { handOut(failure: isSignIn ? nil : failure) }
     }
 
-    /// Takes back a sign-in that could not be saved, because the app uses only saved tokens. It ends only what the
-    /// sign-in would have replaced: neither a later sign-in of another process nor a record that cannot be read.
+    /// Withdraws a sign-in that could not be saved, because the app uses only saved tokens. Ends what the sign-in would
+    /// have replaced, but neither a later sign-in of another process nor a record that cannot be read.
     private mutating func withdrawSignIn(_ failure: StorageError) {
         guard let signIn = session?.newest.record else { return }
         emit(.storeWriteFailed(failure))
@@ -1067,7 +1061,8 @@ extension SessionStateMachine {
         resumeWaiters(session.withheld.map { .failure(.refreshFailed($0)) } ?? .token(session.credential))
     }
 
-    /// Reports the record that a write has replaced, if this process did not know it.
+    /// Handles a replaced record that this process did not know: reports an unreadable one, and revokes the tokens of
+    /// another session.
     private mutating func reportReplaced(
         _ reading: StoreReading, _ verdict: StoreVerdict, by record: StoredSession, _ failure: StorageError?
     ) {
@@ -1075,7 +1070,7 @@ extension SessionStateMachine {
         case (.unreadable(let error), _) where session?.base == .anything && failure == nil:
             session?.replacedRecord = error
             emit(.replacedUnreadableRecord(error))
-        // Also of a session that a sign-out here has covered, and whose record this write has found before the ending did.
+        // This includes a session that a sign-out has ended here, if the write found its record before the ending did.
         case (.ours, .found(let replaced))
         where replaced.id != record.id && !hasDeadTokens(replaced) && session?.base != .stored:
             // No other process revokes the tokens.
@@ -1091,7 +1086,7 @@ extension SessionStateMachine {
         self.session?.persistence = .written
         self.session?.base = .stored
         self.session?.withheld = nil
-        // The new record has overwritten those of other sessions.
+        // The new record has overwritten the one that the ending was to delete.
         if let ending, !ending.mark.covers(session.record) {
             self.ending = nil
             resumeEndingWaiters()
@@ -1099,37 +1094,36 @@ extension SessionStateMachine {
         }
     }
 
-    /// The first write of a sign-in has failed. Starts ending the earlier sessions, one of which would be restored after
-    /// a restart. A later sign-in, in another process, must survive.
+    /// Ends the earlier sessions after the first write of a sign-in has failed: one of them would be restored after a
+    /// restart. A later sign-in in another process must survive.
     private mutating func endEarlierSessions(over snapshot: StoreSnapshot) {
         guard let session else { return }
-        // An attempt that was reported as failed has succeeded.
+        // A write that was reported as failed has succeeded.
         if case .found(let found) = snapshot.reading, found.id == session.record.id {
             self.session?.base = .stored
             return
         }
-        // A write that was carried out, as far as is known, limits what is earlier: the rest came later.
+        // If an earlier attempt has probably been carried out, only what that attempt found is earlier.
         var earlier = earlierSessions(than: session.record)
         if case .upTo(let found) = session.base { earlier = found }
         self.session?.stand(above: earlier)
         if snapshot.reading != .empty { startEnding(EndMark(earlier, isEstimate: known == nil)) }
     }
 
-    /// The sessions that a sign-in has replaced, although its record was not written: those that this process knows,
-    /// including those that have ended here. Without any reading the clock decides. A refresh of an earlier session, by
-    /// another process, changes nothing.
+    /// The sessions that a sign-in replaces although its record was not written: all generations that this process
+    /// knows, with any number of refreshes. If it has read nothing, the clock decides.
     private mutating func earlierSessions(than signIn: StoredSession) -> SessionOrder {
         let highest = [known?.generation, mark?.order.generation].compactMap(\.self).max()
         if highest == nil { emit(.orderedByClock) }
         return .end(ofGeneration: highest ?? signIn.generation - 1)
     }
 
-    /// The server rejected the refresh token, and the store was asked to delete the record. It is kept if it is newer or
-    /// belongs to another session.
+    /// The server rejected the refresh token, and the store was asked to delete the record. A newer record, or one of
+    /// another session, was kept.
     private mutating func confirmedExpiry(_ answer: StoreAnswer) {
         guard let session, let reason = session.refusal else { return }
         var verdict = self.verdict(on: answer.snapshot.reading, for: session.record, of: session)
-        // Another process may be refreshing. This one acquires the lock again, and then asks the store once more.
+        // Another process may be refreshing. Acquire the lock again, and then ask the store once more.
         if answer.decision.hasLostLock {
             switch verdict {
             case .ours:
@@ -1141,13 +1135,14 @@ extension SessionStateMachine {
             }
         }
         if case .newer(var found) = verdict, let sentAt = session.record.journal?.startedAt {
-            // The server has received a token that had been replaced, and may refuse its successors for that.
+            // The server has received a token that had been replaced, and may reject its successors because of that.
             found.journal = found.unresolvedJournal ?? RefreshJournal(of: found, sentAt: sentAt)
             verdict = .newer(found)
         }
         switch verdict {
         case .gone(let mark) where !sharesStore || mark?.expiry != nil:
-            // Another process has been refused, too. If there is no other process, the app has emptied the store.
+            // The server has rejected another process's tokens, too. Or no other process uses the store, and the app
+            // has emptied it.
             return expire(because: mark?.expiry ?? reason)
         default:
             if follow(verdict, answer.snapshot.deadlines) { return }
@@ -1157,7 +1152,7 @@ extension SessionStateMachine {
             emit(.storeDeleteFailed(failure))
             startEnding(EndMark(session.record.order, expiry: reason))
         } else if ending == nil {
-            // This session was never written, so there may be a later sign-in of another process.
+            // The store may contain a later sign-in of another process.
             reconcile(answer.snapshot)
         }
     }
@@ -1179,7 +1174,7 @@ extension SessionStateMachine {
         self.mark = EndMark.later(self.mark, mark)
         guard case .found(let record) = answer.snapshot.reading else { return reconcile(answer.snapshot) }
         if mark.covers(record) {
-            // No other process revokes the tokens of a session that this one has signed out without knowing it.
+            // This process signed the session out without knowing it, so no other process revokes its tokens.
             if ending.signOutEpoch != nil {
                 if !hasDeadTokens(record) { actions.append(.revoke(record.tokens, expiresAt: nil)) }
                 endedHere.insert(record.id)
@@ -1190,10 +1185,10 @@ extension SessionStateMachine {
     }
 
     /// Starts ending the sessions up to a mark.
-    /// - Parameter coversOwnWrites: Whether it also ends the records that this process has written before, and those
-    ///   that it may still write late.
+    /// - Parameter coversOwnWrites: Whether to end this process's own records, too, even those that a late write may
+    ///   still store.
     private mutating func startEnding(_ mark: EndMark, signOut: SignOut? = nil, coversOwnWrites: Bool = false) {
-        // One ending covers the rest of an earlier one.
+        // One ending covers any earlier one that is still pending.
         let mark = EndMark.later(ending?.mark, mark) ?? mark
         self.mark = EndMark.later(self.mark, mark)
         let coversOwnWrites = coversOwnWrites || signOut != nil
@@ -1206,20 +1201,20 @@ extension SessionStateMachine {
 // MARK: - Changes by other processes
 
 extension SessionStateMachine {
-    /// Adapts the state to what another process may have changed in the store.
+    /// Adapts the state to changes that another process may have made in the store.
     private mutating func reconcile(_ snapshot: StoreSnapshot) {
         guard let session else {
             if !isUnread { reconcileWithoutSession(snapshot) }
             return
         }
-        // The pending update compares the stored record itself.
+        // A pending update compares the stored record itself.
         guard !session.isStoring, session.refusal == nil else { return }
         let verdict = self.verdict(on: snapshot.reading, for: session.record, of: session)
         if follow(verdict, snapshot.deadlines) { return }
         guard case .ours(let found?) = verdict else { return }
         if session.base == .stored, found.id != session.record.id || found.generation < session.record.generation {
-            // Another process has repeated a write of a session that has ended here, or this one has written its own
-            // without knowing the place of those before it.
+            // Another process has retried its write of a session that ended here, or this process has written its
+            // session at too low a position, without having read the store.
             let failure = StorageError(.unreachable, "the session was overwritten, or stands below one that has ended")
             self.session?.persistence = .behind(failure)
             emit(.storeWriteFailed(failure))
@@ -1235,10 +1230,10 @@ extension SessionStateMachine {
         case .found(let record) where mark?.covers(record) != true && !endedHere.contains(record.id):
             activate(record, snapshot.deadlines)
         case .found(let record):
-            // Another process has repeated a write that it took to have failed, or died while it ended the session.
+            // Another process has written a session that has ended, or was killed while it ended that session.
             if ending == nil { startEnding(EndMark.later(mark, EndMark(record.order)) ?? EndMark(record.order)) }
         case .ended(let found) where found == mark && found.expiry == nil:
-            // The user has signed out there since, perhaps of a later session that this process has not seen.
+            // The user has signed out in another process since, perhaps of a later session that this one has not seen.
             guard case .expired(_, let expired) = absence else { break }
             endSession(.signedOut)
             emit(.signedOutElsewhere(expired))
@@ -1247,8 +1242,8 @@ extension SessionStateMachine {
         }
     }
 
-    /// Follows another process that has refreshed the tokens, signed a user in, or signed out. New tokens that are still
-    /// being stored will never be used.
+    /// Follows another process that has refreshed the tokens, signed a user in, or signed out. New tokens that this
+    /// process is still storing are never used then.
     /// - Returns: Whether there was anything to follow.
     private mutating func follow(_ verdict: StoreVerdict, _ deadlines: TokenDeadlines?) -> Bool {
         guard let session else { return false }
@@ -1268,7 +1263,7 @@ extension SessionStateMachine {
         return true
     }
 
-    /// Revokes the tokens that the store does not contain. No other process knows them.
+    /// Revokes tokens that the store does not contain, because no other process knows them.
     private mutating func abandonUnwritten(of session: ActiveSession) {
         guard let unwritten = session.unwritten else { return }
         if session.isStoring { emit(.refreshDiscarded(session.record.stamp)) }
@@ -1286,7 +1281,7 @@ extension SessionStateMachine {
     /// Makes a session from the store the current one.
     private mutating func activate(_ record: StoredSession, _ deadlines: TokenDeadlines?) {
         endSession(.sessionChanged)
-        // A process that could not read the store has signed a user in, below sessions that have ended.
+        // A process that could not read the store has signed a user in at too low a position, below the mark.
         if mark?.covers(record) == true { mark = nil }
         start(record, deadlines)
         emit(.adopted(record.stamp))
@@ -1299,7 +1294,7 @@ extension SessionStateMachine {
         absence = .signedOut
     }
 
-    /// Another process has ended the session. Without a mark, the record is gone because a user signed out there.
+    /// Another process has ended the session. If there is no mark with a reason, the user signed out there.
     private mutating func endedElsewhere(_ session: ActiveSession, _ mark: EndMark?) {
         if let reason = mark?.expiry { return expire(because: reason) }
         endSession(.signedOut)
@@ -1308,7 +1303,7 @@ extension SessionStateMachine {
 }
 
 extension StoreReading {
-    /// The place of the content; `nil` if nothing was read.
+    /// The position of the content; `nil` if it could not be read.
     var order: SessionOrder? {
         switch self {
         case .found(let record): record.order
@@ -1332,7 +1327,7 @@ extension StoreReading {
 }
 
 extension StoredSession {
-    /// The record of the next rotation. Values that the server does not repeat stay as they were.
+    /// The record of the next rotation. Values that the server does not repeat are kept.
     fileprivate func renewed(with new: Tokens, lifetime: Duration?, _ estimatedExpiry: Date?) -> StoredSession {
         var record = self
         record.tokens = new

@@ -1,17 +1,15 @@
-/// The one way to a ``TokenStore``: operations run one at a time, in order, and each one is answered once, within the
-/// time limit.
+/// The manager's only access to its ``TokenStore``. Operations run one at a time, in order, and each is answered once,
+/// within the time limit.
 ///
-/// The order matters: a write that was asked for before a sign-out must run before the deletion, never after it. An
-/// operation without an answer in time is reported as failed. It still keeps its turn until it ends, because an old
-/// record could otherwise overwrite a newer one, and its result is reported later.
+/// The order matters: a write that was requested before a sign-out must run before the deletion, never after it. An
+/// operation that is not done in time is reported as failed. It still keeps its turn until it ends, because its old
+/// record could otherwise overwrite a newer one. Its result is then reported as late.
 final class StorePort: Sendable {
-    /// The kind of an operation.
     enum Access: Sendable {
         case read
         case update(@Sendable (StoreReading) -> StoreUpdate)
     }
 
-    /// The answer to an operation.
     struct Answer: Hashable, Sendable {
         /// The content of the store before the operation.
         var reading: StoreReading
@@ -34,7 +32,7 @@ final class StorePort: Sendable {
                 case .write(let record): .found(record)
                 case .delete: .empty
                 case .end(let mark): .ended(mark)
-                // The content could not be read.
+                // Reading the content has failed, so it stays unknown.
                 case .mark: reading
                 }
         }
@@ -53,10 +51,10 @@ final class StorePort: Sendable {
 
     /// Adds an operation. It never blocks, so it may be called with a lock held.
     /// - Parameters:
-    ///   - access: Called when the turn of the operation comes, with whether it was reported as failed. If it returns
-    ///     `nil`, there is nothing left to do, and nothing more is reported.
+    ///   - access: Called when the turn of the operation comes; `isLate` says whether it has been reported as failed.
+    ///     If it returns `nil`, nothing is left to do, and nothing more is reported.
     ///   - answer: Called once, before the next operation starts or when the time limit expires.
-    ///   - late: Called with the answer of an operation that was reported as failed and has ended now.
+    ///   - late: Called when an operation ends that was reported as failed.
     func submit(
         _ access: @escaping @Sendable (_ isLate: Bool) -> Access?, answer: @escaping @Sendable (Answer) -> Void,
         late: @escaping @Sendable (Answer) -> Void
@@ -94,7 +92,7 @@ final class StorePort: Sendable {
 
     private func perform(_ access: Access) async -> Answer {
         guard case .update(let decide) = access else { return Answer(await store.read()) }
-        // A store may start its transaction over, and ask again.
+        // A store may start its transaction over and call the closure again.
         let last = Locked<(reading: StoreReading, update: StoreUpdate)?>(nil)
         do {
             _ = try await store.update { reading in

@@ -15,12 +15,12 @@ extension SessionStateMachine {
         case prepare(RefreshJob)
         /// Remove the journal from a record whose refresh token turned out to be unspent.
         case clearJournal(StoredSession)
-        /// Delete the record whose refresh token the server has rejected.
+        /// Delete the record after the server has rejected its refresh token.
         case confirmExpiry
-        /// Raise the mark of the pending ending, and delete the records that it covers.
+        /// Raise the mark (``EndMark``) of the pending ending, and delete the record if the mark covers it.
         case end
 
-        /// Whether the task belongs to a refresh that has been prepared, and counts on the lock between processes.
+        /// Whether the task relies on the lock between processes that its refresh has acquired.
         var needsLock: Bool {
             switch self {
             case .write, .clearJournal: true
@@ -29,20 +29,21 @@ extension SessionStateMachine {
         }
     }
 
-    /// The machine's decision when the store offered its record. It is kept to interpret the store's answer.
+    /// The decision that the machine made when the store offered its content. It is needed again to interpret the
+    /// store's answer.
     struct StoreDecision: Hashable, Sendable {
         var update: StoreUpdate
-        /// The record to be written; of a preparation only if it gets its first journal.
+        /// The record to be written. For a preparation it is set only if the stored record had no journal.
         var subject: StoredSession?
         /// The record to be overwritten or deleted.
         var former: StoredSession?
         /// The ending that the task performs; `nil` for another task.
         let ending: Ending?
-        /// The epoch of the decision. The answer to an earlier one is outdated.
+        /// The epoch of the decision. Once the epoch has changed, the store's answer is outdated.
         let epoch: Int
-        /// Whether this process did not hold the lock, so that the reading may be outdated.
+        /// Whether this process did not hold the lock, so another process may be refreshing the same record.
         var hasLostLock = false
-        /// The place of the content that the decision was made about; `nil` if that was not known.
+        /// The position of the content that the decision was about; `nil` if the content could not be read.
         var found: SessionOrder?
     }
 
@@ -60,7 +61,6 @@ extension SessionStateMachine {
         var deadlines: TokenDeadlines?
     }
 
-    /// The store's answer to a task.
     struct StoreAnswer: Hashable, Sendable {
         /// The decision about the content.
         let decision: StoreDecision
@@ -70,24 +70,24 @@ extension SessionStateMachine {
         var failure: StorageError?
     }
 
-    /// The end of one or more sessions, which is repeated until the store has confirmed it.
+    /// The end of one or more sessions in the store. It is retried until the store confirms it.
     struct Ending: Hashable, Sendable {
-        /// The mark of the sessions that end, as far as this process knew.
+        /// The mark up to which sessions end, as far as this process knew.
         var mark: EndMark
-        /// The other sessions that a user's sign-out ends; `nil` for another ending, and after the first attempt: a
-        /// later one could find records that another process has written since.
+        /// The other sessions that a user's sign-out ends; `nil` for any other ending. Also `nil` after the first
+        /// attempt, because a retry could find records that another process has written since.
         var signOut: SignOut?
-        /// The epoch that a user's sign-out has begun; `nil` for another ending.
+        /// The epoch that began with the user's sign-out; `nil` for any other ending.
         var signOutEpoch: Int?
         var hasFailed = false
     }
 
-    /// The sessions that a sign-out ends although this process has not read them.
+    /// The sessions that a sign-out ends even though this process has not read them.
     enum SignOut: Hashable, Sendable {
-        /// Sign-ins before it, by the clock.
+        /// Sessions up to this position.
         case before(SessionOrder)
-        /// Anything, because this process has read nothing, except sign-ins that came after it by the clock. By the clock,
-        /// those before it are up to this place.
+        /// All sessions, because this process has read nothing, except sign-ins between this position, the one of the
+        /// sign-out by the clock, and the present.
         case anything(SessionOrder)
 
         var order: SessionOrder {

@@ -1,24 +1,25 @@
-/// The meaning of the store's content for a session.
+/// The result of comparing the store's content with a record of the session.
 indirect enum StoreVerdict: Hashable, Sendable {
-    /// The session counts. Its newest record is there, or is to be written over the one that was found.
+    /// The session continues. The store contains its newest record, or the session may overwrite what was found.
     case ours(found: StoredSession?)
     /// Another process has refreshed the tokens of the session.
     case newer(StoredSession)
     /// Another process has started another session.
     case otherSession(StoredSession)
-    /// Another process has ended the session, as the mark says if there is one.
+    /// Another process has ended the session. The mark, if there is one, says why.
     case gone(EndMark?)
-    /// Nothing is known.
+    /// The store could not be read.
     case unreadable(StorageError)
 
-    /// The reason why nothing is known.
+    /// The reason why the store could not be read.
     var readFailure: StorageError? {
         if case .unreadable(let failure) = self { failure } else { nil }
     }
 }
 
 extension SessionStateMachine.ActiveSession {
-    /// The one rule for which record counts: compares the content of the store with a record of this session.
+    /// Compares the content of the store with a record of this session. All decisions about which one wins use this
+    /// rule.
     func verdict(on reading: StoreReading, for record: StoredSession) -> StoreVerdict {
         switch reading {
         case .unavailable(let failure): .unreadable(failure)
@@ -34,8 +35,8 @@ extension SessionStateMachine.ActiveSession {
         }
     }
 
-    /// Whether nothing is left to write. A sign-in that was written without a reading may stand below the sessions that it
-    /// has replaced. It is written again, above them.
+    /// Whether nothing is left to write. A sign-in that was written when the store could not be read may rank below the
+    /// sessions that it replaced. It is written again, above them.
     func isStored(as found: StoredSession) -> Bool {
         found.hasTokens(of: record) && found.order >= record.order
     }
@@ -52,8 +53,8 @@ extension SessionStateMachine.ActiveSession {
 extension StoredSession {
     /// Whether this is the newer record of the same session.
     ///
-    /// The same rotation with other tokens comes from a process that took over the lock. All processes use the stored
-    /// record.
+    /// A record of the same rotation with other tokens comes from a process that took the lock away. All processes use
+    /// the stored record.
     func isNewer(than other: StoredSession) -> Bool {
         id == other.id && rotation >= other.rotation && !hasTokens(of: other)
     }

@@ -36,7 +36,7 @@ public final class TokenManager: Sendable {
     let allowsInsecureHTTP: Bool
     /// State that features of higher layers attach to the session.
     let attachments = Attachments()
-    /// Identifies this manager in the process. It is not used again after the manager has gone.
+    /// Identifies this manager in the process. The number is never reused.
     let number = TokenManager.nextNumber()
 
     private let store: any TokenStore
@@ -48,11 +48,11 @@ public final class TokenManager: Sendable {
     private let storePort: StorePort
     private let revocations: Revocations
     private let networkReturn: NetworkReturn
-    /// The reading of the store under way, for callers whose replays were rejected.
+    /// Reads the store once for all callers whose replays were rejected.
     private let lookups: SingleFlight<StoreReading>
     private let core: Locked<Core>
-    /// The managers whose refresh the current task is part of, each with the session that it refreshes. Detects a
-    /// refresher that waits for its own refresh, and keeps its calls from using the token of another session.
+    /// The managers whose refresh the current task is part of, each with the session that it refreshes. A refresher's
+    /// calls to its own manager must neither wait for that refresh nor use another session's token.
     @TaskLocal private static var refreshing: [ObjectIdentifier: CallOwner] = [:]
 
     private static let lastNumber = Locked(0)
@@ -67,12 +67,11 @@ public final class TokenManager: Sendable {
     /// The mutable state of the manager, guarded by one lock.
     struct Core {
         fileprivate(set) var machine: SessionStateMachine
-        /// A copy of the values that the fast path needs, so that it does not copy the machine's state.
+        /// The values that the fast path needs, cached so that it need not copy the machine's state.
         fileprivate var cached: (credential: Credential, until: Duration?)?
-        /// The owner of a call that is made now, copied for the same reason.
+        /// The owner of a call that is made now, cached for the same reason.
         fileprivate var owner: CallOwner
-        /// The owner according to the content of the store when it was first read, for calls that were made before
-        /// that.
+        /// The owner of calls that were made before the store was read, according to its content.
         fileprivate var storedOwner: CallOwner?
         /// The tokens that were given to other clients.
         fileprivate var signed = SignedTokens()
@@ -83,15 +82,15 @@ public final class TokenManager: Sendable {
         fileprivate var events = Broadcast<SessionEvent>()
         /// The refresh in progress, or the last one.
         fileprivate(set) var refresh: RunningRefresh?
-        /// The highest priority of the callers of a refresh whose task is about to start; `nil` if none is.
+        /// The highest priority of the callers that wait for a refresh whose task is about to start; `nil` if none is.
         fileprivate(set) var startingPriority: TaskPriority?
         /// The lock of the refresh in progress, until its result is written.
         fileprivate var refreshLock: (any HeldStoreLock)?
-        /// Takes a snapshot of the store whenever another process may have changed it.
+        /// Reads the store again whenever another process may have changed it.
         fileprivate var watch: Task<Void, Never>?
-        /// Whether a reading because of such a change waits for its turn.
+        /// Whether such a reading waits for its turn.
         fileprivate var hasQueuedRead = false
-        /// The streams that end with the session that they belong to.
+        /// The work to do when calls or sessions end, such as closing a stream.
         fileprivate(set) var endings = SessionEndings()
 
         fileprivate init(policy: SessionPolicy, store: any TokenStore) {
@@ -110,7 +109,7 @@ public final class TokenManager: Sendable {
     /// A refresh, and the highest priority of the callers that wait for it.
     struct RunningRefresh {
         let task: Task<Void, Never>
-        /// Raises the priority of the step under way: acquiring the lock, or the exchange with the token endpoint.
+        /// Raises the priority of the current step: acquiring the lock, or the exchange with the token endpoint.
         var escalateStep: (@Sendable (TaskPriority) -> Void)?
         var priority: TaskPriority
     }
@@ -128,8 +127,8 @@ public final class TokenManager: Sendable {
     ///   - allowsInsecureHTTP: Whether tokens may be sent over plain `http` to machines other than this one.
     ///   - headers: Header fields for the token endpoint, such as an API key.
     ///   - transport: Sends requests. The token endpoint uses a separate one (``Transport/makeIsolatedTransport()``).
-    ///   - connectivity: Ends the backoff after a refresh that failed because there was no network, as soon as the
-    ///     device has one again. `nil` waits for the backoff to end by itself.
+    ///   - connectivity: After a refresh that failed because there was no network, ends the backoff as soon as the
+    ///     device is connected again. With `nil`, the backoff always runs to its end.
     ///   - time: The clocks; the system's if `nil`.
     ///   - random: Returns a random number in a range, for jitter. Replace it in tests, so that every delay is known.
     public init(
@@ -213,7 +212,7 @@ extension TokenManager {
     ///   ``SessionState/unreadable(_:)``.
     @discardableResult
     public func restore() async -> SessionState {
-        // It belongs to no session: if the session changes, it restores the next one.
+        // The restoration belongs to no session: if the session changes, restore the next one.
         while case .failure(.sessionChanged) = await resolve({ machine, waiter, now in
             machine.tokenRequested(
                 for: CallOwner(epoch: machine.epoch, signInState: .unknown), by: waiter, at: now)
@@ -233,8 +232,8 @@ extension TokenManager {
     /// - Returns: The session, after it was stored. If the write failed, ``SignedInSession/isSaved`` is `false`, and
     ///   the write is retried.
     /// - Throws: ``SessionError/sessionChanged`` if another sign-in or a sign-out came first. With
-    ///   ``SessionPolicy/requiresSavedTokens``, ``SessionError/unavailable(_:)`` if the write failed. A task that is
-    ///   cancelled still gets the session, because the sign-in has taken effect.
+    ///   ``SessionPolicy/requiresSavedTokens``, ``SessionError/unavailable(_:)`` if the write failed. A cancelled task
+    ///   still gets the session, because the sign-in has taken effect.
     @discardableResult
     public func signIn(
         with tokens: Tokens, account: SessionAccount = SessionAccount()
@@ -276,7 +275,7 @@ extension TokenManager {
                 policy: policy, jitter: random(in: 0...1))
         }
         let unattended = unattendedSignIn
-        // From here on the session is in force, and a cancelled caller must learn that. So the wait has its own task.
+        // The sign-in takes effect now, and even a cancelled caller must learn that. So a separate task waits for it.
         let reply = await Task {
             let deadline = time.uptime + policy.storeTimeout
             let reply = await wait { machine, waiter, _ in
@@ -293,8 +292,8 @@ extension TokenManager {
         return session
     }
 
-    /// After a sign-in whose record could not be written: waits until the earlier sessions have been ended in the
-    /// store. A command may exit now, and its next start must not bring one back.
+    /// Waits until earlier sessions have ended in the store, after a sign-in that could not be written. A command-line
+    /// tool may exit now, and its next start must not restore one of them.
     private func finishEnding(by deadline: Duration) async {
         guard core.withLock({ $0.machine.isEnding }) else { return }
         let left = deadline - time.uptime
@@ -310,9 +309,10 @@ extension TokenManager {
     ///
     /// A refresh or a call in progress cannot restore the session. The method returns when the store has deleted the
     /// record or the deletion has failed (``SessionEvent/storeDeleteFailed(_:)``); a failed deletion is retried.
-    /// - Parameter limit: The time to wait for the server as well, for a command that exits after the sign-out. If the
-    ///   server does not answer in time, the method reports ``SessionEvent/revocationFailed(_:)``, and the revocation
-    ///   continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for the server.
+    /// - Parameter limit: The time to wait for the server as well, for a command-line tool that exits after the
+    ///   sign-out. If the server does not respond in time, the method reports ``SessionEvent/revocationFailed(_:)``,
+    ///   and the revocation continues while the process runs (``SessionEvent/revoked``). `signOut()` does not wait for
+    ///   the server.
     /// - Returns: Whether the server has confirmed in time that it has revoked the tokens.
     @discardableResult
     public func signOut(waitingForServer limit: Duration) async -> Bool {
@@ -362,15 +362,15 @@ extension TokenManager {
     /// Use the access token for connections that Martlet does not make itself, such as WebSockets and gRPC. If a
     /// refresh is in progress, the caller waits for it. A request that the app signs with this token can be passed to
     /// `recover(from:body:to:)`, like one signed by `sign(_:_:)`.
-    /// - Throws: ``SessionError`` if there is no valid token; ``SessionError/sessionChanged`` if the session that was current
-    ///   when the method was called has ended.
+    /// - Throws: ``SessionError`` if there is no valid token; ``SessionError/sessionChanged`` if the session that was
+    ///   current when the method was called has ended.
     public func validTokens() async throws(SessionError) -> Tokens {
         let owner = currentOwner
         return try await currentTokens(with: try await credential(for: owner).get(), of: owner)
     }
 
-    /// The tokens that a credential belongs to, or those that have replaced them by now, because the server may not accept
-    /// the former ones any more.
+    /// The tokens of a credential or, if they have been replaced by now, their successors, because the server may no
+    /// longer accept the old ones.
     private func currentTokens(
         with first: Credential, of owner: CallOwner
     ) async throws(SessionError) -> Tokens {
@@ -396,12 +396,12 @@ extension TokenManager {
     }
 
     /// The owner of a sign-in that starts now. It belongs to the latest epoch, even while another sign-in, which it
-    /// replaces, is being saved. A part of an unattended sign-in belongs to the start of that.
+    /// replaces, is being saved. A part of an unattended sign-in belongs to the epoch in which that began.
     package var signInOwner: CallOwner {
         signInOwner { core in CallOwner(epoch: core.machine.epoch, signInState: core.owner.signInState) }
     }
 
-    /// The owner of a sign-in that gives way to every other one, even to one that is being saved.
+    /// The owner of a sign-in that gives way to any other one, even to one that is being saved.
     package var givingWayOwner: CallOwner {
         signInOwner { core in
             guard core.machine.session?.isVisible == false, core.owner.epoch == core.machine.epoch else {
@@ -415,7 +415,7 @@ extension TokenManager {
         refreshOwner ?? supersededOwner ?? core.withLock { owner($0) }
     }
 
-    /// The owner of a part of an unattended sign-in, if a user has signed in since that has begun.
+    /// The outdated owner of a part of an unattended sign-in, if a user has signed in since that sign-in began.
     var supersededOwner: CallOwner? {
         guard let unattended = unattendedSignIn else { return nil }
         return core.withLock { core in
@@ -434,7 +434,7 @@ extension TokenManager {
         return core.withLock { core in (core.owner, core.freshCredential(at: now)) }
     }
 
-    /// The fast path: a token that needs no refresh, without suspending.
+    /// A token that needs no refresh, without suspending. This is the fast path.
     func freshCredential(for owner: CallOwner) -> Credential? {
         let now = time.uptime
         return core.withLock { core in
@@ -443,9 +443,9 @@ extension TokenManager {
         }
     }
 
-    /// Waits until the store was read, for a call that was made before that.
-    /// - Returns: The owner, with the session that the store contained. It is unchanged if the call was made later, if the
-    ///   store cannot be read, or if a user has signed in before it could.
+    /// Waits until the store has been read, for a call that was made before that.
+    /// - Returns: The owner, with the session that the store contained. It is unchanged if the call was made later, if
+    ///   the store cannot be read, or if a user signed in before it was read.
     func resolved(_ owner: CallOwner) async -> CallOwner {
         guard owner.signInState == .unknown else { return owner }
         _ = await loadedState
@@ -461,11 +461,11 @@ extension TokenManager {
         let owner = await resolved(owner)
         guard owner.signInState == .unknown else { return owner }
         if let failure = core.withLock({ $0.machine.readFailure }) { throw .unavailable(failure) }
-        // It could be read in the meantime.
+        // The store has been read in the meantime.
         return await resolved(owner)
     }
 
-    /// The form of a call's owner that is stored with what the call leaves behind. Waits until the store was read.
+    /// The stored form of a call's owner, for work that outlives the call. Waits until the store has been read.
     /// - Throws: An error if the owner has ended.
     package func storedOwner(of owner: CallOwner) async throws(SessionError) -> StoredOwner {
         let owner = await resolved(owner)
@@ -482,10 +482,9 @@ extension TokenManager {
         }
     }
 
-    /// A valid token. Suspends while the store is read or the token is refreshed.
+    /// A valid token. Suspends while the store is read or a refresh is in progress.
     /// - Parameters:
-    ///   - need: The time that the token must last, for a long request. The token is refreshed first if it would expire
-    ///     before.
+    ///   - need: The time that the token must last, for a long request. If necessary, it is refreshed first.
     ///   - owner: The session that the call belongs to.
     ///   - patience: Whether the caller may probe a token that the server has rejected at another endpoint.
     func credential(
@@ -505,8 +504,8 @@ extension TokenManager {
         }
     }
 
-    /// The token of the session as it is, even if it has expired or was rejected. Suspends only while the store is read,
-    /// or while a sign-in is saved; it neither starts a refresh nor waits for one.
+    /// The token of the session as it is, even if it has expired or was rejected. Suspends only while the store is read
+    /// or a sign-in is saved, never for a refresh.
     func presentCredential(for owner: CallOwner) async -> Result<Credential, SessionError> {
         while true {
             switch await wait({ machine, waiter, _ in machine.presentTokenRequested(for: owner, by: waiter) }) {
@@ -529,8 +528,8 @@ extension TokenManager {
         return reply
     }
 
-    /// Asks for a token, and asks once more if it has expired or was replaced, or its session has ended, before the caller
-    /// gets it: while it was saved, or while the device slept.
+    /// Asks for a token, and once more if it is already useless when the caller gets it: it may have expired, or its
+    /// session may have ended, while it was being saved or the device slept.
     private func resolveCurrent(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
         for _ in 0..<2 {
             let reply = await resolve(ask)
@@ -550,7 +549,6 @@ extension TokenManager {
         return transition { machine in machine.tokenRejected(stamp, at: now) }
     }
 
-    /// Reports that the server accepted a token.
     func reportAcceptance(of stamp: SessionStamp, _ acceptance: SessionStateMachine.Acceptance) {
         transition { machine in machine.tokenAccepted(stamp, acceptance) }
     }
@@ -569,7 +567,7 @@ extension TokenManager {
         core.withLock { $0.machine.nextRefresh() }
     }
 
-    /// Whether a request that has waited with this token needs another one before it is sent.
+    /// Whether a request that has waited with this token needs another token before it is sent.
     func isOutdated(_ stamp: SessionStamp) -> Bool {
         let now = time.uptime
         return core.withLock { $0.machine.isOutdated(stamp, at: now) }
@@ -590,7 +588,7 @@ extension TokenManager {
         core.withLock { $0.machine.endError(for: owner) }
     }
 
-    /// The stamp of a token that was given to another client; `nil` if it was not, or long ago.
+    /// The stamp of a token that was given to another client; `nil` if it never was, or too long ago.
     func stamp(ofSigned token: Secret) -> SessionStamp? {
         core.withLock { $0.signed.stamp(of: token) }
     }
@@ -600,7 +598,6 @@ extension TokenManager {
         core.withLock { $0.machine.stamp(of: token) }
     }
 
-    /// Remembers a token that is given to another client.
     func rememberSigned(_ credential: Credential) {
         core.withLock { $0.signed.remember(credential) }
     }
@@ -615,7 +612,7 @@ extension TokenManager {
 // MARK: - The end of a session
 
 extension TokenManager {
-    /// Calls a closure once, when the session of a call has ended; at once if it already has.
+    /// Calls a closure once when the session of a call ends, or immediately if it already has.
     /// - Returns: A closure that cancels this.
     func onEnd(of owner: CallOwner, _ perform: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let id = core.withLock { core -> Int? in
@@ -631,8 +628,8 @@ extension TokenManager {
         return { [weak self] in self?.core.withLock { $0.endings.remove(id) } }
     }
 
-    /// Calls a closure once, when the sign-in state that a response's leftovers belong to is over; at once if it
-    /// already is.
+    /// Calls a closure once when the sign-in state in which a response was requested ends, or immediately if it already
+    /// has. The closure removes the response's leftovers: cookies and cached copies.
     func onEnd(ofLeftoversOf owner: CallOwner, _ perform: @escaping @Sendable () -> Void) {
         let isOver = core.withLock { core in
             guard !core.machine.isOver(owner) else { return true }
@@ -642,10 +639,10 @@ extension TokenManager {
         if isOver { perform() }
     }
 
-    /// Calls a closure each time a user goes: after a sign-out, or when another user has signed in. An expiry is no such
-    /// end, because the same user may come back.
+    /// Calls a closure after each departure of a user: a sign-out, or the sign-in of another user. An expiry is no
+    /// departure, because the same user may sign in again.
     ///
-    /// The closure gets the sessions that have ended for good. A sign-out or a sign-in returns after it.
+    /// The closure gets the sessions that have ended for good, and runs before the sign-out or the sign-in returns.
     /// - Returns: A closure that cancels this.
     package func onDeparture(_ perform: @escaping @Sendable (Set<SessionID>) -> Void) -> @Sendable () -> Void {
         let id = core.withLock { core in
@@ -664,13 +661,13 @@ extension TokenManager {
     private typealias MachineRequest =
         @Sendable (inout SessionStateMachine, Int, Duration) -> SessionStateMachine.WaiterReply
 
-    /// Whether the current task is part of a refresh by this manager. Waiting for that refresh would be a deadlock.
+    /// Whether the current task is part of a refresh by this manager, so that waiting for it would be a deadlock.
     var isRefreshingHere: Bool { refreshOwner != nil }
 
-    /// The session that the current task refreshes as a part of this manager's refresh.
+    /// The session that is refreshed, if the current task is part of a refresh by this manager.
     private var refreshOwner: CallOwner? { Self.refreshing[ObjectIdentifier(self)] }
 
-    /// Sends a request to the machine, and repeats it for as long as the machine asks for that.
+    /// Sends a request to the machine, and repeats it whenever the machine says so.
     private func resolve(_ ask: @escaping MachineRequest) async -> Result<Credential, SessionError> {
         guard !isRefreshingHere else {
             return .failure(
@@ -692,16 +689,16 @@ extension TokenManager {
         }
     }
 
-    /// Whether a token that the server has rejected for a replay is not the newest, or is being replaced. If other
-    /// processes share the store, it is read first, because their report of a change may not have arrived yet.
+    /// Whether a token that the server rejected for a replay has been replaced, or is being replaced. A store that
+    /// other processes share is read first, because the report of their change may not have arrived yet.
     func hasSuccessor(of stamp: SessionStamp) async -> Bool {
         if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
         guard store.lock != nil, !isRefreshingHere else { return false }
-        // A reading that is under way may have begun before the other process wrote.
+        // A reading under way may have begun before the other process wrote. Wait for it, and start a new one.
         if waitingLookups > 0 { _ = await lookups.run { [self] in await perform(.read) } }
         let reading = await lookups.run { [self] in await perform(.read) }
         if core.withLock({ $0.machine.hasSuccessor(of: stamp) }) { return true }
-        // Another process has sent the refresh token, and the server may have replaced the access token already.
+        // A journal means that another process has sent the refresh token, so the access token may already be replaced.
         guard case .found(let record)? = reading, record.stamp == stamp else { return false }
         return record.unresolvedJournal != nil
     }
@@ -714,8 +711,8 @@ extension TokenManager {
                 (continuation: CheckedContinuation<SessionStateMachine.WaiterReply, Never>) in
                 let now = time.uptime
                 let reply = transitionCore { core -> SessionStateMachine.WaiterReply in
-                    // The handler runs after the task is marked as cancelled. If it has no mark yet, the handler takes the
-                    // lock later, and finds the waiter.
+                    // The cancellation handler runs after the task is marked as cancelled. If the task is not marked
+                    // yet, the handler takes the lock later and finds the waiter.
                     guard !Task.isCancelled else { return .failure(.cancelled) }
                     let reply = ask(&core.machine, waiter, now)
                     if reply == .wait { core.waiting[waiter] = continuation }
@@ -743,7 +740,7 @@ extension TokenManager {
         transitionCore { core in event(&core.machine) }
     }
 
-    /// Runs an event that also concerns the manager's own state.
+    /// Like ``transition(_:)``, for an event that also concerns the manager's own state.
     @discardableResult
     func transitionCore<Outcome: Sendable>(_ event: (inout Core) -> Outcome) -> Outcome {
         let now = time.uptime
@@ -755,8 +752,8 @@ extension TokenManager {
         return outcome
     }
 
-    /// Starts the actions of an event while the lock is held. Not a part of ``transitionCore(_:)``, which is compiled for
-    /// each type of outcome.
+    /// Starts the actions of an event while the lock is held. It is separate from ``transitionCore(_:)`` because
+    /// generic code is compiled once per type.
     private func settle(_ core: inout Core, at now: Duration) -> Consequences {
         var consequences = Consequences()
         for action in core.machine.takeActions() {
@@ -794,8 +791,7 @@ extension TokenManager {
     }
 
     /// Starts an action without waiting for it. The lock is held, so that actions start in the order of the events.
-    /// - Returns: The work that must be done without the lock, because it reads the clock, which may be the app's own
-    ///   code.
+    /// - Returns: The work that must be done without the lock, because it calls code that the app may provide.
     private func start(
         _ action: SessionStateMachine.Action, _ machine: borrowing SessionStateMachine
     ) -> (@Sendable () -> Void)? {
@@ -805,7 +801,7 @@ extension TokenManager {
         case .store(let task):
             submit(task, asked: machine.undecided(task))
         case .retryStore(let wait, let hasWork):
-            // A session that is not stored yet must not be lost, even if the app has dropped the manager.
+            // Work on the store must not be lost, even if the app has released the manager.
             let owner = hasWork ? self : nil
             Task { [weak self, time] in
                 guard (try? await time.sleep(until: time.uptime + wait)) != nil else { return }
@@ -816,7 +812,7 @@ extension TokenManager {
         case .revoke(let tokens, let expiresAt):
             revoke(tokens, expiringAt: expiresAt)
         case .awaitNetwork:
-            // A monitor is the app's own code, too.
+            // The app may provide the monitor, too.
             return {
                 self.networkReturn.callOnce { [weak self] in self?.transition { machine in machine.networkReturned() } }
             }
@@ -831,7 +827,7 @@ extension TokenManager {
         return nil
     }
 
-    /// Starts a refresh in a detached task: no task-local of the caller that happens to start it may reach the refresher.
+    /// Starts a refresh in a detached task, so that the refresher sees no task-local values of the first caller.
     func startRefresh(_ job: SessionStateMachine.RefreshJob) {
         let own = Task.currentPriority
         core.withLock { core in
@@ -844,7 +840,7 @@ extension TokenManager {
         }
     }
 
-    /// Raises the priority of the refresh in progress and of the store's operations to that of a caller that waits.
+    /// Raises the priority of the refresh in progress and of the store's operations to that of the current task.
     private func lendPriority() {
         let priority = Task.currentPriority
         storePort.escalate(to: priority)
@@ -858,12 +854,12 @@ extension TokenManager {
             return refresh
         }
         guard let refresh else { return }
-        // A task that waits for another one lends it its priority.
+        // Waiting for a task raises its priority.
         refresh.escalateStep?(priority)
         Task.detached(priority: priority) { await refresh.task.value }
     }
 
-    /// Revokes tokens that no client will use, unless the server has issued the same ones for the current session.
+    /// Revokes tokens that are no longer used, unless the server has issued the same tokens for the current session.
     func revoke(_ tokens: Tokens, expiringAt expiresAt: Duration? = nil) {
         revocations.start(
             tokens, expiringAt: expiresAt, unless: { [weak self] in self?.hasInUse(tokens) == true }
@@ -887,10 +883,9 @@ extension TokenManager {
 // MARK: - A refresh
 
 extension TokenManager {
-    /// Runs one refresh, from acquiring the lock to writing the record. It runs in a task of its own, so the
-    /// cancellation of a caller does not affect it.
-    /// - Parameter previous: The previous refresh. It holds the lock until its result is written, and a second
-    ///   `acquire` could take the lock from this process itself when the lease ends.
+    /// Runs one refresh, from acquiring the lock to writing the record, in a task that no caller can cancel.
+    /// - Parameter previous: The previous refresh, which holds the lock until its result is written. A second `acquire`
+    ///   in this process could take the lock away from it when the lease ends.
     private func performRefresh(_ first: SessionStateMachine.RefreshJob, after previous: Task<Void, Never>?) async {
         var next: SessionStateMachine.RefreshJob? = first
         var rounds = 0
@@ -903,17 +898,17 @@ extension TokenManager {
             } catch {
                 publish(.storeLockFailed(error))
                 lockFailed(error, for: job)
-                // The next refresh waits for this task, and so for the one that this task has waited for in vain.
+                // The next refresh waits for this task. So this task ends no earlier than the previous one.
                 await previous?.value
                 return
             }
-            // A lock that worked before was lost: another process may be refreshing the tokens of the record that would be
-            // deleted. One that never works must not keep a session from ending.
+            // The lock was lost and cannot be acquired again: another process may be refreshing the record that would
+            // be deleted. A lock that has never worked must not keep a session from ending.
             if rounds > 1, lock == nil, store.lock != nil, isConfirmingExpiry(of: job) {
                 return lockFailed(StorageError(.unreachable, "the store's lock could not be acquired"), for: job)
             }
             next = await runRound(of: job, holding: lock)
-            // A process that loses its lock again and again is suspended most of the time.
+            // A process that keeps losing its lock is suspended most of the time.
             if rounds > Self.maximumRounds, let job = next {
                 next = nil
                 lockFailed(StorageError(.unreachable, "the store's lock was lost again and again"), for: job)
@@ -922,7 +917,7 @@ extension TokenManager {
         }
     }
 
-    /// Sends a refresh, or confirms that the server has refused it, and has the result written.
+    /// Sends a refresh, or confirms that the session has expired, and waits until the result is written.
     /// - Returns: The job to run next; `nil` if the refresh is over.
     private func runRound(
         of job: SessionStateMachine.RefreshJob, holding lock: (any HeldStoreLock)?
@@ -936,7 +931,7 @@ extension TokenManager {
         }
         // Write the result while holding the lock: the next process that acquires it must find the new record.
         await flushStore()
-        // Nor must it find the record of a session that has ended since.
+        // The next process must not find the record of a session that has ended since, either.
         if core.withLock({ $0.machine.needs(.end) }) { await flushStore() }
         core.withLock { $0.refreshLock = nil }
         return isConfirmingExpiry(of: job) ? job : next
@@ -958,7 +953,7 @@ extension TokenManager {
         case .startOver:
             return job
         case .stop:
-            // The journal may be written late, and is removed again while the lock is held.
+            // The journal may be written late. Hold the lock until it is removed again.
             await flushStore()
             return nil
         case .send:
@@ -989,7 +984,7 @@ extension TokenManager {
         await perform(.prepare(job))
         let preparation = core.withLock { $0.machine.preparation(of: job) }
         guard preparation == .send, let lock else { return preparation }
-        // The process may have been stopped while it wrote, and then another one may have taken the lock over.
+        // This process may have been suspended while it wrote, so another one may have taken the lock away.
         let isHeld = await lock.isStillHeld()
         return transition { machine in
             machine.lockChecked(job, isHeld: isHeld)
@@ -1002,7 +997,7 @@ extension TokenManager {
     ///   locked. Another process may hold it, so the refresh must not continue.
     private func acquireLock() async throws(StorageError) -> (any HeldStoreLock)? {
         guard let lock = store.lock else { return nil }
-        // Long enough for a stopped process whose lease must end, and for another one queued behind it.
+        // Long enough for the lease of a suspended process to end, and for one more process in front of this one.
         let limit = policy.lockLease * 2 + policy.storeTimeout
         let result = await deliver(within: limit, by: storeLimits) { [policy] in
             try await lock.acquire(lease: policy.lockLease)
@@ -1029,7 +1024,7 @@ extension TokenManager {
         return await Self.$refreshing.withValue(refreshing) {
             await deliver(within: policy.attemptTimeout, by: limits, graceAfterSleep: Self.wakeGrace) {
                 [refresher, tokenEndpoint] in
-                // The tokens of an earlier attempt may have arrived.
+                // Do not send if the tokens of an earlier attempt have arrived late.
                 guard self.core.withLock({ $0.machine.isSending(job) }) else { throw CancellationError() }
                 return try await refresher.refresh(job.record.tokens, over: tokenEndpoint)
             } late: { tokens in
@@ -1046,12 +1041,11 @@ extension TokenManager {
         return transition { machine in machine.refreshFinished(job, outcome, at: moment) }
     }
 
-    /// The time after the device has woken in which a response may still arrive, if the time limit passed while the
-    /// device slept.
+    /// The additional time for a response if the time limit expired while the device slept.
     private static let wakeGrace = Duration.seconds(2)
 
-    /// Runs a step of a refresh whose result must not be lost, even if it arrives at or after the time limit. It runs at
-    /// the priority of the most urgent waiter.
+    /// Runs a step of a refresh whose result must not be lost, even if it arrives at or after the time limit. It runs
+    /// at the priority of the most urgent waiter.
     /// - Parameters:
     ///   - limit: The time to wait for the result.
     ///   - limits: Enforces the limit.
@@ -1086,7 +1080,7 @@ extension TokenManager {
         }
     }
 
-    /// Starts a task that can be escalated. The task around it is not awaited, so no priority reaches it.
+    /// Starts a task whose priority can be raised explicitly. No caller awaits the task around it.
     private func startStep<Value: Sendable>(
         _ operation: @escaping @Sendable () async throws -> Value
     ) -> Task<Value, any Error> {
@@ -1109,9 +1103,9 @@ extension TokenManager {
 
     /// Asks the store and reports its answer to the machine. It never blocks, so it may be called with the lock held.
     /// - Parameters:
-    ///   - asked: The subject of the task now: when its time limit expires before its turn, there may be another
-    ///     session. `nil` if the session at that time is its subject.
-    ///   - done: Called after that with the content that the store had, unless the task was not needed any more.
+    ///   - asked: The decision to report if the time limit expires before the task's turn: by then there may be another
+    ///     session. If `nil`, it is made at that time.
+    ///   - done: Called afterwards with the content that the store had, unless the task was no longer needed.
     private func submit(
         _ task: StoreTask, asked: StoreDecision? = nil, done: @escaping @Sendable (StoreReading) -> Void = { _ in }
     ) {
@@ -1144,7 +1138,7 @@ extension TokenManager {
     }
 
     /// Asks the store, waits until the machine has the answer, and returns the content that the store had. The wait
-    /// ends with the store's time limit at the latest. Only for a task that is needed until then.
+    /// ends with the store's time limit at the latest. Call it only for a task that is certain to be needed.
     @discardableResult
     func perform(_ task: SessionStateMachine.StoreTask) async -> StoreReading {
         await withCheckedContinuation { continuation in
@@ -1152,7 +1146,6 @@ extension TokenManager {
         }
     }
 
-    /// Reports an answer of the store to the machine.
     private func report(_ answer: StorePort.Answer, to task: StoreTask, _ decision: StoreDecision? = nil) {
         let (snapshot, moment) = (snapshot(of: answer.reading), moment)
         transition { machine in
@@ -1162,7 +1155,7 @@ extension TokenManager {
         }
     }
 
-    /// Returns when the store has ended all operations that it was asked for before.
+    /// Returns when the store has finished all operations requested so far.
     func flushStore() async {
         await storePort.flush()
     }
@@ -1172,8 +1165,8 @@ extension TokenManager {
         SessionStateMachine.Moment(uptime: time.uptime, wallClock: time.wallClock, jitter: random(in: 0...1))
     }
 
-    /// The machine's decision about the record. It is made within the store's transaction, where the lock between
-    /// processes can be checked: the thread of the store may block, and no other process can change the record.
+    /// The machine's decision about the record. It is made within the store's transaction: no other process can change
+    /// the record, and the thread may block to check the lock between processes.
     private func decide(_ task: StoreTask, over reading: StoreReading) -> StoreDecision {
         let lock = core.withLock { $0.refreshLock }
         // A refresh whose lock cannot be acquired continues without one.
@@ -1182,8 +1175,8 @@ extension TokenManager {
         return core.withLock { $0.machine.decide(task, over: reading, hasLostLock: hasLostLock, at: now) }
     }
 
-    /// A record with the deadlines of its token, estimated from the wall clock: the uptime at which another process or an
-    /// earlier launch received the token is unknown.
+    /// A record with the deadlines of its token, estimated from the wall clock: the uptime at which another process or
+    /// an earlier launch received the token is unknown.
     private func snapshot(of reading: StoreReading) -> SessionStateMachine.StoreSnapshot {
         guard case .found(let record) = reading, let lifetime = record.lifetime, TokenLifetime.isPlausible(lifetime),
             let left = record.estimatedExpiry.flatMap({ Duration(untrusted: $0.timeIntervalSince(time.wallClock)) })
@@ -1198,8 +1191,7 @@ extension TokenManager {
 
     /// Starts watching the store for changes by other processes, once.
     private func watch() {
-        // Only the store port calls this, one operation at a time. The lock is not held, because the store is code of
-        // the app.
+        // Only the store port calls this, one operation at a time. Do not hold the lock: the app may provide the store.
         guard core.withLock({ $0.watch == nil }), let changes = store.changes() else { return }
         (store as? any FileWatching)?.watchedFile?.onFailure { [weak self] failure in
             self?.publish(.storeWatchFailed(failure))
@@ -1207,7 +1199,7 @@ extension TokenManager {
         let watch = Task { [weak self] in
             for await _ in changes {
                 guard let self else { return }
-                // One reading that has not begun covers all changes so far, however long the store hangs.
+                // A reading that has not begun covers all changes so far.
                 let isFirst = self.core.withLock { core in
                     defer { core.hasQueuedRead = true }
                     return !core.hasQueuedRead
@@ -1222,7 +1214,6 @@ extension TokenManager {
 // MARK: - For tests
 
 extension TokenManager {
-    /// Reads the mutable state.
     func inspect<Value>(_ query: (Core) -> Value) -> Value {
         core.withLock { query($0) }
     }
@@ -1232,12 +1223,12 @@ extension TokenManager {
 }
 
 extension TokenManager.Core {
-    /// The task of a refresh is about to start. Until it has, the callers that wait for it raise this priority.
+    /// Prepares for the task of a refresh, which is about to start. Until it has, waiting callers raise this priority.
     mutating func announceRefresh(at priority: TaskPriority) {
         startingPriority = priority
     }
 
-    /// Updates the copies after a change of the machine.
+    /// Updates the cached values after a change of the machine.
     fileprivate mutating func copyMachine() {
         cached = machine.cachedCredential
         let former = owner

@@ -1,10 +1,10 @@
-/// A sign-in that no user has asked for at this moment: ``NetworkConfig/automaticSignIn``, or the registration of a guest.
-/// Its own calls wait for no session, and it gives way to a user who signs in after it has begun.
+/// A sign-in that no user has requested: ``NetworkConfig/automaticSignIn``, or the registration of a guest. Its own
+/// calls wait for no session, and it gives way to a user who signs in after it began.
 final class UnattendedSignIn: Sendable {
     /// The managers that the current task signs in to, each with the sign-in that the task is part of.
     @TaskLocal static var current: [ObjectIdentifier: UnattendedSignIn] = [:]
 
-    /// The epoch at its start, or after its own latest sign-in.
+    /// The epoch (``TokenManager/epoch``) at its start, or after its own latest sign-in.
     private let epoch: Locked<Int>
     private let followsExpiry: Bool
 
@@ -14,22 +14,23 @@ final class UnattendedSignIn: Sendable {
         followsExpiry = owner.signInState == .expired
     }
 
-    /// The epoch that a sign-in, which is part of this one, must find. `nil` if no user is signed in: it replaces none,
-    /// even if one has signed in and out since. A user whose session has expired may sign in again, and is not replaced.
+    /// The epoch in which a step of this sign-in may start a session; `nil` for any epoch. If no user is signed in, any
+    /// will do, because no session is replaced. The exception is a session that has expired since the start: its user
+    /// may sign in again, and must not be replaced.
     func start(in machine: borrowing SessionStateMachine) -> Int? {
         guard machine.session == nil else { return epoch.withLock { $0 } }
-        // An expiry begins no epoch, so none fits if the user has signed in and expired since.
+        // -1 matches no epoch: an expiry starts no new one, so comparing epochs would not detect it.
         return machine.callOwner.signInState == .expired && !followsExpiry ? -1 : nil
     }
 
-    /// A sign-in that is part of this one has started a session, which the next one may replace.
+    /// A step of this sign-in has started a session, which the next step may replace.
     func hasSignedIn(in machine: borrowing SessionStateMachine) {
         let now = machine.epoch
         epoch.withLock { $0 = now }
     }
 
-    /// Runs a sign-in, or the part of one that is under way.
-    /// - Parameter owner: The sign-in state in which it begins; `nil` for the current one.
+    /// Runs an unattended sign-in, or a step of the one under way.
+    /// - Parameter owner: The sign-in state in which the sign-in begins; `nil` for the current one.
     static func run<Outcome: Sendable>(
         for tokens: TokenManager?, since owner: CallOwner? = nil, _ signIn: @Sendable () async -> Outcome
     ) async -> Outcome {
