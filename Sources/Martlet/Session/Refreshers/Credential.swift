@@ -1,12 +1,12 @@
 /// An access token and the session and rotation that it belongs to.
 ///
-/// Each step of a call passes it on, so it is a reference: a copy of its strings would cost more than the step.
+/// A class, because each step of a call passes it on, and copying its strings would cost more than the step.
 final class Credential: Sendable, Hashable {
     let stamp: SessionStamp
     let accessToken: Secret
     /// Whether the manager needs to know that the server has accepted the token, because its lifetime is unknown.
     let isUnproven: Bool
-    /// The caller that probes the token, which the server has rejected at another endpoint; `nil` if it is not rejected.
+    /// The caller that probes the token after another endpoint rejected it; `nil` if it was not rejected.
     let probe: Int?
 
     init(stamp: SessionStamp, accessToken: Secret, isUnproven: Bool = false, probe: Int? = nil) {

@@ -46,7 +46,7 @@ public struct HTTPTokenRefresher: TokenRefresher {
     ///   - placement: The place of the refresh token in the request.
     ///   - fields: The names of the new tokens in the response.
     ///   - accessTokenScheme: The scheme by which the request also carries the old access token; `nil` to leave it out.
-    ///     If both tokens would use the same header field, it carries the refresh token.
+    ///     If both tokens would use the same header field, the field carries the refresh token.
     ///   - headers: Further header fields of the request, such as an API key.
     ///   - sessionEnd: The rule for responses that end the session.
     public init(
@@ -67,15 +67,15 @@ public struct HTTPTokenRefresher: TokenRefresher {
         }
     }
 
-    /// The same dialect, which also keeps further fields of the token response (``Tokens/additionalFields``).
+    /// Returns the same dialect, which also keeps further fields of the token response (``Tokens/additionalFields``).
     ///
     /// ```swift
     /// TokenManager(
     ///     baseURL: "https://id.example.com", store: .inMemory, refresher: .oauth2().keeping("id_token"))
     /// ```
     /// - Parameter names: The names of the fields. A refresher made from a closure
-    ///   (``TokenRefresher/custom(fields:_:)``) keeps only those in the response to a sign-in; its closure passes the
-    ///   names to ``TokenFields`` itself.
+    ///   (``TokenRefresher/custom(fields:_:)``) keeps only those in the response to a sign-in. For a refresh, its
+    ///   closure must pass the names to ``TokenFields`` itself.
     public func keeping(_ names: String...) -> HTTPTokenRefresher {
         var refresher = self
         refresher.fields.additional += names
@@ -171,8 +171,8 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
 }
 
 extension HTTPField.Name {
-    /// `refresh-token`, which is not a standard field: some servers expect the refresh token in it.
+    /// `refresh-token`, in which some servers expect the refresh token. It is not a standard field.
     ///
-    /// The name is valid, so the fallback is never used.
+    /// The fallback is never used, because the name is valid.
     static let refreshToken = HTTPField.Name("refresh-token") ?? .authorization
 }

@@ -23,8 +23,7 @@ struct JWTClaims: Sendable, Hashable {
         issuedAt = Self.date(claims["iat"])
     }
 
-    /// Some servers write milliseconds instead of seconds. A larger number than 1e11 seconds would be past the year
-    /// 5138.
+    /// Some servers write milliseconds instead of seconds. As seconds, a number above 1e11 would be past the year 5138.
     private static func date(_ value: JSONValue?) -> Date? {
         guard let number = value?.number, number.isFinite, number > 0 else { return nil }
         return Date(timeIntervalSince1970: number > 1e11 ? number / 1000 : number)

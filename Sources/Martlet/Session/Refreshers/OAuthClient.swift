@@ -20,8 +20,8 @@ public struct OAuthClient: Sendable, Hashable {
     /// A client registration.
     /// - Parameters:
     ///   - id: The client identifier.
-    ///   - secret: The client secret. Leave it `nil` for a public client, which cannot keep one: its requests carry the
-    ///     identifier in the body.
+    ///   - secret: The client secret. Leave it `nil` for a public client, which cannot keep a secret: its requests
+    ///     carry the identifier in the body.
     ///   - sendsSecretInBody: Whether identifier and secret go into the body, for servers that do not support the
     ///     `Authorization` field (RFC 6749, section 2.3.1).
     public init(id: String, secret: Secret? = nil, sendsSecretInBody: Bool = false) {

@@ -6,7 +6,7 @@ internal import HTTPTypes
     internal import Foundation
 #endif
 
-/// One dialect of a refresh request, as data: how the request looks and how its response is read.
+/// The dialect of a refresh request as data: the form of the request, and the rule for responses that end the session.
 struct RefreshRequest: Sendable {
     let path: String
     let query: Query
@@ -31,7 +31,7 @@ struct RefreshRequest: Sendable {
         do {
             return try fields.tokens(from: response)
         } catch {
-            // Not the end of the session: a captive portal returns 200 with its own page.
+            // This does not end the session: a captive portal returns 200 with a page of its own.
             let complaint = ContentCodings(response.headers).complaint
             throw RefreshError(.unreadableResponse, description: complaint ?? "\(error)")
         }

@@ -1,11 +1,11 @@
-/// The stamps of the access tokens that were recently given to other clients.
+/// The stamps of access tokens that were recently given to other HTTP clients.
 ///
-/// Another client returns only its request, so the token in it must be mapped back to a session and rotation.
+/// Such a client returns only its request, so the token in it must be mapped back to a session and rotation.
 struct SignedTokens: Sendable {
     private var stamps: [Secret: SessionStamp] = [:]
     private var oldestFirst: [Secret] = []
 
-    /// A request is not expected to stay in flight for more rotations than this.
+    /// No request is expected to be in flight for more rotations than this.
     private static let limit = 32
 
     mutating func remember(_ credential: Credential) {

@@ -38,7 +38,7 @@ public struct TokenEndpointClient: Sendable {
     ///   - query: The query items.
     ///   - headers: Header fields. They replace the manager's own fields of the same name.
     ///   - body: The body, if any; set its `Content-Type` in `headers`.
-    /// - Throws: ``RefreshError`` if there is no response; an error that says why if the URL is invalid or insecure.
+    /// - Throws: ``RefreshError`` if there is no response; another error if the URL is invalid or insecure.
     public func send(
         _ method: HTTPRequest.Method, _ path: String, query: Query = [:], headers: HTTPFields = [:], body: Data? = nil
     ) async throws -> ServerResponse {

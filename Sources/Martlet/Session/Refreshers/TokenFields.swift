@@ -26,16 +26,16 @@ public struct TokenFields: Sendable, Hashable {
     /// The names of the fields. An argument that is left out keeps the usual names.
     /// - Parameters:
     ///   - containers: Objects that may contain the tokens, outermost first; an empty name is the response itself.
-    ///   - accessToken: Names of the access token. An ID token does not count as one, unless the server says so, as
-    ///     Firebase does.
+    ///   - accessToken: Names of the access token. The name of the ID token belongs here only if the server accepts ID
+    ///     tokens as access tokens, as Firebase does.
     ///   - refreshToken: Names of the refresh token.
     ///   - expiresIn: Names of the lifetime in seconds.
     ///   - expiresAt: Names of the expiry date: seconds or milliseconds since 1970, or a date in ISO 8601.
     ///   - refreshCookie: The cookie with the refresh token, for servers that keep it out of the body.
     ///   - accessTokenHeader: The header field with the access token, if the body has none. In `Authorization`, it
-    ///     stands after `Bearer`.
-    ///   - refreshTokenHeader: The header field with the refresh token, if the body has none. If both tokens have the
-    ///     same field, the access token renews itself.
+    ///     follows `Bearer`.
+    ///   - refreshTokenHeader: The header field with the refresh token, if the body has none. If it is the same field
+    ///     as that of the access token, the access token also serves as the refresh token.
     ///   - additional: Further fields to keep with the session (``Tokens/additionalFields``), such as `id_token`:
     ///     beside the access token or in one of the containers. By default none are kept, because a store has little
     ///     room for fields that the app never reads.
@@ -105,7 +105,7 @@ public struct TokenFields: Sendable, Hashable {
         return found
     }
 
-    /// The further fields. One that is `null` or empty counts as missing, like a refresh token.
+    /// The additional fields. A field that is `null` or empty counts as missing, as for a refresh token.
     private func additionalFields(in objects: [JSONValue]) -> [String: Secret] {
         var fields: [String: Secret] = [:]
         for name in additional {

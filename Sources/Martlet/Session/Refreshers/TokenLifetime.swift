@@ -8,16 +8,17 @@
 struct TokenLifetime: Sendable, Hashable {
     /// The whole lifetime, from which the leeway is computed.
     let total: Duration
-    /// The part of it that remains now.
+    /// The part of it that remains when the tokens arrive.
     let remaining: Duration
 
-    /// A shorter or longer lifetime is taken for a mistake and ignored: with none at all every call would refresh.
+    /// A lifetime outside this range is taken for a mistake and ignored: with a zero lifetime, every call would
+    /// refresh.
     private static let plausible = Duration.seconds(1)...Duration.seconds(20 * 365 * 86400)
 
     /// `nil` if the lifetime is unknown or implausible.
     /// - Parameters:
     ///   - tokens: The issued tokens. Their dates are relative to the server's clock (``Tokens/serverDate``).
-    ///   - wallClock: This device's clock, which replaces the server's clock if that is unknown.
+    ///   - wallClock: The time by this device's clock, used if that of the server's clock is unknown.
     init?(of tokens: Tokens, wallClock: Date) {
         let serverNow = tokens.serverDate ?? wallClock
         if let lifetime = tokens.lifetime, Self.isPlausible(lifetime) {
@@ -43,9 +44,9 @@ struct TokenLifetime: Sendable, Hashable {
         else {
             return nil
         }
-        // Without the server's date the remaining lifetime is unreliable, because this device's clock may be hours off.
-        // The same is true if the token looks expired, because no server issues an expired token. Then the token counts
-        // as new.
+        // Without the server's date, the remaining lifetime is unreliable, because this device's clock may be hours
+        // off. It is also unreliable if it is not positive, because no server issues an expired token. In both cases,
+        // treat the token as new.
         let isReliable = tokens.serverDate != nil && remaining > .zero
         self.init(total: lifetime, remaining: isReliable ? min(remaining, lifetime) : lifetime)
     }

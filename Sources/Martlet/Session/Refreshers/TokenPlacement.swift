@@ -8,15 +8,15 @@ public import HTTPTypes
 
 /// The place of the refresh token in a request to the token endpoint.
 public enum TokenPlacement: Sendable, Hashable {
-    /// In a JSON object, under this name, along with further members, which may be secret, such as a client secret.
+    /// In a JSON object, under this name. `parameters` are further members, such as a client secret.
     case json(field: String, parameters: [String: Secret] = [:])
     /// As an OAuth 2.0 parameter: `refresh_token` of the refresh grant (RFC 6749, section 6), or `token` of a
     /// revocation (RFC 7009). The parameters are a form, as the RFCs require, or a JSON object.
     case oauth2(OAuthClient?, sendsJSON: Bool = false)
     /// As a bearer token: `Authorization: Bearer <refresh token>` (RFC 6750, section 2.1).
     case bearer
-    /// In a header field, as it is. Only `Authorization` carries it as a bearer token, because a value of that field
-    /// starts with a scheme (RFC 9110, section 11.6.2).
+    /// In a header field, without a prefix. The exception is `Authorization`, which carries it as a bearer token,
+    /// because a value of that field starts with a scheme (RFC 9110, section 11.6.2).
     case header(HTTPField.Name)
     /// In a cookie.
     case cookie(name: String)

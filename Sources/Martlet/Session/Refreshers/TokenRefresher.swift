@@ -6,11 +6,11 @@
 
 /// Exchanges a refresh token for new tokens, in the dialect of one server.
 ///
-/// Most servers are covered by a factory: ``json(path:field:sessionEnd:)``, ``oauth2(path:client:sendsJSON:sessionEnd:)``,
-/// ``bearer(path:sessionEnd:)``, ``header(path:header:accessTokenScheme:sessionEnd:)`` or
-/// ``cookie(path:cookie:sessionEnd:)``. Several products have a preset, such as ``simpleJWT(path:)`` or
-/// ``supabase(path:apiKey:)``; <doc:YourBackendsDialect> lists them. ``HTTPTokenRefresher`` shows how to describe another
-/// dialect with data or with a closure.
+/// Most servers are covered by a factory: ``json(path:field:sessionEnd:)``,
+/// ``oauth2(path:client:sendsJSON:sessionEnd:)``, ``bearer(path:sessionEnd:)``,
+/// ``header(path:header:accessTokenScheme:sessionEnd:)`` or ``cookie(path:cookie:sessionEnd:)``. Presets exist for
+/// several products, such as ``simpleJWT(path:)`` or ``supabase(path:apiKey:)``; <doc:YourBackendsDialect> lists them.
+/// ``HTTPTokenRefresher`` shows how to describe another dialect with data or with a closure.
 ///
 /// ```swift
 /// let tokens = TokenManager(

@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
-/// Revokes the tokens of a session at the server after the user has signed out, and those of a sign-in that cannot use them.
+/// Revokes tokens at the server: those of a session after its sign-out, and those of a sign-in without effect.
 ///
-/// If the server has issued the same tokens for the session that follows, they are not revoked.
+/// Tokens are not revoked if the server has issued the same ones for the current session.
 ///
 /// ```swift
 /// TokenManager(
@@ -21,8 +21,8 @@ public struct TokenRevoker: Sendable {
     ///   - path: The endpoint: a path below the manager's base URL, or an absolute URL.
     ///   - placement: The part of the request that carries the refresh token. ``TokenPlacement/oauth2(_:sendsJSON:)``
     ///     sends the access token instead if there is no refresh token.
-    ///   - accessTokenScheme: The scheme by which the request carries the access token, unless it has expired or the server
-    ///     has rejected it; not used with ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
+    ///   - accessTokenScheme: The scheme by which the request carries the access token, unless it has expired or the
+    ///     server has rejected it; not used with ``TokenPlacement/oauth2(_:sendsJSON:)`` and ``TokenPlacement/bearer``.
     public init(path: String, placement: TokenPlacement, accessTokenScheme: AuthenticationScheme = .bearer) {
         self.init { tokens, sendsAccessToken, client in
             var headers = HTTPFields()
@@ -62,8 +62,8 @@ public struct TokenRevoker: Sendable {
     ///   - sendsAccessToken: Whether the access token may authorize the request. A strict server rejects one that has
     ///     expired.
     ///   - client: Sends the request.
-    /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times, unless the error
-    ///   is a ``Refusal``.
+    /// - Throws: Any error if the server did not accept the revocation; the manager retries a few times, unless the
+    ///   error is a ``Refusal``.
     package func revoke(
         _ tokens: Tokens, sendingAccessToken sendsAccessToken: Bool, over client: TokenEndpointClient
     ) async throws {

@@ -26,7 +26,7 @@ public struct AccessTokenRejection: Sendable {
 
     /// A rule made from a closure that also sees the request.
     /// - Parameter matches: Whether a response rejects the token of its request. It is called with every response to a
-    ///   signed request, and with that request without its token. The request's path includes the path of the base URL.
+    ///   signed request and with that request, without its token. The request's path includes the path of the base URL.
     public init(_ matches: @escaping @Sendable (ServerResponse, HTTPRequest) -> Bool) {
         self.matches = matches
     }

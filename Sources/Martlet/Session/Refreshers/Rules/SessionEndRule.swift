@@ -15,7 +15,7 @@
 ///
 /// No rule lets a redirect, a 408, a 429 or a 5xx end a session.
 public struct SessionEndRule: Sendable, Hashable {
-    /// Responses with one of the statuses and, unless it is `nil`, one of the codes.
+    /// Responses with one of the statuses and one of the codes; any code if `codes` is `nil`.
     private struct Clause: Sendable, Hashable {
         let statuses: Set<Int>
         let codes: Set<String>?
@@ -35,10 +35,10 @@ public struct SessionEndRule: Sendable, Hashable {
     /// Responses whose JSON contains one of these error codes.
     ///
     /// Martlet looks for the code in the members `error`, `code`, `error_code`, `errorCode` and `__type`. If `error` is
-    /// an object, it is also looked for in its members `code`, `status` and `message`.
+    /// an object, Martlet also looks in its members `code`, `status` and `message`.
     /// - Parameters:
     ///   - codes: The codes.
-    ///   - status: The statuses that the response may have. Without any, 400 and 401.
+    ///   - status: The statuses that the response may have; 400 and 401 by default.
     public static func code(_ codes: String..., status: Int...) -> SessionEndRule {
         SessionEndRule(clauses: [Clause(statuses: status.isEmpty ? [400, 401] : Set(status), codes: Set(codes))])
     }
@@ -64,7 +64,7 @@ public struct SessionEndRule: Sendable, Hashable {
         return RefreshRejectedError(code: codes.first)
     }
 
-    /// The error codes of a response, the most common place first.
+    /// The error codes of a response, from the most common place to the least common.
     static func codes(in response: ServerResponse) -> [String] {
         guard let json = JSONValue(body: response.body) else { return [] }
         var codes = ["error", "code", "error_code", "errorCode"].compactMap { json[$0]?.text }

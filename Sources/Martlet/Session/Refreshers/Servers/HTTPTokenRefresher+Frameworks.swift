@@ -15,9 +15,9 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
 
     /// Django OAuth Toolkit: the OAuth 2.0 refresh grant as a form. Only the code `invalid_grant` is terminal.
     ///
-    /// A refresh revokes the old access token at once, and calls with it that are under way are replayed. Views with
+    /// A refresh revokes the old access token at once, so calls in progress with that token are replayed. Views with
     /// `protected_resource` reject a dead access token with 403 instead of 401: pass `.status(401, 403)` as the
-    /// manager's ``AccessTokenRejection``. Those of the REST framework respond with 401.
+    /// manager's ``AccessTokenRejection``. Views of the REST framework respond with 401.
     ///
     /// Source: <https://django-oauth-toolkit.readthedocs.io/en/latest/settings.html>
     /// - Parameters:
@@ -32,7 +32,7 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// terminal.
     ///
     /// The server rejects an access token that it cannot decode with 422 as well, for example after its key has
-    /// changed. To refresh then, too, pass `.status(401, 422)` as the manager's ``AccessTokenRejection``.
+    /// changed. To refresh in that case, too, pass `.status(401, 422)` as the manager's ``AccessTokenRejection``.
     ///
     /// Source: <https://flask-jwt-extended.readthedocs.io/en/stable/refreshing_tokens.html>
     /// - Parameter path: The path of the view with `@jwt_required(refresh=True)`, below the manager's base URL.
@@ -40,13 +40,13 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
         HTTPTokenRefresher(path: path, placement: .bearer, sessionEnd: .status(401, 422))
     }
 
-    /// NestJS with `passport-jwt`: POST without a body, with the refresh token as a bearer token. A 401 is terminal, and
-    /// so is a 403 with `"error": "Forbidden"`: that of a guard that returns `false`, and of a `ForbiddenException`
-    /// with a message. A `ForbiddenException` without one has no `error`, and is not terminal. Nor is the 403 of a
-    /// firewall.
+    /// NestJS with `passport-jwt`: POST without a body, with the refresh token as a bearer token. A 401 is terminal,
+    /// and so is a 403 with `"error": "Forbidden"`, which comes from a guard that returns `false` or a
+    /// `ForbiddenException` with a message. A 403 without it is not terminal: it comes from a `ForbiddenException`
+    /// without a message, or from a firewall.
     ///
-    /// NestJS leaves refreshing to the app: its documentation has the bearer strategy and the 401. A route that takes
-    /// the refresh token as a bearer token is a usual choice.
+    /// NestJS leaves refreshing to the app: its documentation covers only the bearer strategy and the 401. A route that
+    /// takes the refresh token as a bearer token is common.
     ///
     /// Source: <https://docs.nestjs.com/recipes/passport> and
     /// <https://github.com/nestjs/nest/blob/master/packages/common/exceptions/forbidden.exception.ts>
@@ -56,9 +56,9 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
             path: path, placement: .bearer, sessionEnd: .status(401).or(.code("Forbidden", status: 403)))
     }
 
-    /// Laravel Passport: the OAuth 2.0 refresh grant as a form. The code `invalid_grant` is terminal, and so is
-    /// `invalid_request` with 401, which versions before 13 send for a dead refresh token: they use version 8 of the
-    /// PHP League's OAuth 2.0 server, and version 9 changed the response.
+    /// Laravel Passport: the OAuth 2.0 refresh grant as a form. The code `invalid_grant` is terminal. So is
+    /// `invalid_request` with 401, which Passport sends before version 13 for a dead refresh token. These versions use
+    /// version 8 of the PHP League's OAuth 2.0 server, and version 9 changed the response.
     ///
     /// Source: <https://laravel.com/docs/passport#refreshing-tokens> and
     /// <https://github.com/thephpleague/oauth2-server/blob/master/CHANGELOG.md>, "9.0.0"
@@ -72,11 +72,11 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     }
 
     /// Devise-JWT: POST without a body, with the access token as a bearer token. The response carries the next one in
-    /// its `Authorization` field, as the one to a sign-in does. A 401 is terminal.
+    /// its `Authorization` field, like the response to a sign-in. A 401 is terminal.
     ///
     /// Devise-JWT has no refresh tokens. A valid access token is exchanged for a new one at a route that the server
-    /// adds for this purpose. The route's action authenticates the user and writes a token of
-    /// `Warden::JWTAuth::UserEncoder` to the field. Up to version 0.10 of warden-jwt_auth, a route in
+    /// adds for this purpose. The route's action authenticates the user and writes a token from
+    /// `Warden::JWTAuth::UserEncoder` to `Authorization`. Up to version 0.10 of warden-jwt_auth, a route in
     /// `dispatch_requests` does this by itself; later versions ignore the token there. The session ends if the app does
     /// not run before the token expires.
     ///

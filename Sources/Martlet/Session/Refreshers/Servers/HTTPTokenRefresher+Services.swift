@@ -5,7 +5,7 @@ internal import HTTPTypes
 extension TokenRefresher where Self == HTTPTokenRefresher {
     /// Supabase Auth: POST with `{"refresh_token": "…"}` and the project's key in `apikey`. The terminal codes are
     /// `refresh_token_not_found`, `refresh_token_already_used`, `session_not_found`, `session_expired`,
-    /// `user_not_found`, `user_banned`, and `invalid_grant` of older servers.
+    /// `user_not_found`, `user_banned` and, from older servers, `invalid_grant`.
     ///
     /// Source: <https://supabase.com/docs/guides/auth/debugging/error-codes> and
     /// <https://supabase.com/docs/guides/auth/sessions>
@@ -69,9 +69,11 @@ extension TokenRefresher where Self == HTTPTokenRefresher {
     /// `AuthenticationResult`, and a refresh token if rotation is enabled. The terminal errors are
     /// `NotAuthorizedException`, `RefreshTokenReuseException` and `UserNotFoundException`.
     ///
-    /// For the token endpoint of a user pool's domain, use ``oauth2(path:client:sendsJSON:sessionEnd:)`` with `/oauth2/token`.
+    /// For the token endpoint of a user pool's domain, use ``oauth2(path:client:sendsJSON:sessionEnd:)`` with
+    /// `/oauth2/token`.
     ///
-    /// Source: <https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_GetTokensFromRefreshToken.html>
+    /// Source:
+    /// <https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_GetTokensFromRefreshToken.html>
     /// - Parameters:
     ///   - region: The region of the user pool, such as `eu-central-1`.
     ///   - clientID: The identifier of the app client.
