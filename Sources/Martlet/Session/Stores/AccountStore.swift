@@ -1,6 +1,6 @@
 /// Stores the sessions of several accounts separately, and which account is the current one.
 ///
-/// ``AccountStore`` has the factories.
+/// ``AccountStore`` is the public type over it.
 protocol AccountStorage: Sendable {
     /// The store of one account's session. The same account always gets the same record; no two accounts share one.
     func store(for account: AccountID) -> any TokenStore

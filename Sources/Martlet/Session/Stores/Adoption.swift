@@ -4,15 +4,15 @@
     internal import Foundation
 #endif
 
-/// A store that remembers from which places it has taken over tokens.
+/// A store that remembers the places from which it has adopted tokens, so that each is adopted only once.
 protocol AdoptionRecording: TokenStore {
-    /// Whether the tokens of a place were taken over before, or must not be any more.
+    /// Whether the tokens of a place were adopted, or must no longer be.
     func hasAdopted(_ place: String) async throws(StorageError) -> Bool
-    /// Remembers that the tokens of a place were taken over.
+    /// Remembers that the tokens of a place were adopted.
     func recordAdoption(of place: String) async throws(StorageError)
 }
 
-/// Tokens in another place than Martlet's stores, and what is to be done with them.
+/// Tokens outside Martlet's stores, for ``AnyTokenStore/adopt(_:)``.
 package struct AdoptionJob {
     /// Identifies the place.
     package let place: String
@@ -32,8 +32,7 @@ package struct AdoptionJob {
 }
 
 extension AnyTokenStore {
-    /// Takes over, once, the tokens of a place. Each step may be the last one before the process is killed: the next call
-    /// continues there.
+    /// Adopts the tokens of a place, once. If the process is killed after a step, the next call continues there.
     /// - Returns: Whether tokens were adopted.
     package func adopt(_ job: AdoptionJob) async throws -> Bool {
         guard let store = base as? any AdoptionRecording else {
@@ -48,8 +47,7 @@ extension AnyTokenStore {
         guard let (tokens, account) = try await job.read() else { return false }
         let session = StoredSession(adopting: tokens, account: account, now: Date())
         let former = try await store.update { reading in
-            // A session of this store has ended, so its user has signed out of this app, or another one has. Older tokens
-            // must not bring a session back.
+            // Any other content shows that the app has had a session. Older tokens must neither replace nor revive it.
             if case .empty = reading { .write(session) } else { .keep }
         }
         if case .unavailable(let failure) = former { throw failure }
@@ -63,7 +61,7 @@ extension AnyTokenStore {
 }
 
 extension StoredSession {
-    /// A session that begins with tokens issued earlier.
+    /// A session that starts with tokens that were issued earlier.
     fileprivate init(adopting tokens: Tokens, account: SessionAccount, now: Date) {
         self.init(id: SessionID(), tokens: tokens.storable, estimatedExpiry: tokens.expiresAt, account: account)
         // The full lifetime of the token is unknown. An hour is usual, and most of it may have passed.
@@ -114,8 +112,8 @@ extension SecureTokenStore: AdoptionRecording {
 }
 
 extension KeychainStorage {
-    /// The item that records an adoption: an app that is installed again does not adopt twice. Its service is not the app's,
-    /// so its key does not show among the app's keys.
+    /// The item that records an adoption. It outlives the app, so an app that is installed again does not adopt twice.
+    /// It has a service of its own, so it is not listed among the app's keys.
     fileprivate func adoptionRecord(of place: String) -> KeychainAttributes {
         var record = identity(of: place)
         record[text: .service] = settings.service + ".adopted"
@@ -123,8 +121,8 @@ extension KeychainStorage {
     }
 }
 
-/// An empty file that says that the tokens of a place were taken over. Each place has a file of its own, so that two
-/// processes cannot lose each other's notes.
+/// An empty file that records that the tokens of a place were adopted. Each place has its own file, so two processes
+/// cannot overwrite each other's records.
 private struct AdoptionFile {
     private let file: PrivateFile
 
@@ -132,7 +130,7 @@ private struct AdoptionFile {
         file = PrivateFile(path: "\(path).adopted.\(Self.number(of: place))", protectionClass: .none)
     }
 
-    /// The name of a place may contain the name of a user.
+    /// A number that stands for a place, whose own name may contain the name of a user.
     static func number(of place: String) -> String { String(place.fingerprint, radix: 16) }
 
     func exists(on queue: BlockingQueue) async throws(StorageError) -> Bool {

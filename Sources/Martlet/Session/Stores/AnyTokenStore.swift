@@ -45,9 +45,9 @@ public final class AnyTokenStore: TokenStore {
     /// Whether reading the session may prompt the user.
     public var readingPromptsUser: Bool { base.readingPromptsUser }
 
-    /// The place of the session, with the reason. `nil` if the store had nothing to choose.
+    /// The place of the session, and the reason for it; `nil` if the store had no choice.
     ///
-    /// Stores of `.platformDefault(service:)` choose on Linux; those of `.keychain(…)` choose on macOS.
+    /// On Linux, stores made with `.platformDefault(service:)` have a choice; on macOS, those made with `.keychain(…)`.
     /// - Throws: ``StorageError`` if an earlier choice was recorded and cannot be read.
     public func choice() async throws(StorageError) -> StorageChoice? {
         try await systemStorage?.choice()

@@ -12,7 +12,7 @@ final class FileAccountStore: AccountStorage {
     private let currentFile: PrivateFile
 
     private static let recordName = "session.json"
-    /// In seconds. No write takes as long, so an older temporary file was left by a killed process.
+    /// In seconds. No write takes this long, so an older temporary file was left by a killed process.
     private static let longestWrite = 60
 
     init(folder: String) {
@@ -74,8 +74,9 @@ extension AccountStore {
 
     /// Keeps the session of each account in a plain text file, as ``TokenStore/file(path:)`` does.
     ///
-    /// Each account has a folder. Its name is the account's, with each byte other than lower-case letters, digits, `-`
-    /// and `_` as `%` and two digits, so that accounts differ on file systems that ignore case, too.
+    /// Each account has a folder. Its name is the account's, in which `%` and two hexadecimal digits replace each byte
+    /// other than lower-case letters, digits, `-` and `_`. So accounts stay distinct even on file systems that ignore
+    /// case.
     /// - Parameter folder: A folder on a local disk, created when needed.
     public static func files(in folder: String) -> AccountStore {
         AccountStore(FileAccountStore(folder: folder))

@@ -20,7 +20,7 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
     let updateLease = Duration.seconds(5)
     var lock: (any StoreLock)? { refreshLock }
 
-    /// The name under which the record is sealed. A sealed value of a ``FileStorage`` cannot be opened under it.
+    /// The name under which the record is sealed, so that a sealed value of a ``FileStorage`` cannot pass for it.
     private static let contentName = "session"
 
     init(
@@ -39,7 +39,7 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
 
     @discardableResult
     func update(_ decide: @escaping @Sendable (StoreReading) -> StoreUpdate) async throws -> StoreReading {
-        // Without a folder there is no record. Do not create a folder and a lock only to find that out.
+        // Without a folder there is no record. Do not create a folder and a lock file only to find that out.
         let isDone = await queue.run { [file] in
             if file.hasFolder { return false }
             switch decide(.empty) {
@@ -48,7 +48,7 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
             }
         }
         if isDone { return .empty }
-        // Reading may derive the key for sealing, which is slow: do it before the lock makes other processes wait.
+        // Reading may derive the key for sealing, which is slow. Do it before the lock makes other processes wait.
         if coding.lacksSealingKey { _ = await read() }
         return try await lockedUpdate(decide)
     }
@@ -68,7 +68,8 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
         return try await coding.open(bytes, as: Self.contentName, at: file.path)
     }
 
-    /// A sign-in replaces a record with unsafe permissions, but not what another program has written with them.
+    /// Checks whether a file with unsafe permissions is Martlet's. A sign-in replaces Martlet's record, but never
+    /// another program's file.
     /// - Throws: ``StorageError`` of the kind ``StorageError/Kind/foreign``.
     private func checkOrigin() async throws(StorageError) {
         do throws(StorageError) {
@@ -84,7 +85,7 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
     func replace(with bytes: Data, while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool {
         let sealed = try await coding.seal(bytes, as: Self.contentName)
         return try await queue.run { [file, markFile] () throws(StorageError) in
-            // After a lost lock, the temporary file beside the record is the one that the new holder is writing.
+            // Check first: after a lost lock, the temporary file beside the record belongs to the new holder.
             guard isHeld() else { return false }
             file.removeLeftovers(olderThan: 0, alsoOf: markFile)
             return try file.replace(with: sealed, if: isHeld)
@@ -99,7 +100,7 @@ final class FileTokenStore: LockedTokenStore, FileWatching {
         }
     }
 
-    /// Does nothing: the processes watch the record, and read the mark when they refresh.
+    /// Does nothing: other processes watch only the record, and read the mark at their next refresh.
     func reportMark() async {}
 
     func changes() -> AsyncStream<Void>? {
@@ -121,7 +122,7 @@ extension TokenStore where Self == AnyTokenStore {
     ///
     /// The file has the mode 0600, and folders that the store creates have 0700. A file that other users can read is
     /// not trusted (``StorageError/Kind/unsafePermissions``). A write creates a new file, flushes it to the disk and
-    /// renames it over the old one, so a crash leaves the old record or the new one.
+    /// renames it over the old one, so after a crash there is either the old record or the new one.
     ///
     /// Several processes may use the file, for example an app and its extensions. Two lock files beside it
     /// (``ProcessLock``) let one of them at a time refresh the tokens, and each process notices the changes of the

@@ -2,9 +2,9 @@
 final class InMemoryTokenStore: TokenStore {
     private struct State {
         var record: StoredSession?
-        /// Whether a session has ended. No tokens are taken over after that.
+        /// Whether a session has ended. No tokens are adopted after that.
         var hasEnded = false
-        /// The places from which tokens were taken over.
+        /// The places from which tokens were adopted.
         var adopted: Set<String> = []
     }
 

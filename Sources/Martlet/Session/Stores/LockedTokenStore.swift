@@ -4,25 +4,24 @@
     internal import Foundation
 #endif
 
-/// A token store whose updates hold a lock between processes, and which keeps the mark of the last ending: in a file,
-/// or in the record's place.
+/// A token store whose updates hold a lock between processes, with an ``EndMark`` in a file or in place of the record.
 ///
 /// A conforming type reads, replaces and deletes the record's bytes. The extension adds the encoding, the lock, the
 /// mark and the retry after a lost lock.
 protocol LockedTokenStore: TokenStore {
-    /// Held during one change of the record. `nil` if no other process can reach the record.
+    /// Held during one change of the record; `nil` if no other process can reach the record.
     var updateLock: ProcessLock? { get }
     /// The time for which a process may hold ``updateLock`` before another one takes it away.
     var updateLease: Duration { get }
-    /// The file of the mark. `nil` if no other process can reach the record.
+    /// The file of the mark; `nil` if no other process can reach the record.
     var markFile: PrivateFile? { get }
     /// Whether the mark takes the record's place, because there is no file for it.
     var keepsMarkInPlace: Bool { get }
-    /// Runs the decisions about the record. They may check a lock, which reads the disk.
+    /// Runs the closures of updates. They may check a lock, which reads the disk.
     var queue: BlockingQueue { get }
 
-    /// Authenticates the user before the record is read. An update does not: a refresh must be able to store its tokens
-    /// while the user cannot be asked.
+    /// Authenticates the user before the record is read. An update does not call this: a refresh must be able to store
+    /// its tokens without the user.
     func confirmUser() async throws(StorageError)
     /// The bytes of the record; `nil` if there is definitely none.
     func readBytes() async throws(StorageError) -> Data?
@@ -35,18 +34,18 @@ protocol LockedTokenStore: TokenStore {
     /// - Parameter isHeld: See ``replace(with:while:)``.
     /// - Returns: `false` if the lock was lost and nothing has changed.
     func remove(while isHeld: @escaping @Sendable () -> Bool) async throws(StorageError) -> Bool
-    /// Tells the other processes that the mark has changed and the record has not.
+    /// Tells other processes that the mark has changed but the record has not.
     func reportMark() async
 }
 
-/// The content of a store: the record that counts, and the remains of an ending.
+/// The content of a store: the reading for callers, and the state of the mark.
 private struct StoreContent {
     var reading: StoreReading
     var mark: EndMark?
-    /// Whether there is a record that has ended: a process was killed between the two steps of an ending, or could not
-    /// read the record then.
+    /// Whether there is still a record that the mark covers: the process that ended the session was killed before it
+    /// deleted the record, or could not read it.
     var hasEndedRecord = false
-    /// Whether the mark has taken the record's place.
+    /// Whether the mark is in the record's place.
     var isMark = false
 }
 
@@ -88,7 +87,8 @@ extension LockedTokenStore {
     }
 }
 
-/// The record of a store. Not an extension of ``LockedTokenStore``, which would be compiled for each conforming type.
+/// The record of a store. It is no extension of ``LockedTokenStore``, because that would be compiled for each
+/// conforming type.
 private struct LockedRecord {
     let store: any LockedTokenStore
 
@@ -119,8 +119,8 @@ private struct LockedRecord {
         }
     }
 
-    /// Without a lock nothing can be written. But the decision may be to keep the record, and tokens must not outlive a
-    /// sign-out because a lock file cannot be created.
+    /// Without a lock nothing can be written. The record can be kept, though, and it is deleted at a sign-out even if
+    /// no lock file can be created.
     private func updateWithoutLock(
         because failure: StorageError, _ decide: @escaping @Sendable (StoreReading) -> StoreUpdate
     ) async throws -> StoreReading {
@@ -129,7 +129,7 @@ private struct LockedRecord {
         case .keep: return reading
         case .write, .mark: throw failure
         case .delete, .end:
-            // A locked device is unlocked later, and then the deletion is repeated.
+            // On a locked device, wait for the unlock: the deletion is retried then.
             if !reading.isForeign, failure.kind != .locked { _ = try await store.remove(while: { true }) }
             throw failure
         }
@@ -143,8 +143,8 @@ private struct LockedRecord {
         let reading = content.reading
         let update = await store.queue.run { decide(reading) }
         if case .unavailable(let failure) = reading, reading.isForeign {
-            // Never replace or delete content that another program has written. An ending is noted nevertheless: the
-            // record may be in another place, and come back.
+            // Never replace or delete another program's content. Still raise the mark: Martlet's record may have been
+            // moved away, and may come back.
             switch update {
             case .write: throw failure
             case .end(let mark), .mark(let mark):
@@ -173,7 +173,7 @@ private struct LockedRecord {
         _ session: StoredSession, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
         let bytes = try session.encoded()
-        // The record that is written counts. Only a sign-in that could not read the store may be below the mark.
+        // Remove a mark that covers the new record. Only a sign-in that could not read the store ranks below the mark.
         let isBelowMark = content.mark?.covers(session) ?? !content.reading.wasReadable
         if isBelowMark, let markFile = store.markFile {
             let isDone = try await store.queue.run { () throws(StorageError) in try markFile.delete(if: isHeld) }
@@ -182,7 +182,7 @@ private struct LockedRecord {
         return try await store.replace(with: bytes, while: isHeld)
     }
 
-    /// Replaces the record by the mark, in one step.
+    /// Replaces the record with the mark, in one step.
     private func endInPlace(
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
@@ -190,14 +190,15 @@ private struct LockedRecord {
         do {
             return try await store.replace(with: mark.encoded(), while: isHeld)
         } catch {
-            // A full disk must not keep the tokens. The deletion may make room for the mark.
+            // On a full disk, delete the tokens all the same. That may make room for the mark.
             guard try await store.remove(while: isHeld) else { return false }
             guard let hasMark = try? await store.replace(with: mark.encoded(), while: isHeld) else { throw error }
             return hasMark
         }
     }
 
-    /// The mark first: if the process is killed between the two steps, the next one that finds the record deletes it.
+    /// Raises the mark, and then deletes the record. If the process is killed in between, the next one that finds the
+    /// record deletes it.
     private func end(
         _ mark: EndMark, over content: StoreContent, while isHeld: @escaping @Sendable () -> Bool
     ) async throws -> Bool {
@@ -219,7 +220,7 @@ private struct LockedRecord {
         if let current = content.mark, current.order >= mark.order { return true }
         let bytes = try mark.encoded()
         guard let markFile = store.markFile else {
-            // Never in place of a record that cannot be read now.
+            // Do not put the mark in place of a record that cannot be read now.
             return content.isMark ? try await store.replace(with: bytes, while: isHeld) : true
         }
         return try await store.queue.run { () throws(StorageError) in
@@ -233,7 +234,7 @@ private struct LockedRecord {
     private func content() async -> StoreContent {
         do throws(StorageError) {
             let bytes = try await store.readBytes()
-            // After the record: if another process ends the session in between, the mark says so.
+            // Read the mark after the record: if another process ends the session in between, the mark says so.
             let mark = try await readMark()
             guard let bytes else {
                 return StoreContent(reading: mark.map { .ended($0) } ?? .empty, mark: mark)
@@ -261,7 +262,7 @@ private struct LockedRecord {
             let bytes = try await store.queue.run { () throws(StorageError) in try markFile.read() }
             return try bytes.map { bytes throws(StorageError) in try EndMark(encoded: bytes) }
         } catch {
-            // A mark that waiting cannot make readable says nothing. The next ending replaces it.
+            // Ignore a mark that will never be readable. The next ending replaces it.
             if error.kind.isTransient { throw error }
             return nil
         }
@@ -269,7 +270,7 @@ private struct LockedRecord {
 }
 
 extension StoreReading {
-    /// Whether another program has written the content.
+    /// Whether another program wrote the content.
     fileprivate var isForeign: Bool {
         if case .unavailable(let failure) = self { failure.kind == .foreign } else { false }
     }

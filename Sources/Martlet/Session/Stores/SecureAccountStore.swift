@@ -10,7 +10,7 @@ struct SecureAccountStore: AccountStorage {
     /// The folder of the lock files; `nil` if no other process can reach the storage.
     private let folder: String?
 
-    /// The prefix of the keys of sessions. The app may use other keys.
+    /// The prefix of the sessions' keys. The app may use other keys.
     private static let prefix = "account "
     private static let currentKey = "current account"
 
@@ -21,7 +21,7 @@ struct SecureAccountStore: AccountStorage {
     }
 
     func store(for account: AccountID) -> any TokenStore {
-        // The keys are the list of the accounts, so none may stay.
+        // The keys are the list of accounts, so no key may stay for a mark.
         SecureTokenStore(
             storage: storage, key: Self.prefix + account.rawValue, folder: folder, keepsMarkInPlace: false)
     }

@@ -18,9 +18,9 @@ final class SecureTokenStore: LockedTokenStore, FileWatching {
     var lock: (any StoreLock)? { files?.refreshLock }
     var markFile: PrivateFile? { files?.markFile }
 
-    /// - Parameter keepsMarkInPlace: Whether the mark of an ending takes the record's place if there is no folder. If it does
-    ///   not, the key goes with the record. It never does in a storage that prompts the user, who would be asked only to
-    ///   learn that no session is stored.
+    /// - Parameter keepsMarkInPlace: Whether an ``EndMark`` replaces the record of a session that ends, if there is no
+    ///   folder for the mark. Otherwise the record is deleted. A storage that prompts the user always deletes it: the
+    ///   user would be prompted only to learn that no session is stored.
     init(storage: any SecureStorage, key: String, folder: String?, keepsMarkInPlace: Bool = true) {
         let base = (storage as? AnySecureStorage)?.base ?? storage
         self.storage = (base as? any SystemStorage)?.forSessions() ?? base
@@ -87,14 +87,14 @@ extension TokenStore where Self == AnyTokenStore {
     /// let store: some TokenStore = .secure(MyVault(), key: "session", folder: "/var/lib/example")
     /// ```
     ///
-    /// Several processes may share the value, for example an app and its extensions. Lock files (``ProcessLock``)
-    /// allow only one of them at a time to refresh the tokens, and notify the others of changes. These files hold no secrets.
+    /// Several processes may share the value, for example an app and its extensions. Lock files (``ProcessLock``) let
+    /// only one of them at a time refresh the tokens, and notify the others of changes. These files contain no secrets.
     /// - Parameters:
     ///   - storage: The storage of the session.
     ///   - key: The key of the session in the storage.
     ///   - folder: The folder of the lock files, the same in all processes that share the session; it is created when
-    ///     needed. `nil` if only one process uses the value. The value that remains after a sign-out then says that the
-    ///     session has ended, and contains neither a token nor a user.
+    ///     needed. `nil` if only one process uses the value. After a sign-out, the value then still exists: it says
+    ///     that the session has ended, and contains neither a token nor a user.
     public static func secure(_ storage: some SecureStorage, key: String, folder: String?) -> AnyTokenStore {
         AnyTokenStore(SecureTokenStore(storage: storage, key: key, folder: folder))
     }

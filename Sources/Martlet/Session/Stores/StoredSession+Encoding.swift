@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// Converts a session to the bytes that a ``TokenStore`` keeps, and back: JSON with a version number.
+/// Converts a session to the bytes that a ``TokenStore`` keeps, and back. The format is JSON with a version number.
 extension StoredSession {
     /// The version that ``encoded()`` writes.
     static let encodingVersion = 1
@@ -55,8 +55,8 @@ extension StoredSession {
         self = session
     }
 
-    /// Whether bytes without a version may be the rest of a record, or an encrypted one. An object of valid JSON is
-    /// another program's.
+    /// Whether bytes without a version may be a truncated record, or an encrypted one. A complete JSON object belongs
+    /// to another program.
     private static func mayBeDamaged(_ bytes: Data) -> Bool {
         guard let first = bytes.first, !bytes.starts(with: Data("MARTLET\0".utf8)) else { return true }
         return first == UInt8(ascii: "{") && JSONValue(body: bytes) == nil

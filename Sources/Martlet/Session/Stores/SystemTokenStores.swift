@@ -2,9 +2,9 @@ extension TokenStore where Self == AnyTokenStore {
     /// Keeps the session in the safest storage of the system: the Keychain on Apple platforms; on Linux the desktop's
     /// keyring if one responds, otherwise files that only their user can read.
     ///
-    /// On Linux the choice is made when the first session is saved, and stays: a keyring that does not respond later is
-    /// *unavailable*, and does not sign the user out. To choose again, delete the file `storage` of the service's
-    /// folder in `$XDG_STATE_HOME`, and sign in again.
+    /// On Linux the choice is made when the first session is saved, and is kept: if the keyring does not respond later,
+    /// the session is *unavailable*, which does not sign the user out. To choose again, delete the file `storage` of
+    /// the service's folder in `$XDG_STATE_HOME`, and sign in again.
     ///
     /// ```swift
     /// let store: AnyTokenStore = .platformDefault(service: "com.example.app")
@@ -28,10 +28,9 @@ extension TokenStore where Self == AnyTokenStore {
         ///     refresher: .json(path: "/auth/refresh"))
         /// ```
         ///
-        /// By default the session is readable after the first unlock of the device, on this device only. While the
-        /// device is locked the session is *unavailable*, which does not sign the user out, and it is read again after
-        /// the unlock. An app and its extensions share a session through an access group and a folder of their app
-        /// group:
+        /// By default the session is readable after the first unlock of the device, on this device only. While it
+        /// cannot be read, the session is *unavailable*, which does not sign the user out. It is read again after the
+        /// unlock. An app and its extensions share a session through an access group and a folder of their app group:
         ///
         /// ```swift
         /// let group = "group.com.example.app"
@@ -44,15 +43,14 @@ extension TokenStore where Self == AnyTokenStore {
         ///   - account: Distinguishes several sessions of the app (`kSecAttrAccount`).
         ///   - accessGroup: One of the app's keychain access groups or app groups, including the team's prefix if it
         ///     has one. `nil` for the app alone.
-        ///   - accessibility: When the session may be read.
+        ///   - accessibility: The condition under which the session may be read.
         ///   - authentication: Whether the user must authenticate before the session is read. Storing a session never
-        ///     asks. Reading then fails on tvOS.
-        ///   - reinstallMarkerFolder: Keychain items outlive the app that created them, and by default the session of
-        ///     an earlier installation is used. With a folder, it is deleted if the app was definitely deleted in
-        ///     between: the store keeps the same random number in the item and in a file of this folder, and nothing
-        ///     but the deletion of the app may delete that file. In a folder of caches, which the system empties, a
-        ///     missing file proves nothing, and no session is deleted; tvOS has no other folder. An item without a
-        ///     number is kept and gets one at its next write. If the file cannot be read, nothing is deleted.
+        ///     prompts. On tvOS, where no authentication is available, reading then fails.
+        ///   - reinstallMarkerFolder: A folder that is deleted only together with the app. Keychain items outlive the
+        ///     app, and by default the session of an earlier installation is used. With this folder, the store keeps
+        ///     the same random number in the item and in a file, and deletes the session if the file is gone or has
+        ///     another number. If the file cannot be read, or the item has no number yet, the session is kept. A
+        ///     missing file proves nothing in a folder of caches, which the system empties; tvOS has no other folder.
         ///     Extensions that share the session pass a folder of their app group.
         ///   - macKeychain: The Keychain to use on macOS.
         ///   - folder: The folder of the lock files. By default a folder of the service in the container's
@@ -86,13 +84,13 @@ extension TokenStore where Self == AnyTokenStore {
         /// ```
         ///
         /// While the keyring is locked, or if the system has none, the session is *unavailable*; see
-        /// ``SecureStorage/secretService(service:timeout:)``. The keyring does not report when it is unlocked: the
-        /// session is read again when it is next needed.
+        /// ``SecureStorage/secretService(service:timeout:)``. The keyring does not report when it is unlocked, so the
+        /// session is read again only when it is next needed.
         /// - Parameters:
         ///   - service: The app's name in reverse-domain form.
         ///   - account: Distinguishes several sessions of the app.
-        ///   - timeout: The longest duration of a call. Above seven seconds, other processes of the app may mistake a
-        ///     slow one for a suspended one.
+        ///   - timeout: The longest duration of a call. Above seven seconds, another process of the app may mistake
+        ///     this one for a suspended one.
         ///   - folder: The folder of the lock files, the same in all processes that share the session. By default a
         ///     folder of the service in `$XDG_STATE_HOME`.
         public static func secretService(
@@ -119,12 +117,13 @@ extension TokenStore where Self == AnyTokenStore {
         /// Keeps the session in an encrypted file: for services, CI and containers. Needs the trait `Encryption`.
         ///
         /// The file is sealed with AES-256-GCM and a new nonce for each write: without the key it can be neither read
-        /// nor changed. Anything with write access to the folder can still delete the file, or replace it with an older
-        /// one or with one that was sealed with the same key elsewhere. Otherwise the store works like
+        /// nor changed. A program with write access to the folder can still delete the file, or replace it with an
+        /// older one or with one that was sealed with the same key elsewhere. Otherwise the store works like
         /// ``TokenStore/file(path:)``. All processes that share the file need the same key.
         ///
-        /// A damaged file, or one that was sealed with another key, is ``StorageError/Kind/corrupt``; the description
-        /// says which of the two. A plain text file is not read. To encrypt the file that an app has used so far:
+        /// If the file is damaged, or was sealed with another key, reading fails with ``StorageError/Kind/corrupt``;
+        /// the description says which of the two applies. A plain text file is not read. To encrypt the file of an
+        /// existing session:
         ///
         /// ```swift
         /// let store: AnyTokenStore = .encryptedFile(path: path, key: key)

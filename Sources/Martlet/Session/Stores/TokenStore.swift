@@ -14,8 +14,8 @@
 /// To share that table between processes, it also needs the functions listed below:
 ///
 /// ```swift
-/// struct DatabaseTokenStore: TokenStore { let database: Database    // your own wrapper around SQLite, with PRAGMA
-///     synchronous=FULL
+/// struct DatabaseTokenStore: TokenStore {
+///     let database: Database    // your own wrapper around SQLite, with PRAGMA synchronous=FULL
 ///
 ///     func read() async -> StoreReading {
 ///         do {
@@ -54,12 +54,11 @@
 /// - ``update(_:)``: runs in one transaction (`BEGIN IMMEDIATE`), so that no other process writes between its read and
 ///   its write.
 /// - ``lock``: a ``ProcessLock`` beside the database. One process at a time refreshes the tokens, and the others adopt
-///   its result; without the lock two processes may use the same refresh token, and the server may revoke both
-///   sessions.
+///   its result; without the lock, two processes may use the same refresh token, and the server may revoke the session.
 /// - ``changes()``: reports the changes of other processes. Without it a process notices them only at its next refresh.
 /// - the mark of ``StoreUpdate/end(_:)``: keep it in the row in place of the record (``EndMark/encoded()``), and return
-///   ``StoreReading/ended(_:)`` for it. With it, a session that has ended stays ended, even if a process that
-///   could not write for a while writes it again. Without it, only the order in which the processes write counts.
+///   ``StoreReading/ended(_:)`` for it. With the mark, a session stays ended even if a process that was unable to write
+///   for a while writes it again. Without it, the last write wins.
 public protocol TokenStore: Sendable {
     /// Reads the record.
     func read() async -> StoreReading
@@ -75,7 +74,7 @@ public protocol TokenStore: Sendable {
     /// The default implementation reads, then writes or deletes. That suffices if no other process uses the record.
     /// - Parameter decide: Receives the current record and returns what to do with it. It may be called more than once,
     ///   for example if the transaction has to start over. It may check ``HeldStoreLock/isHeld`` of the store's
-    ///   ``lock``, so call it on a thread that may block, without a lock that this check needs.
+    ///   ``lock``, so call it on a thread that may block, and hold no lock that this check needs.
     /// - Returns: The record before the change.
     /// - Throws: ``StorageError`` or another error if the change fails. The record is unchanged.
     @discardableResult
@@ -85,11 +84,11 @@ public protocol TokenStore: Sendable {
     /// A stream that yields each time the record may have changed or become readable, including changes by this
     /// process. `nil`, the default, if the store cannot tell.
     ///
-    /// This does not wait for the disk: the store may begin to watch later, but before its next operation reads the
-    /// record. So read the record after this call, not before.
+    /// The function returns without waiting for the disk. The store may begin to watch later, but at the latest before
+    /// its next operation reads the record, so read the record after this call.
     func changes() -> AsyncStream<Void>?
-    /// Whether reading the record may prompt the user. If it does, the record is read only for a call or the app.
-    /// `false` by default.
+    /// Whether reading the record may prompt the user. If so, the manager reads it only when a call or the app needs
+    /// it. `false` by default.
     var readingPromptsUser: Bool { get }
 }
 
@@ -122,16 +121,16 @@ extension TokenStore {
 public indirect enum StoreUpdate: Sendable, Hashable {
     /// Leaves the record as it is.
     case keep
-    /// Replaces the record. If the store keeps a mark at or above the record, the mark goes: the written record counts.
+    /// Replaces the record. If the store keeps a mark that covers the new record, it removes the mark.
     case write(StoredSession)
-    /// Deletes the record, and keeps the mark that was there.
+    /// Deletes the record, and keeps an existing mark.
     case delete
-    /// Keeps a mark, unless the store has one that reaches further, and then deletes the record. If only one process
-    /// uses the record, the mark is not needed. If the mark cannot be kept, the record is still deleted, and the update
-    /// then throws.
+    /// Stores a mark, unless the store has a higher one, and then deletes the record. If only one process uses the
+    /// record, the mark is not needed. If the mark cannot be stored, the record is deleted all the same, and the update
+    /// throws.
     case end(EndMark)
-    /// Keeps a mark, unless the store has one that reaches further, and leaves the record: it cannot be read now, and
-    /// may belong to a later session. A record that turns out to be at or below the mark is deleted when it is read.
+    /// Stores a mark, unless the store has a higher one, and leaves the record: it cannot be read now, and may belong
+    /// to a later session. If the mark turns out to cover the record, the record is deleted when it is read.
     case mark(EndMark)
 }
 
@@ -141,8 +140,8 @@ public indirect enum StoreReading: Sendable, Hashable {
     case found(StoredSession)
     /// There is definitely no record.
     case empty
-    /// There is definitely no record that counts: the mark says which sessions have ended, and why. A custom
-    /// store that only one process uses needs none.
+    /// There is definitely no valid record: the mark says which sessions have ended, and why. A custom store that only
+    /// one process uses needs no mark.
     case ended(EndMark)
     /// The record cannot be read now. It may or may not exist.
     case unavailable(StorageError)

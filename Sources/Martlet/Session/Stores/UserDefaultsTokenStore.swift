@@ -45,12 +45,12 @@
             try await queue.run { () throws(StorageError) in
                 let defaults = try defaults()
                 change(defaults)
-                // The closest to a flush. UserDefaults does not report when a value is on the disk.
+                // The closest thing to a flush: UserDefaults does not report when a value is on the disk.
                 _ = defaults.synchronize()
             }
         }
 
-        /// A new object each time, which takes a microsecond: not every Foundation allows threads to share one.
+        /// A new object each time, because not every Foundation allows threads to share one. This takes a microsecond.
         private func defaults() throws(StorageError) -> UserDefaults {
             guard let suiteName else { return .standard }
             guard let defaults = UserDefaults(suiteName: suiteName) else {
@@ -85,15 +85,16 @@
 
         /// Keeps the session in `UserDefaults`. For prototypes only, never for the tokens of users:
         /// - The value is plain text. A copy of the device's files or an unencrypted backup reveals the tokens.
-        /// - Backups copy it to other devices, where a second app refreshes the same tokens.
+        /// - Backups copy it to other devices, where a second copy of the app refreshes the same tokens.
         /// - It is written with a delay. A crash may lose the last refresh.
-        /// - Before a device is first unlocked it looks empty. An app that the system launches then is signed out.
+        /// - It looks empty before the device is first unlocked. An app that the system launches then is signed out.
         /// - Processes that share it do not notice each other.
         ///
         /// To move to the Keychain, write the session that this store returns to the new store, then delete it here.
         ///
-        /// Apple requires apps to declare why they use `UserDefaults`. Martlet's privacy manifest states C56D.1, a wrapper
-        /// that only the app calls, and what it wraps: CA92.1, the defaults of the app, and 1C8F.1, those of its group.
+        /// Apple requires apps to declare why they use `UserDefaults`. Martlet's privacy manifest states C56D.1, a
+        /// wrapper that only the app calls, and what it wraps: CA92.1, the defaults of the app, and 1C8F.1, those of
+        /// its group.
         /// - Parameters:
         ///   - key: The key of the session's value.
         ///   - suiteName: The domain; `nil` for the app's own. Do not pass the bundle identifier or the global domain:
