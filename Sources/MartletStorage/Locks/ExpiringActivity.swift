@@ -2,14 +2,15 @@ internal import Dispatch
 
 /// Asks the system not to suspend this process for a while, as `ProcessInfo.performExpiringActivity` does.
 ///
-/// The system calls the block with `false` on its own thread, and the activity lasts until that call returns. When time
-/// is up, it calls the block with `true` on another thread. If it grants no activity, that is the only call.
+/// The system calls the block with `false` on a thread of its own, and the activity lasts until that call returns. When
+/// time is up, it calls the block with `true` on another thread. If it grants no activity, the call with `true` is the
+/// only one.
 package struct ExpiringActivities: Sendable {
     typealias Perform = @Sendable (_ reason: String, _ block: @escaping @Sendable (_ isExpired: Bool) -> Void) -> Void
 
     let perform: Perform
 
-    /// Begins an activity. While the system grants none, the app is about to be suspended: waits until it resumes.
+    /// Begins an activity. If the system grants none, the app is about to be suspended: retries until it has resumed.
     /// - Parameters:
     ///   - reason: The reason, for the system's log.
     ///   - expire: Called when the activity expires, on a thread of the system that may block. The system may suspend
@@ -42,7 +43,7 @@ package struct ExpiringActivities: Sendable {
         return isGranted.withLock { $0 } ? activity : nil
     }
 
-    /// After a refusal the process is suspended soon, and this time passes after it has resumed.
+    /// The pause after a refusal. The process is about to be suspended, so the pause ends after it has resumed.
     package static let pause = Duration.seconds(1)
 
     private func begin(_ activity: ExpiringActivity, _ reason: String, _ decide: @escaping @Sendable (Bool) -> Void) {
@@ -72,7 +73,6 @@ package final class ExpiringActivity: Sendable {
         self.onExpiry = onExpiry
     }
 
-    /// Whether the activity lasts.
     var isRunning: Bool {
         phase.withLock { if case .running = $0 { true } else { false } }
     }

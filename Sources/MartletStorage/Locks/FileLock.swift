@@ -3,15 +3,15 @@ internal import MartletLibc
 /// A lock between processes (`flock`) that can be taken away from a suspended holder.
 ///
 /// The lock is the last file of a sequence: `name`, `name.1`, `name.2` and so on. When a holder dies, the system
-/// unlocks its file. When a holder is suspended, the file stays locked. To take the lock away, a process names the next
-/// file of the sequence, which it has locked already; only one process can succeed. A holder whose file is not the last
-/// one has lost the lock. The last file but one stays, so that a process that lists the folder at that moment never
-/// finds the sequence empty.
+/// unlocks its file. When a holder is suspended, the file stays locked. To take the lock away, a process locks a
+/// temporary file and renames it to the next name of the sequence; only one process can succeed. The previous holder
+/// has then lost the lock, because its file is no longer the last one. That file stays, so that a process that lists
+/// the folder at that moment never finds the sequence empty.
 ///
-/// A process that locks the last file writes a unique signature into it, and then checks that it is still the last one.
-/// A process that takes the lock away names its file, and then checks that the signature is still the old holder's. At
-/// least one of the two sees the other, so a lock that has just changed hands is not taken away. Every call blocks
-/// briefly.
+/// A process that locks the last file writes a unique signature into it, and then checks that the file is still the
+/// last one. A process that takes the lock away renames its file, and then checks that the previous file still has the
+/// old holder's signature. At least one of the two notices the other, so a lock that has just changed hands is not
+/// taken away. Every call blocks briefly.
 package struct FileLock: Sendable {
     let path: String
     let steps: FileSteps
@@ -36,7 +36,7 @@ package struct FileLock: Sendable {
         while true {
             let last = try lastNumber()
             let file = file(last ?? 0)
-            // Create the first file only. A later one that is missing was removed because the sequence has grown.
+            // Create only the first file. If a later one is missing, it was removed because the sequence has grown.
             let descriptor = System.open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (last == nil ? O_CREAT : 0), 0o600)
             guard descriptor >= 0 else {
                 if errno == ENOENT || errno == EINTR { continue }
@@ -60,7 +60,7 @@ package struct FileLock: Sendable {
                 return .busy(holder(descriptor, number: last ?? 0))
             }
             let claim = Claim(descriptor, number: last ?? 0, of: self)
-            // Again each time: the process that created the file may have been killed right afterwards.
+            // Do this each time: the process that created the file may have been killed right afterwards.
             steps.protection?.protect(file, .none)
             steps.reached(.locked)
             sign(descriptor)
@@ -117,7 +117,7 @@ package struct FileLock: Sendable {
         return System.lstat(file(number), &status) == 0 && UInt64(status.st_ino) == inode
     }
 
-    /// Signing a lock file empties it first, which must never happen to a file of another user that was linked here.
+    /// Refuses a hard link to another user's file: signing it as a lock file would overwrite it.
     private func refuseForeignLink(_ descriptor: Int32) throws(StorageError) {
         var status = stat()
         guard System.fstat(descriptor, &status) == 0 else { throw failure() }

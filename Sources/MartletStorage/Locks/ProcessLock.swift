@@ -1,13 +1,12 @@
 /// A lock between processes, over a file.
 ///
-/// It is an advisory lock of the system (`flock`), so the system releases it when its holder dies. If the holder is
-/// suspended, a process that has waited for the lease takes the lock away, and the old holder sees that in
-/// ``HeldStoreLock/isHeld``. Time in which the device sleeps does not count toward the lease.
+/// It is an advisory lock of the system (`flock`), so the system releases it when the holder dies. If the holder is
+/// suspended, another process takes the lock away after it has waited for the lease, and ``HeldStoreLock/isHeld``
+/// becomes `false` for the old holder. Time during which the device sleeps does not count toward the lease.
 ///
-/// On iOS, tvOS, watchOS and visionOS the system ends a suspended app that holds a lock in a shared container. There
-/// the lock is held within an expiring activity of the process: it is released when the activity expires, and not
-/// acquired while the system grants no activity. An app and its extensions may share a lock in the container of their
-/// app group.
+/// On iOS, tvOS, watchOS and visionOS the system ends a suspended app that holds a lock in a shared container. On these
+/// systems, the lock is acquired only if the system grants an expiring activity (`performExpiringActivity`), and is
+/// released when that expires. So an app and its extensions may share a lock in the container of their app group.
 ///
 /// ```swift
 /// let lock = ProcessLock(path: "/var/lib/example/session.json.refresh.lock")
@@ -20,14 +19,14 @@ public final class ProcessLock: StoreLock {
     private let activities: ExpiringActivities?
     private let queue = BlockingQueue("martlet.process-lock")
 
-    /// The pause of a waiter between two attempts grows from the shortest to the longest.
+    /// The pause between two attempts grows from the shortest to the longest.
     private static let shortestPause = Duration.milliseconds(1)
     private static let longestPause = Duration.milliseconds(50)
 
     /// Creates a lock over a file.
     /// - Parameters:
-    ///   - path: The file, on a local disk; the same in all processes. It is created when needed, as is its folder
-    ///     (accessible to this user alone), and stays.
+    ///   - path: The file, on a local disk; the same in all processes. The file and its folder, which only this user
+    ///     can access, are created when needed. The file stays.
     ///   - time: The clock for waiting; the system's if `nil`.
     public convenience init(path: String, time: (any TimeSource)? = nil) {
         self.init(path: path, time: time ?? .system, activities: .platform)
@@ -61,7 +60,7 @@ public final class ProcessLock: StoreLock {
                 try Task.checkCancellation()
                 if let activities, activity?.isRunning != true {
                     activity = try await activities.begin("A session is refreshed or stored", time: time) { [queue] in
-                        // An attempt that has begun ends before this.
+                        // The queue finishes an attempt that has begun before it runs this.
                         queue.wait { HeldProcessLock.unlock(claim) }
                     }
                 }
@@ -74,7 +73,8 @@ public final class ProcessLock: StoreLock {
                 }
                 let now = time.uptime
                 if holder == watched, !isStale {
-                    // After a much longer pause the device was asleep or this process suspended; do not count that.
+                    // After a much longer pause, the device was asleep or this process suspended. Do not count that
+                    // time.
                     remainingLease -= min(now - attemptedAt, pause * 4)
                 } else {
                     watched = holder
@@ -91,9 +91,9 @@ public final class ProcessLock: StoreLock {
     }
 
     /// - Parameters:
-    ///   - activity: The activity that the lock may be held in; `nil` if it needs none.
+    ///   - activity: The activity within which the lock may be held; `nil` if it needs none.
     ///   - claim: Receives the acquired lock. The end of the activity releases it from then on.
-    /// - Returns: `nil` if the activity is over, and the lock must not be acquired.
+    /// - Returns: `nil` if the activity is over, so the lock must not be acquired.
     private func attempt(
         takingFrom stale: FileLock.Holder?, within activity: ExpiringActivity?, into claim: Locked<FileLock.Claim?>
     ) async throws(StorageError) -> FileLock.Attempt? {
@@ -111,9 +111,9 @@ public final class ProcessLock: StoreLock {
     }
 }
 
-/// An acquired lock and the activity of the process that goes with it.
+/// An acquired lock, and the expiring activity within which it is held.
 package final class HeldProcessLock: HeldStoreLock {
-    /// `nil` when the file is unlocked.
+    /// `nil` once the file is unlocked.
     private let claim: Locked<FileLock.Claim?>
     private let isReleased = Locked(false)
     private let activity: ExpiringActivity?

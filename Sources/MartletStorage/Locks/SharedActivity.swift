@@ -1,14 +1,14 @@
-/// One expiring activity for several users: the system blocks a thread of the process for as long as an activity lasts.
+/// One expiring activity (``ExpiringActivities``) that several parts of the program share, because each activity blocks
+/// a thread of the process while it lasts.
 package final class SharedActivity: Sendable {
-    /// Takes part in the activity. Leave it exactly once.
+    /// One share of the activity. Leave it exactly once.
     package struct Membership: Sendable {
         fileprivate let id: Int
         fileprivate let members: Members
 
-        /// Whether the activity lasts.
         package var isRunning: Bool { members.isRunning }
 
-        /// Ends the activity if no other user is left.
+        /// Ends the activity if no other member is left.
         package func leave() { members.remove(id) }
     }
 
@@ -19,7 +19,7 @@ package final class SharedActivity: Sendable {
 
     private let activities: ExpiringActivities
     private let reason: String
-    /// One user begins the activity, and the others wait for it.
+    /// One member begins the activity, and the others wait for it.
     private let queue = BlockingQueue("martlet.shared-activity")
     private let members = Locked(Members())
 
@@ -30,7 +30,7 @@ package final class SharedActivity: Sendable {
 
     /// Joins the activity, or begins one. Blocks until the system has decided.
     /// - Parameter expire: Called when the activity expires, on a thread of the system that may block. The system may
-    ///   suspend the process when all users have returned.
+    ///   suspend the process when the closures of all members have returned.
     /// - Returns: `nil` if the system grants none. Wait for ``ExpiringActivities/pause`` before the next attempt.
     package func join(onExpiry expire: @escaping @Sendable () -> Void) -> Membership? {
         var membership: Membership?
@@ -49,7 +49,7 @@ package final class SharedActivity: Sendable {
 }
 
 extension SharedActivity {
-    /// The users of one activity.
+    /// The members of one activity.
     fileprivate final class Members: Sendable {
         private struct State {
             var isRunning = false
@@ -62,7 +62,7 @@ extension SharedActivity {
 
         var isRunning: Bool { state.withLock { $0.isRunning } }
 
-        /// Adds the user that begins the activity.
+        /// Adds the first member, which begins the activity.
         func begin(_ expire: @escaping @Sendable () -> Void) -> Membership {
             state.withLock { state in
                 (state.isRunning, state.expire) = (true, [0: expire])
