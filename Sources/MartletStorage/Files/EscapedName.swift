@@ -2,8 +2,8 @@
 ///
 /// Lower-case letters, digits, `-` and `_` stay; every other byte becomes `%` and two digits.
 package enum EscapedName {
-    /// File names have at most 255 bytes, and temporary names are longer than the name. The rest of a longer text
-    /// becomes a name in a subfolder.
+    /// In bytes. File names have at most 255, and the name of a temporary file is longer than that of its file. The
+    /// rest of a longer text becomes a name in a subfolder.
     private static let longestName = 200
 
     /// A relative path without a dot in it.
@@ -18,7 +18,7 @@ package enum EscapedName {
                 name += "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
             }
         }
-        // The name of the empty text. A lone % occurs in no other name.
+        // The name of the empty text: a lone % occurs in no other name.
         guard !name.isEmpty else { return "%" }
         let parts = stride(from: 0, to: name.count, by: longestName).map { start in
             String(decoding: name[start..<min(start + longestName, name.count)], as: UTF8.self)
@@ -41,12 +41,12 @@ package enum EscapedName {
             rest = rest.dropFirst(2)
         }
         let text = String(decoding: bytes, as: UTF8.self)
-        // Rejects foreign files whose names are no exact encoding, or decode to invalid UTF-8.
+        // Reject other programs' files: their names are not exact encodings, or decode to invalid UTF-8.
         return Self.path(of: text) == path ? text : nil
     }
 
-    /// Calls the closure with this folder and each subfolder that may contain encoded names: its path relative to this
-    /// folder (empty for this folder), and the names in it. A missing folder contains nothing.
+    /// Calls the closure for this folder and each subfolder that may contain encoded names. The path is relative to
+    /// this folder, and empty for this folder itself. A missing folder counts as empty.
     package static func forEachFolder(
         below folder: String, at path: String = "", _ body: (_ path: String, _ names: [String]) -> Void
     ) throws(StorageError) {

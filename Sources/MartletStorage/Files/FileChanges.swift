@@ -1,6 +1,6 @@
 internal import MartletLibc
 
-/// A store that learns of changes by other processes from files.
+/// A store that watches a file to learn of changes by other processes.
 package protocol FileWatching {
     /// The file that changes with the record; `nil` if no other process can reach the record.
     var watchedFile: FileChanges? { get }
@@ -12,7 +12,7 @@ package struct FileChanges: Sendable {
     package typealias Watcher =
         @Sendable (_ folder: String, _ name: String, @escaping @Sendable () -> Void) throws(StorageError) -> FolderWatch
 
-    /// The report of failed watches, and the last failure, unless a watch has begun since.
+    /// The closure to call if watching fails, and the last failure; `nil` if a watch has begun since.
     private struct Failures {
         var report: (@Sendable (StorageError) -> Void)?
         var last: StorageError?
@@ -26,7 +26,7 @@ package struct FileChanges: Sendable {
     /// Runs the calls that may block.
     package let queue: BlockingQueue
     private let watcher: Watcher
-    /// The listeners whose watch has not begun.
+    /// The listeners that are not watching yet.
     private let waiting = Locked<[Listener]>([])
     private let failures = Locked(Failures())
 
@@ -39,8 +39,7 @@ package struct FileChanges: Sendable {
         self.watcher = watcher
     }
 
-    /// Calls a closure when the file cannot be watched: with the current failure, if there is one, and with each later
-    /// one.
+    /// Calls a closure when the file cannot be watched: immediately if that is so now, and after each later failure.
     package func onFailure(_ report: @escaping @Sendable (StorageError) -> Void) {
         let last = failures.withLock { failures in
             failures.report = report
@@ -49,9 +48,9 @@ package struct FileChanges: Sendable {
         if let last { report(last) }
     }
 
-    /// A stream that yields each time the file was replaced or deleted. Its watch begins later, but before
-    /// ``watchBegun()`` returns. Creates the folder if it is missing. If the folder is removed later, its replacement is
-    /// not watched.
+    /// A stream that yields each time the file was replaced or deleted. Watching begins later, but before
+    /// ``watchBegun()`` returns. Creates the folder if it is missing. If the folder is removed later, its replacement
+    /// is not watched.
     package func stream() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let listener = Listener { continuation.yield() }
@@ -61,16 +60,16 @@ package struct FileChanges: Sendable {
         return stream
     }
 
-    /// Returns when the watches of all streams have begun. Call it before the record is read: the reader sees earlier
-    /// changes, and the streams report later ones. If the folder cannot be watched now, the streams look at the file every
-    /// few seconds, and the next call tries again.
+    /// Returns when all streams are watching. Call it before reading the record: the reader then sees earlier changes,
+    /// and the streams report later ones. If the folder cannot be watched now, the streams check the file every few
+    /// seconds, and the next call tries again.
     package func watchBegun() async {
         if !waiting.withLock(\.isEmpty) { await queue.run { watch() } }
     }
 
     /// Like ``watchBegun()``. Blocks, and must run in the queue.
     package func watch() {
-        // A listener stays in the list until its watch has begun.
+        // A listener stays in the list until it is watching.
         let listeners = waiting.withLock { $0 }
         var failure: StorageError?
         var rest: [Listener] = []
@@ -92,7 +91,7 @@ package struct FileChanges: Sendable {
         if let failure { report?(failure) }
     }
 
-    /// Looks at the file for the streams that cannot be told of its changes. Blocks, and must run in the queue.
+    /// Checks the file for the streams that are not watching it. Blocks, and must run in the queue.
     package func poll() {
         for listener in waiting.withLock({ $0 }) { listener.look(at: file) }
     }
@@ -102,7 +101,7 @@ package struct FileChanges: Sendable {
 private final class Listener: Sendable {
     private enum State {
         case waiting
-        /// The folder cannot be watched, so the file is looked at every few seconds.
+        /// The folder cannot be watched, so the file is checked every few seconds.
         case polling(PollTimer, last: Disk.Version?)
         case watching(FolderWatch)
         case ended
@@ -116,7 +115,7 @@ private final class Listener: Sendable {
     }
 
     /// Begins the watch, unless the stream has ended.
-    /// - Returns: `false` if there is no folder and none can be made.
+    /// - Returns: `false` if there is no folder and none can be created.
     /// - Throws: An error if the folder cannot be watched.
     func begin(_ file: PrivateFile, _ watcher: FileChanges.Watcher) throws(StorageError) -> Bool {
         if case .ended = state.withLock({ $0 }) { return true }
@@ -137,7 +136,7 @@ private final class Listener: Sendable {
         return true
     }
 
-    /// Looks at the file every few seconds, until the watch begins or the stream ends.
+    /// Checks the file every few seconds until watching begins or the stream ends.
     func poll(_ file: PrivateFile, on queue: BlockingQueue) {
         let version = Self.version(of: file)
         state.withLock { state in
@@ -147,7 +146,7 @@ private final class Listener: Sendable {
         }
     }
 
-    /// Reports if the file has changed since the last look.
+    /// Reports a change of the file since the last check.
     func look(at file: PrivateFile) {
         let version = Self.version(of: file)
         let isChanged = state.withLock { state in
@@ -158,7 +157,7 @@ private final class Listener: Sendable {
         if isChanged { report() }
     }
 
-    /// The version of the file or, if there is none, that of its folder: a file may come and go between two looks.
+    /// The version of the file or, if there is none, that of its folder: a file may come and go between two checks.
     private static func version(of file: PrivateFile) -> Disk.Version? {
         version(at: file.path) ?? version(at: file.location.folder)
     }
@@ -181,7 +180,6 @@ private final class Listener: Sendable {
     }
 }
 
-/// Looks at a file every few seconds.
 private struct PollTimer: Sendable {
     private let task: Task<Void, Never>
 

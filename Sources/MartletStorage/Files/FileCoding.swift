@@ -4,16 +4,16 @@
     package import Foundation
 #endif
 
-/// Converts contents to the bytes of a file and back: unchanged, or sealed with a key.
+/// Converts contents to the bytes of a file and back: unchanged, or sealed (encrypted and authenticated) with a key.
 package protocol FileCoding: Sendable {
-    /// Whether opening an existing file first makes sealing cheaper: it may reveal a key that is derived already.
+    /// Whether to open an existing file before sealing one, so that its key can be reused instead of deriving another.
     var lacksSealingKey: Bool { get }
     /// The bytes of the file.
     /// - Parameter name: The name of the contents. They cannot be opened under another name.
     func seal(_ bytes: Data, as name: String) async throws(StorageError) -> Data
     /// The contents of the file.
     /// - Parameters:
-    ///   - name: The name under which they were sealed.
+    ///   - name: The name under which the contents were sealed.
     ///   - path: The file, for error texts.
     func open(_ bytes: Data, as name: String, at path: String) async throws(StorageError) -> Data
 }

@@ -14,7 +14,7 @@ final class FileStorage: SecureStorage {
 
     /// In bytes.
     private static let largestValue = 1 << 20
-    /// In seconds. No write takes as long, so an older temporary file was left by a killed process.
+    /// In seconds. No write takes this long, so an older temporary file was left by a killed process.
     private static let longestWrite = 60
 
     init(folder: String, coding: any FileCoding = PlainCoding(), ending: String = ".value") {
@@ -49,7 +49,7 @@ final class FileStorage: SecureStorage {
         try await queue.run { [self] () throws(StorageError) in
             removeLeftovers()
             let file = file(of: key)
-            // Even a recent temporary file may hold the value that is deleted now.
+            // Remove recent temporary files, too: one may contain the value that is being deleted.
             file.removeLeftovers(olderThan: 0)
             _ = try file.delete(if: { true })
         }
@@ -70,7 +70,7 @@ final class FileStorage: SecureStorage {
         return keys
     }
 
-    /// Removes the leftovers of all keys: the key of a leftover may never be saved again.
+    /// Removes the leftovers of all keys, because some of the keys may never be saved again.
     private func removeLeftovers() {
         try? EscapedName.forEachFolder(below: folder) { path, names in
             PrivateFile.removeLeftovers(
@@ -82,7 +82,7 @@ final class FileStorage: SecureStorage {
         PrivateFile(path: "\(folder)/\(EscapedName.path(of: key))\(ending)")
     }
 
-    /// A sealed session cannot be opened as a value, nor one value as another.
+    /// The name under which a value is sealed, so that neither a session nor another value can pass for it.
     private static func contentName(of key: String) -> String { "value:" + key }
 }
 
@@ -97,7 +97,8 @@ extension SecureStorage where Self == AnySecureStorage {
     /// Keeps secrets in plain text files that only their user can read: for tools, services and containers.
     ///
     /// Each value is a file, written and protected like that of ``TokenStore/file(path:)``. The name of the file is the
-    /// key, with each byte other than lower-case letters, digits, `-` and `_` as `%` and two digits.
+    /// key, in which `%` and two hexadecimal digits replace each byte other than lower-case letters, digits, `-` and
+    /// `_`.
     ///
     /// Several processes may use the folder. If two save the same key, the last one wins.
     /// - Parameter folder: A folder on a local disk, created when needed.

@@ -8,7 +8,7 @@
     package struct FolderWatch: @unchecked Sendable {
         private let source: any DispatchSourceFileSystemObject
 
-        /// - Throws: If the folder cannot be watched, for example because the process has too many open files.
+        /// - Throws: An error if the folder cannot be watched, for example because the process has too many open files.
         package init(
             _ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void
         ) throws(StorageError) {

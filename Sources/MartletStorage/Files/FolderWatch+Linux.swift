@@ -8,8 +8,8 @@
     package struct FolderWatch: @unchecked Sendable {
         private let source: any DispatchSourceRead
 
-        /// - Throws: If the folder cannot be watched, for example because the user's inotify instances or watches are used
-        ///   up.
+        /// - Throws: An error if the folder cannot be watched, for example because the user has no inotify watches
+        ///   left.
         package init(
             _ folder: String, reportChangesOf name: String, to report: @escaping @Sendable () -> Void
         ) throws(StorageError) {

@@ -12,8 +12,7 @@ package struct PrivateFile: Sendable {
     package var steps = FileSteps.unobserved
     package var protectionClass = DataProtection.Class.afterFirstUnlock
 
-    /// The largest file, in bytes: the largest value of a storage, and the bytes that sealing adds to it. Martlet
-    /// writes no larger file.
+    /// The size limit of a file, in bytes: the largest value of a storage, plus what sealing adds.
     private static let largest = 1 << 20 + 1 << 10
 
     package init(
@@ -34,11 +33,10 @@ package struct PrivateFile: Sendable {
         case userOrRoot
         /// The file may also belong to root, and all users may read it, as in a container with one user.
         case unchangeable
-        /// Anything. Only to tell whether another program has written the file.
+        /// Any file. Used only to tell whether another program has written it.
         case none
 
-        /// The fault of a file that is not trusted, and the command that fixes it unless the user may not change the
-        /// file.
+        /// The reason why a file is not trusted and, if the user may change the file, how to fix it.
         fileprivate func fault(of path: String) -> String {
             switch self {
             case .user: "others can read it, so it is not trusted; chmod 600 \(path) makes your own file private"
@@ -114,8 +112,8 @@ package struct PrivateFile: Sendable {
         defer { System.unlink(temporary) }
         guard Disk.move(temporary, toUnused: path) else {
             guard errno == EEXIST else { throw failure("write") }
-            // The process that won the race may not have flushed the folder yet. Flush it before any file is sealed
-            // with the key in this file, because those files are useless without it.
+            // The process that won the race may not have flushed the folder yet. Flush it before files are sealed with
+            // the key in this file, because they are useless without it.
             try flushFolder()
             return false
         }
@@ -168,7 +166,7 @@ package struct PrivateFile: Sendable {
         try makeFolder(folder)
     }
 
-    /// Refuses the shell's short form of the home folder. As a path it is a folder with the name `~`.
+    /// Refuses `~/`, which only a shell replaces. In a path, `~` is the name of a folder.
     private func checkPath() throws(StorageError) {
         guard path.hasPrefix("~/") else { return }
         throw StorageError(
@@ -177,10 +175,10 @@ package struct PrivateFile: Sendable {
         )
     }
 
-    /// Removes temporary files of killed processes. They may contain tokens.
+    /// Removes the temporary files of killed processes, which may contain tokens.
     /// - Parameters:
     ///   - age: The minimum age, in seconds. Pass zero only if no other process can be writing now.
-    ///   - other: Another file in the folder whose temporary files go, too.
+    ///   - other: Another file in the folder, whose temporary files are removed, too.
     package func removeLeftovers(olderThan age: Int, alsoOf other: PrivateFile? = nil) {
         var names: [String] = []
         try? Disk.forEachName(in: folder) { names.append($0) }
@@ -189,7 +187,7 @@ package struct PrivateFile: Sendable {
         Self.removeLeftovers(leftovers, in: folder, olderThan: age)
     }
 
-    /// Removes temporary files of killed processes, for any file, among these names in a folder.
+    /// Removes those of the named files in a folder that are temporary files of killed processes.
     package static func removeLeftovers(_ names: [String], in folder: String, olderThan age: Int) {
         let now = time(nil)
         for name in names where file(ofTemporary: name) != nil {
@@ -206,7 +204,7 @@ package struct PrivateFile: Sendable {
         let descriptor = System.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw failure("write") }
         steps.reached(.temporaryMade)
-        // While the file is empty, so that no token is ever in a file of another class.
+        // Protect the file while it is empty, so that no token is ever in a file of another class.
         steps.protection?.protect(temporary, protectionClass)
         do throws(StorageError) {
             defer { System.close(descriptor) }
@@ -249,7 +247,7 @@ package struct PrivateFile: Sendable {
     /// Creates one folder, and flushes its parent if the system allows it.
     private func make(_ folder: String) -> Bool {
         guard System.mkdir(folder, 0o700) == 0 else { return errno == EEXIST }
-        // Never the class of locks: the folder may get records, too.
+        // Never use the class of locks here: the folder may contain records, too.
         steps.protection?.protect(folder, .afterFirstUnlock)
         try? PrivateFile(path: folder).flushFolder()
         return true

@@ -4,7 +4,7 @@ extension StorageError {
     /// An error for a failed call about a file, from `errno`.
     /// - Parameters:
     ///   - what: The action that failed, as in "lock" or "read".
-    ///   - protection: `nil` on systems whose files can always be opened. On the others `EPERM` says that the device is
+    ///   - protection: `nil` on systems where files can always be opened. On others, `EPERM` means that the device is
     ///     locked.
     package init(couldNot what: String, _ path: String, _ protection: DataProtection?) {
         let isLocked = errno == EPERM && protection != nil
