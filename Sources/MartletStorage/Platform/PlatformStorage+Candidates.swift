@@ -7,7 +7,7 @@
     }
 #else
     extension PlatformStorage {
-        /// A choice between the keyring, if the system may have one, and files.
+        /// The keyring, if the system may have one and it is available, or else files.
         package static func best(service: String) -> any SecureStorage {
             let folder = Disk.stateFolder(of: service)
             var candidates: [Candidate] = []

@@ -6,11 +6,11 @@
 
 /// Keeps secrets in the first available of several storages, and stays with it.
 ///
-/// The choice is written to the file `storage` of the service's folder before the first secret is saved. From then on a
-/// keyring that does not respond is *unavailable*. It is no reason to look for the session elsewhere, find none, and
-/// sign the user out. To choose again, delete the file and sign in again.
+/// The choice is written to the file `storage` of the service's folder before the first secret is saved. From then on,
+/// a keyring that does not respond is *unavailable*. Looking for the session elsewhere would find none, and sign the
+/// user out. To choose again, delete the file and sign in again.
 package final class PlatformStorage: SystemStorage {
-    /// The kinds of storages. Their raw values are in the file of the choice.
+    /// The kinds of storages. The file of the choice contains the raw value.
     enum Kind: String {
         case secretService = "secret-service"
         case files
@@ -20,7 +20,7 @@ package final class PlatformStorage: SystemStorage {
     struct Candidate: Sendable {
         let kind: Kind
         let storage: any SecureStorage
-        /// The reason why it cannot be used on this system; `nil` if it can.
+        /// The reason why the storage cannot be used on this system; `nil` if it can.
         let obstacle: @Sendable () async -> StorageError?
     }
 
@@ -90,7 +90,7 @@ package final class PlatformStorage: SystemStorage {
     }
 
     private func currentChoice() async throws(StorageError) -> Choice {
-        // Until a choice is recorded, another process may record one, which then applies here, too.
+        // Until a choice is recorded, another process may record one that then applies here, too.
         let known = state.withLock { $0 }
         if let known, known.isRecorded || candidates.count < 2 { return known.choice }
         let recorded = try await recordedChoice()
@@ -132,7 +132,7 @@ package final class PlatformStorage: SystemStorage {
         return Choice(kind: kind, reason: "it was chosen before, as \(record.path) says")
     }
 
-    /// Records the choice before the first secret is saved: the record must exist if the secret does.
+    /// Records the choice before the first secret is saved, so that no secret exists without it.
     private func recordChoice() async throws(StorageError) {
         let choice = try await currentChoice()
         guard candidates.count > 1, state.withLock({ $0?.isRecorded }) != true else { return }
