@@ -4,11 +4,11 @@
     internal import Foundation
 #endif
 
-/// A random number in the app's container, which is deleted with the app: it distinguishes one installation from the
-/// next. Every call blocks.
+/// A random number in the app's container, which distinguishes one installation from the next because it is deleted
+/// with the app. Every call blocks.
 struct InstallMarker: Sendable {
     private let file: PrivateFile
-    /// Whether the system deletes files of the folder while the app stays installed. tvOS has no other folders.
+    /// Whether the system may delete files in the folder while the app stays installed. tvOS has no other folders.
     private let isPurgeable: Bool
 
     /// The result of reading the number.

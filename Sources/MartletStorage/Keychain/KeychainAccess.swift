@@ -16,7 +16,7 @@ package struct KeychainAccess {
     /// Whether this is the login keychain of macOS.
     let isLogin: Bool
 
-    /// The number of times to alternate between update and add, while another process adds and deletes the same item.
+    /// The number of attempts to update or add an item, because another process may delete and add it in between.
     private static let maximumAttempts = 8
 
     /// The item with these attributes; `nil` if there is definitely none.
@@ -41,7 +41,7 @@ package struct KeychainAccess {
             switch calls.copyMatching(query) {
             case .success(let items): return items
             case .failure(.itemNotFound):
-                // Search again after the confirmation: the device may have been unlocked in between.
+                // Search again after the confirmation, because the device may have been unlocked in between.
                 if !isCertain { try confirmAbsence() }
             case .failure(let status): throw status
             }
@@ -51,10 +51,10 @@ package struct KeychainAccess {
 
     /// Updates the item, or adds it if there is none.
     ///
-    /// Service, account and access group identify an item; its accessibility does not. The query omits the
+    /// Service, account and access group identify an item; its accessibility does not. So the query omits the
     /// accessibility: otherwise an item with another accessibility could be neither found nor added. The update comes
-    /// first: without an access group it finds the item in any group, and adding would create a second one if the app's
-    /// default group has changed.
+    /// first, because without an access group it finds the item in any group. Adding would create a second item if the
+    /// app's default group has changed.
     package func put(_ contents: KeychainAttributes, for identity: KeychainAttributes) throws(KeychainStatus) {
         let contents = contents.merging(protection) { given, _ in given }
         for _ in 0..<Self.maximumAttempts {
@@ -65,7 +65,7 @@ package struct KeychainAccess {
             if status == .success { return }
             guard status == .duplicateItem else { throw status }
         }
-        // The item exists and cannot be found: its data is protected.
+        // The item exists but cannot be found, so its data is protected.
         throw .interactionNotAllowed
     }
 
@@ -98,7 +98,7 @@ package struct KeychainAccess {
     }
 
     /// The attributes for this Keychain. The login keychain has no access groups, and a query for synchronizable items
-    /// would go to the other one.
+    /// would go to the data protection Keychain.
     private func identity(_ identity: KeychainAttributes) -> KeychainAttributes {
         var identity = identity
         if isLogin {
@@ -112,9 +112,9 @@ package struct KeychainAccess {
 
     /// Confirms that "not found" is true, by writing a probe that can be written only while the device is unlocked.
     ///
-    /// An item can be written exactly while items of the same accessibility can be read: both need the same key, which
-    /// the system does not have while the data is protected. An item of an older version or of another library may be
-    /// readable on an unlocked device only, so the probe has that accessibility.
+    /// An item can be written if and only if items of the same accessibility can be read: both need the same key, which
+    /// the system does not have while the data is protected. The probe is readable only while the device is unlocked,
+    /// because items from an older version of the app or from another library may be, too.
     /// - Throws: The status of the write, if it fails.
     private func confirmAbsence() throws(KeychainStatus) {
         if isLogin { return }
@@ -123,11 +123,11 @@ package struct KeychainAccess {
             .data: .bytes(Data([0])), .accessible: .accessible(.whenUnlockedThisDeviceOnly),
         ]
         var status = calls.add(identity.merging(contents) { given, _ in given })
-        // Another process writes the same probe now, or was killed before it deleted the probe.
+        // Another process is writing the same probe, or was killed before it deleted the probe.
         if status == .duplicateItem { status = calls.update(identity, contents) }
         _ = calls.delete(identity)
-        // "Not found": the other process has deleted its probe in between. So it could write, and the device is
-        // unlocked.
+        // "Not found" means that the other process has deleted its probe in between. So it was able to write, and the
+        // device is unlocked.
         guard status == .success || status == .itemNotFound else { throw status }
     }
 }

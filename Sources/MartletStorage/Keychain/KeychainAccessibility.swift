@@ -2,8 +2,8 @@
 ///
 /// https://developer.apple.com/documentation/security/restricting-keychain-item-accessibility
 public enum KeychainAccessibility: String, Sendable, Hashable, CaseIterable {
-    /// After the first unlock since the device started, on this device only. Right for sessions: the app can refresh
-    /// tokens in the background while the device is locked, and no backup copies them to another device.
+    /// After the first unlock since the device started, on this device only. Recommended for sessions: the app can
+    /// refresh tokens in the background while the device is locked, and no backup copies them to another device.
     case afterFirstUnlockThisDeviceOnly
     /// After the first unlock since the device started. Encrypted backups copy the item to other devices, where a
     /// second copy of the app would refresh the same tokens.
@@ -17,29 +17,30 @@ public enum KeychainAccessibility: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Whether the user must authenticate before a secret in the Keychain is read. Not available on tvOS, where reading
-/// then fails. An app that uses it needs the key `NSFaceIDUsageDescription` in its property list.
+/// fails with it. An app that uses it needs the key `NSFaceIDUsageDescription` in its property list.
 ///
 /// The user is prompted once in the life of a store, when the secret is first needed, and again after
-/// ``AnyTokenStore/forgetAuthentication()``. Changes of other processes are not noticed before the secret is read.
+/// ``AnyTokenStore/forgetAuthentication()``. Changes by other processes are noticed only when the secret is read.
 ///
-/// - A ``SecureStorage`` keeps each value under access control (`kSecAttrAccessControl`): the system itself refuses to
-///   decrypt it. Replacing it prompts the user, too. Protection starts when a value is written: an existing one gets it
-///   at the next write.
-/// - A **session** is not under access control, because it is written without the user: a refresh replaces the tokens
-///   at any time, even while the screen is locked. If the system refused that write, the server would have replaced the
-///   refresh token and the device would have the old one. The store asks the user (`LAContext`) before it reads the
-///   session, and never when it writes.
+/// - A ``SecureStorage`` puts each value under access control (`kSecAttrAccessControl`): the system itself refuses to
+///   decrypt it without the user. Replacing a value prompts the user, too. An existing value is protected from its next
+///   write on.
+/// - A **session** is not under access control, because it must be written without the user: a refresh may replace the
+///   tokens at any time, even while the screen is locked. If the system refused that write, the device would keep a
+///   refresh token that the server has already replaced. Instead, the store prompts the user (`LAContext`) before it
+///   reads the session, but never when it writes.
 public enum KeychainAuthentication: Sendable, Hashable {
     /// The user is not prompted.
     case none
-    /// By face, fingerprint or passcode. The secret stays readable when the user enrolls another finger or face.
+    /// The user authenticates by face, fingerprint or passcode. The secret stays readable when the user enrolls another
+    /// finger or face.
     ///
     /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty text, every
     /// access throws a ``StorageError``.
     case userPresence(_ reason: String)
-    /// By a face or fingerprint that was enrolled when the secret was first written; a passcode does not suffice. If
-    /// the user enrolls another one, the secret becomes unreadable for good, and the user must sign in again. Not
-    /// available on watchOS, where reading a session then fails.
+    /// The user authenticates by a face or fingerprint that was enrolled when the secret was first written; a passcode
+    /// does not suffice. If the user enrolls another one, the secret becomes unreadable for good, and the user must
+    /// sign in again. Not available on watchOS, where reading a session then fails.
     ///
     /// `reason` is the text that the system shows to the user, such as "Open your account". With an empty text, every
     /// access throws a ``StorageError``.
@@ -48,8 +49,8 @@ public enum KeychainAuthentication: Sendable, Hashable {
 
 /// The Keychain that a process uses on macOS. Other platforms have only one.
 public enum MacKeychain: Sendable, Hashable {
-    /// The data protection Keychain; for a process that is not signed for it, the login keychain, if neither an access
-    /// group nor authentication is configured. Items of the login keychain are not found once the process is signed.
+    /// The data protection Keychain. A process that is not signed for it uses the login keychain, unless an access
+    /// group or authentication is configured. Items there are no longer found once the process is signed.
     case automatic
     /// The data protection Keychain. A process that is not signed for it gets a ``StorageError``.
     case dataProtection
@@ -79,7 +80,7 @@ extension KeychainAuthentication {
         }
     }
 
-    /// Whether the user would be prompted without a reason, for which `LAContext` raises an exception.
+    /// Whether a prompt would have no reason text. `LAContext` raises an exception in that case.
     var lacksReason: Bool { requirement != nil && reason.allSatisfy(\.isWhitespace) }
 }
 

@@ -8,7 +8,7 @@
     #endif
 
     extension KeychainCalls {
-        /// The functions of the system. They remember the authentication of the user.
+        /// The system's functions. They remember that the user was authenticated.
         package static func system() -> KeychainCalls {
             let queries = KeychainQueries()
             return KeychainCalls(
@@ -42,7 +42,7 @@
 
     #if canImport(LocalAuthentication) && !os(tvOS)
         extension KeychainAuthentication.Requirement {
-            /// Prompts the user. While the app is in the background, the system refuses.
+            /// Prompts the user. The system refuses this while the app is in the background.
             fileprivate func evaluate(_ reason: String) async -> KeychainStatus {
                 guard let policy else { return .authenticationFailed }
                 let context = LAContext()
@@ -102,7 +102,7 @@
         }
     #endif
 
-    /// Converts attributes to the dictionaries of the system, and keeps the context in which the user authenticated.
+    /// Converts attributes to the system's dictionaries, and keeps the context in which the user was authenticated.
     ///
     /// `@unchecked Sendable` is correct because only the closures of one storage use it, one after another on its
     /// queue.
@@ -110,7 +110,7 @@
         #if canImport(LocalAuthentication) && !os(tvOS)
             private var latest: (generation: Int, context: LAContext)?
 
-            /// The context of a generation. Invalidates that of the previous one.
+            /// The context of a generation. Invalidates the previous generation's context.
             private func context(_ wanted: KeychainAuthenticationContext) -> LAContext {
                 if let latest, latest.generation == wanted.generation { return latest.context }
                 latest?.context.invalidate()

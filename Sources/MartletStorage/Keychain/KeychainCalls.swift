@@ -5,14 +5,14 @@
 #endif
 
 /// The functions of Apple's Keychain services and of Local Authentication, as closures, so that tests can replace them.
-/// Every call blocks, except that it awaits the user's response to ``authenticate``.
+/// Every call blocks, except ``authenticate``, which suspends.
 ///
 /// - https://developer.apple.com/documentation/security/keychain-services
 /// - https://developer.apple.com/documentation/localauthentication
 struct KeychainCalls: Sendable {
     /// `SecItemAdd(_:_:)`.
     var add: @Sendable (_ attributes: KeychainAttributes) -> KeychainStatus
-    /// `SecItemCopyMatching(_:_:)`; the attributes of the items.
+    /// `SecItemCopyMatching(_:_:)`; returns the attributes of the items.
     var copyMatching: @Sendable (_ query: KeychainAttributes) -> Result<[KeychainAttributes], KeychainStatus>
     /// `SecItemUpdate(_:_:)`.
     var update: @Sendable (_ query: KeychainAttributes, _ changes: KeychainAttributes) -> KeychainStatus
@@ -115,7 +115,7 @@ package struct KeychainStatus: RawRepresentable, Hashable, Error {
     static let interactionNotAllowed = KeychainStatus(rawValue: -25_308)
     /// `errSecDecode`: the item is damaged.
     package static let decode = KeychainStatus(rawValue: -26_275)
-    /// Not a status of the system: another face or fingerprint is enrolled than at the sign-in.
+    /// Not a status of the system: the enrolled faces or fingerprints have changed since the sign-in.
     static let biometryChanged = KeychainStatus(rawValue: 1)
     /// `errSecMissingEntitlement`: the app is not signed for this Keychain or this access group.
     static let missingEntitlement = KeychainStatus(rawValue: -34_018)
@@ -131,8 +131,8 @@ extension KeychainStatus {
         return StorageError(kind, "could not \(action) in the \(isLogin ? "login keychain" : "Keychain"): \(reason)")
     }
 
-    /// The reason if it is another one in the login keychain, which knows programs by their signature. That of a build
-    /// without a team is a hash of the build.
+    /// The reason in the login keychain, if it differs there. That keychain recognizes programs by their signature,
+    /// which in a build without a team is a hash of the build.
     private var reasonInLogin: (StorageError.Kind, String)? {
         switch self {
         case .interactionNotAllowed:

@@ -25,15 +25,15 @@
         ///   - service: Usually the app's bundle identifier (`kSecAttrService`).
         ///   - accessGroup: One of the app's keychain access groups or app groups, including the team's prefix if it
         ///     has one. `nil` for the app alone.
-        ///   - accessibility: When the secrets may be read.
-        ///   - authentication: Whether the user must authenticate first. Reading then fails on tvOS.
-        ///   - reinstallMarkerFolder: Keychain items outlive the app that created them, and by default the secrets of
-        ///     an earlier installation are used. With a folder they are deleted if the app was definitely deleted in
-        ///     between: a random number is in each item and in a file of this folder, which must be deleted with the
-        ///     app only. In a folder of caches, which the system empties, a missing file proves nothing, and no item is
-        ///     deleted; tvOS has no other folder. An item without a number is kept and gets one at its next write.
-        ///     If the file cannot be read, nothing is deleted. Extensions that share the items pass a folder of their
-        ///     app group.
+        ///   - accessibility: The condition under which the secrets may be read.
+        ///   - authentication: Whether the user must authenticate first. On tvOS, where no authentication is available,
+        ///     reading then fails.
+        ///   - reinstallMarkerFolder: A folder that is deleted only together with the app. Keychain items outlive the
+        ///     app, and by default the secrets of an earlier installation are used. With this folder, the storage keeps
+        ///     the same random number in each item and in a file, and deletes the items if the file is gone or has
+        ///     another number. If the file cannot be read, all items are kept, as are items that have no number yet. A
+        ///     missing file proves nothing in a folder of caches, which the system empties; tvOS has no other folder.
+        ///     Extensions that share the items pass a folder of their app group.
         ///   - macKeychain: The Keychain to use on macOS.
         public static func keychain(
             service: String, accessGroup: String? = nil,
@@ -56,7 +56,7 @@
         static func makeStream() -> AsyncStream<Void>? {
             #if canImport(UIKit) && !os(watchOS)
                 let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-                // Not marked as Sendable. It is only passed back to the notification center.
+                // The observer is not Sendable. It is only passed back to the notification center.
                 nonisolated(unsafe) let observer = NotificationCenter.default.addObserver(
                     forName: UIApplication.protectedDataDidBecomeAvailableNotification, object: nil, queue: nil
                 ) { _ in

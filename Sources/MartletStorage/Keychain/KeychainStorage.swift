@@ -7,11 +7,11 @@
 /// Keeps secrets in Apple's Keychain, each as one generic password.
 ///
 /// It distinguishes a locked device from an empty Keychain. Before the first unlock, Keychain services may report an
-/// existing item as not found. So "not found" counts only if an item that requires an unlocked device can be written at
-/// that moment; otherwise reading throws ``StorageError/Kind/locked``.
+/// existing item as not found. So "not found" is trusted only if an item that requires an unlocked device can be
+/// written at that moment. Otherwise reading throws ``StorageError/Kind/locked``.
 ///
-/// Items with another accessibility, for example from an older version of the app, are found. They get the configured
-/// accessibility when they are read or, if they are under access control, when they are next written.
+/// Items with another accessibility, for example from an older version of the app, are found, too. They get the
+/// configured accessibility when they are read or, if they are under access control, when they are next written.
 package final class KeychainStorage: SystemStorage {
     /// The items that the storage uses, and their protection. The factory `.keychain(…)` describes each setting.
     package struct Settings: Sendable {
@@ -47,16 +47,16 @@ package final class KeychainStorage: SystemStorage {
     private let makeUnlockStream: @Sendable () -> AsyncStream<Void>?
     private let queue: BlockingQueue
     private let state: Locked<State>
-    /// Whether the items are sessions. They are not under access control: the user is asked before they are read.
+    /// Whether the items are sessions, which are not under access control. The user is prompted before they are read.
     private let isForSessions: Bool
 
     private struct State {
         var usesLogin: Bool
-        /// Whether the data protection Keychain has served this process, which then is signed for it.
+        /// Whether the data protection Keychain has served this process, so the process is signed for it.
         var isSigned = false
         /// Incremented each time the user's authentication is forgotten.
         var generation = 0
-        /// The prompt for reading sessions that is shown, or was answered last, and its generation.
+        /// The current or last prompt for reading sessions, and its generation.
         var prompt: (generation: Int, response: Task<KeychainStatus, Never>)?
     }
 
@@ -79,7 +79,7 @@ package final class KeychainStorage: SystemStorage {
         self.isForSessions = false
     }
 
-    /// The same storage, for sessions. It shares the authentication of the user.
+    /// The same storage for sessions. Both share the authentication of the user.
     private init(forSessionsOf storage: KeychainStorage) {
         settings = storage.settings
         calls = storage.calls
@@ -91,12 +91,10 @@ package final class KeychainStorage: SystemStorage {
         isForSessions = true
     }
 
-    /// Whether the items are in the login keychain of macOS. Whether this process falls back to it is known after its
-    /// first call.
+    /// Whether the items are in the login keychain of macOS. A fallback to it is known only after the first call.
     var usesLoginKeychain: Bool { state.withLock(\.usesLogin) }
 
-    /// The login keychain, for items of other programs; `nil` if the system has none, or if this storage uses it
-    /// already.
+    /// The login keychain, for items of other programs; `nil` if the system has none, or this storage uses it.
     package var loginKeychain: KeychainStorage? {
         guard hasLogin, !usesLoginKeychain else { return nil }
         return KeychainStorage(
@@ -128,7 +126,7 @@ package final class KeychainStorage: SystemStorage {
     /// - Parameter id: The session that the value contains; `nil` if it is another secret.
     private func write(_ value: Data, for key: String, ofSession id: String? = nil) async throws(StorageError) {
         try await perform("write \(name(of: key))") { keychain throws(KeychainStatus) in
-            // Create the number first: an item with a number that is not in the file counts as a leftover.
+            // Create the number first: an item whose number is not in the file counts as a leftover.
             let installation = self.marker?.readOrCreate()
             var contents: KeychainAttributes = [.data: .bytes(value)]
             contents[.label] = .text(self.settings.service)
@@ -160,7 +158,7 @@ package final class KeychainStorage: SystemStorage {
 
     // MARK: - Parts
 
-    /// Calls the closure on the queue, and again with the login keychain if this process may use only that.
+    /// Calls the closure on the queue, and again with the login keychain if this process may use only that one.
     /// - Parameter action: For error texts, as in "read the session".
     package func perform<Value: Sendable>(
         _ action: String, _ body: @escaping @Sendable (KeychainAccess) throws(KeychainStatus) -> Value
@@ -188,8 +186,8 @@ package final class KeychainStorage: SystemStorage {
         }
     }
 
-    /// With an access group or an authentication of the user there is no fallback: the login keychain has neither, and
-    /// the error says that the app must be signed. Nor is there one for a signed process, whose session is not there.
+    /// Whether this process may fall back to the login keychain, which has neither access groups nor authentication. A
+    /// signed process may not, because its session is not there.
     private var mayFallBack: Bool {
         settings.macKeychain == .automatic && settings.accessGroup == nil && settings.authentication == .none
             && state.withLock { !$0.usesLogin && !$0.isSigned }
@@ -255,8 +253,8 @@ extension KeychainStorage {
         try await write(value, for: key, ofSession: id)
     }
 
-    /// Prompts the user unless that has happened since the authentication was last forgotten, or there is nothing to
-    /// read. The queue is free during the prompt: another reader or writer of the storage does not wait for the user.
+    /// Prompts the user, unless the user was authenticated already or there is nothing to read. The queue is free
+    /// during the prompt, so other readers and writers of the storage do not wait for the user.
     package func confirmUser(toRead key: String) async throws(StorageError) {
         guard isForSessions, let requirement = settings.authentication.requirement else { return }
         let action = "read \(name(of: key))"
@@ -274,7 +272,7 @@ extension KeychainStorage {
         }
     }
 
-    /// Readers that need the user at the same time share a prompt. A refusal is forgotten: the next reader asks again.
+    /// Shows one prompt for all concurrent readers. A refusal is forgotten, so the next reader prompts again.
     private func promptOnce(_ requirement: KeychainAuthentication.Requirement) async -> KeychainStatus {
         let reason = settings.authentication.reason
         let prompt = state.withLock { [calls] state in
@@ -293,7 +291,7 @@ extension KeychainStorage {
         return status
     }
 
-    /// Compares the faces and fingerprints of the sign-in with those that are enrolled now.
+    /// Compares the faces and fingerprints that were enrolled at the sign-in with those that are enrolled now.
     private func compareBiometry(
         of item: KeychainAttributes, _ key: String, in keychain: KeychainAccess
     ) throws(KeychainStatus) {
@@ -303,13 +301,13 @@ extension KeychainStorage {
             guard biometry == enrolled else { throw .biometryChanged }
             return
         }
-        // The system did not tell at the sign-in.
+        // At the sign-in, the system did not say what was enrolled.
         let bound = BiometryBinding(session: binding.session, biometry: enrolled)
         _ = calls.update(keychain.query(identity(of: key)), [.comment: .text(bound.text)])
     }
 
     /// The text that binds a new session to the enrolled faces and fingerprints; `nil` to leave the item as it is. A
-    /// refresh does not bind its session anew: it may run after another face was enrolled.
+    /// refresh does not bind its session again, because another face may have been enrolled since the sign-in.
     private func binding(
         ofSession id: String, _ key: String, in keychain: KeychainAccess
     ) throws(KeychainStatus) -> String? {
@@ -320,10 +318,10 @@ extension KeychainStorage {
     }
 }
 
-/// A session, and the faces and fingerprints that were enrolled when it began, in an attribute of its item.
+/// A session and the faces and fingerprints that were enrolled when it began, as the text of an item's attribute.
 private struct BiometryBinding {
     let session: String
-    /// In Base64; `nil` if the system did not tell.
+    /// In Base64; `nil` if the system did not say.
     let biometry: String?
 
     init(session: String, biometry: String?) {
