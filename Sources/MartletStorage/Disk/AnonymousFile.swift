@@ -1,7 +1,7 @@
 package import MartletLibc
 
-/// Creates files without a name, and names them later. The system deletes a file without a name when its last
-/// descriptor is closed, even if the process is killed. Most file systems of Linux support such files (`O_TMPFILE`).
+/// Creates files without a name, and names them later. The system deletes such a file when its last descriptor is
+/// closed, even if the process is killed. Most file systems on Linux support this (`O_TMPFILE`).
 package enum AnonymousFile {
     #if canImport(Darwin)
         package static func make(in folder: String, mode: mode_t) -> Int32? { nil }
@@ -15,8 +15,8 @@ package enum AnonymousFile {
         private static let flag = 0o20_000_000 | O_DIRECTORY
 
         /// Creates an empty file, open for reading and writing.
-        /// - Returns: Its descriptor; `nil` if the file system does not support it, or if there is no `/proc`, which
-        ///   `giveName(_:to:)` needs.
+        /// - Returns: The descriptor; `nil` if the file system does not support such files, or if there is no `/proc`,
+        ///   which `giveName(_:to:)` needs.
         package static func make(in folder: String, mode: mode_t) -> Int32? {
             while true {
                 let descriptor = System.open(folder, flag | O_RDWR | O_CLOEXEC, mode)
@@ -28,7 +28,8 @@ package enum AnonymousFile {
             }
         }
 
-        /// Gives the file a name that is not in use. If that fails, `errno` says why: `ENOTSUP` if files cannot be linked.
+        /// Gives the file a name that is not in use. If that fails, `errno` says why; it is `ENOTSUP` if the file
+        /// system has no links.
         package static func giveName(_ path: String, to descriptor: Int32) -> Bool {
             if System.linkat(AT_FDCWD, link(to: descriptor), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 { return true }
             Disk.lackOfLinksIsUnsupported()

@@ -6,7 +6,7 @@
 
 /// Reusable blocks of memory for the chunks of one pass over a file.
 ///
-/// The system clears fresh memory. For the chunks of a large file, that takes longer than reading them.
+/// The system clears newly allocated memory. For the chunks of a large file, that takes longer than reading them.
 final class ChunkMemory: Sendable {
     /// `@unchecked Sendable` is correct because at most one chunk uses a block at a time.
     private struct Block: @unchecked Sendable {

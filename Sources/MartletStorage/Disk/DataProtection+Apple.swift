@@ -14,7 +14,7 @@
     }
 #else
     extension DataProtection {
-        /// `nil`: a process of this system can always open its files.
+        /// `nil`: on this system, a process can always open its files.
         package static let platform: DataProtection? = nil
     }
 #endif

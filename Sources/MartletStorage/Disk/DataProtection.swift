@@ -1,13 +1,14 @@
 /// The encryption of files by iOS, tvOS, watchOS and visionOS, with keys that a locked device may lack.
 ///
-/// An app can make a class the default in which no file can be opened while the device is locked. Martlet therefore
-/// sets the class of its own files.
+/// An app can choose a default class that prevents files from being opened while the device is locked. Martlet
+/// therefore sets the class of its own files.
 package struct DataProtection: Sendable {
     /// The condition under which a file can be opened.
     package enum Class: Sendable, Hashable {
-        /// Class C: from the first unlock after the start of the device on. For records and markers.
+        /// Class C: after the first unlock since the device started. For records and markers.
         case afterFirstUnlock
-        /// Class D: always. For locks and notes, which have no secrets: without them, processes would not see each other.
+        /// Class D: always. For locks and other coordination files, which contain no secrets: processes must see each
+        /// other at any time.
         case none
     }
 

@@ -9,8 +9,8 @@ internal import MartletLibc
 #if canImport(Darwin)
     /// File operations that differ between Apple platforms and others.
     package enum Disk {
-        /// Flushes a file to the disk. On Apple platforms `fsync` leaves the bytes in the drive's cache, but some
-        /// file systems support nothing better.
+        /// Flushes a file to the disk. On Apple platforms `fsync` alone leaves the bytes in the drive's cache, but some
+        /// file systems support nothing else.
         /// - Returns: Whether that succeeded.
         package static func flush(_ descriptor: Int32) -> Bool {
             BlockingCalls.check("fcntl")
@@ -105,16 +105,17 @@ extension Disk {
         return true
     }
 
-    /// Changes `errno` to `ENOTSUP` if the last call failed because the file system has no hard links: each system and
-    /// file system reports that in its own way (link(2)).
+    /// Changes `errno` to `ENOTSUP` if the last call failed because the file system has no hard links. Systems and file
+    /// systems report that with different codes (link(2)).
     package static func lackOfLinksIsUnsupported() {
         if [EPERM, EMLINK, ENOSYS, EOPNOTSUPP].contains(errno) { errno = ENOTSUP }
     }
 
     /// The folder for the state of the program with this name.
     ///
-    /// Without an absolute `HOME`, the user's home folder is that of the password database. A user without either gets
-    /// a folder that cannot exist, so that every use fails: in the current folder, other users might find the tokens.
+    /// Without an absolute `HOME`, the home folder comes from the password database. A user without either gets a
+    /// folder that cannot exist, so that every use fails. The current folder is no alternative, because other users
+    /// might find the tokens there.
     /// - Parameter database: Looks up the home folder in the password database.
     package static func stateFolder(
         of service: String, environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -128,7 +129,7 @@ extension Disk {
         return stateFolder(environment: environment, home: home()) + "/" + service.replacing("/", with: "-")
     }
 
-    /// `/dev/null` is no folder on any system, not even for root.
+    /// `/dev/null` is not a folder on any system, not even for root.
     private static let noHome = "/dev/null/no-home-folder"
 
     /// Whether a path is in the folder of a user without a home folder.
@@ -144,9 +145,9 @@ extension Disk {
         return String(cString: strerror(number))
     }
 
-    /// Distinguishes a file from the ones before and after it under the same name, and from its earlier contents.
+    /// Distinguishes a file from its predecessors and successors of the same name, and from its own earlier contents.
     struct Version: Sendable, Hashable {
-        /// File systems may use all 64 bits. FUSE and some network shares do.
+        /// Unsigned, because FUSE and some network shares use all 64 bits.
         let inode: UInt64
         let changedAt: [Int]
 

@@ -14,12 +14,12 @@ internal import MartletLibc
 package struct FileChunks: AsyncSequence, Sendable {
     package typealias Element = Data
 
-    /// In bytes. Large enough that switching threads costs little compared to reading, and small enough to keep many
-    /// chunks in memory.
+    /// In bytes. Large enough that switching threads costs little compared to reading, and small enough that many
+    /// chunks fit in memory.
     package static let standardChunkSize = 256 * 1024
 
     package let path: String
-    /// The size that the file must have. `nil` to measure it when a pass opens the file.
+    /// The size that the file must have; `nil` to measure it when a pass opens the file.
     package let size: Int64?
     package let chunkSize: Int
 
@@ -41,7 +41,7 @@ package struct FileChunks: AsyncSequence, Sendable {
     package static func readStart(ofFileAt path: String, upTo count: Int) throws(FileError) -> (
         size: Int64, start: Data
     ) {
-        // Check before opening: opening a pipe or a device can have effects.
+        // Check before opening, because opening a pipe or a device can have side effects.
         try FileDescriptor.requireRegularFile(at: path)
         let file = try FileDescriptor(path)
         let size = try file.size()
@@ -142,13 +142,13 @@ package enum WholeFile {
     }
 }
 
-/// An open file. It is closed with the last reference, so never during a read.
+/// An open file. It is closed when the last reference is released, so never during a read.
 private final class FileDescriptor: Sendable {
     private let number: Int32
     private let path: String
 
     init(_ path: String) throws(FileError) {
-        // In C the path would end at its first NUL, and another file would be opened.
+        // In C, the path would end at its first NUL, and another file would be opened.
         guard !path.utf8.contains(0) else { throw FileError(.missing, path: path) }
         // Without O_NONBLOCK, opening a pipe without a writer would block forever.
         number = try Self.retrying(path) { System.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }

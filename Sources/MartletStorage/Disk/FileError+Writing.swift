@@ -7,7 +7,7 @@ internal import MartletLibc
 #endif
 
 extension FileError {
-    /// The error of a file that could not be created, written or moved.
+    /// The error for a file that could not be created, written or moved.
     package init(writing path: String, in folder: String, errno number: Int32) {
         switch number {
         case ENOENT, ENOTDIR: self.init(.missingFolder, path: folder)

@@ -32,7 +32,7 @@ package struct FileSteps: Sendable {
     /// Flushes a file or a folder to the disk.
     var flush: @Sendable (CInt) -> Bool = { Disk.flush($0) }
 
-    /// The system's encryption of files, if it has any.
+    /// The system's encryption of files; `nil` if it has none.
     var protection = DataProtection.platform
 
     /// Reports nothing.

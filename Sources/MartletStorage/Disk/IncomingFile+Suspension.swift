@@ -1,6 +1,6 @@
 internal import MartletLibc
 
-/// A file whose lock is given up while the process is suspended.
+/// Gives up the lock of a file while the process is suspended.
 extension IncomingFile {
     /// The state of the file when its lock was given up.
     package struct Mark: Sendable, Hashable {
@@ -13,7 +13,7 @@ extension IncomingFile {
     }
 
     /// Unlocks the file.
-    /// - Returns: `nil` if the file cannot be examined, and must not be used any more.
+    /// - Returns: `nil` if the file cannot be examined, and must no longer be used.
     package func giveUpLock() -> Mark? {
         defer { System.flock(descriptor, LOCK_UN) }
         return mark(as: hiddenPath)

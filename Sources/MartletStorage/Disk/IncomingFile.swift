@@ -8,10 +8,10 @@ package import MartletLibc
 
 /// A file that is written in pieces, and appears under its name when it is complete.
 ///
-/// On Linux the file has no name until then (`O_TMPFILE`), so a killed process leaves nothing behind. To replace another
-/// file, it is first linked to a hidden temporary name, which is then renamed. On file systems without `O_TMPFILE` it has
-/// that name from the start, and `deinit` removes it. The next download to the same destination removes the leftovers
-/// of a killed process. All calls block.
+/// On Linux the file has no name until then (`O_TMPFILE`), so a killed process leaves nothing behind. To replace
+/// another file, it is first linked to a hidden temporary name, and then renamed. On file systems without `O_TMPFILE`
+/// it has a hidden name from the start, which `deinit` removes. The next download to the same destination removes the
+/// leftovers of a killed process. All calls block.
 package final class IncomingFile: Sendable {
     package let descriptor: Int32
     package let destination: Destination
@@ -81,8 +81,8 @@ package final class IncomingFile: Sendable {
 
     /// Creates an empty file for a destination.
     /// - Parameters:
-    ///   - mode: The permissions, from which the system removes those of the process's umask.
-    ///   - leftoversAreRemoved: Whether leftovers have been removed. If not, this call removes them.
+    ///   - mode: The permissions, from which the system removes those in the process's umask.
+    ///   - leftoversAreRemoved: Whether leftovers have already been removed. If not, this call removes them.
     ///   - allowsAnonymous: Whether the file may be created without a name.
     ///   - claim: Locks the file.
     package static func make(
@@ -102,14 +102,14 @@ package final class IncomingFile: Sendable {
         return IncomingFile(new.descriptor, destination, name: new.path)
     }
 
-    /// The incomplete file of a download to a destination, to resume it; empty for a new download. No other user can read
-    /// or write it until it is published.
+    /// The incomplete file of a download that can be resumed; empty for a new download. No other user can read or write
+    /// it until it is published.
     /// - Parameters:
     ///   - user: The user that the file must belong to.
-    ///   - leftoversAreRemoved: Whether leftovers have been removed. If not, this call removes them.
+    ///   - leftoversAreRemoved: Whether leftovers have already been removed. If not, this call removes them.
     ///   - claim: Locks the file.
-    /// - Returns: `nil` if another download uses the file, if something that does not belong to the user has its name, or
-    ///   if the file system has no locks.
+    /// - Returns: `nil` if another download uses the file, if the name is taken by something that does not belong to
+    ///   the user, or if the file system has no locks.
     package static func keptPartial(
         for destination: Destination, of user: uid_t = geteuid(), leftoversAreRemoved: Bool = false,
         claim: (Int32) -> StaleFiles.Claim = StaleFiles.claim
@@ -117,7 +117,7 @@ package final class IncomingFile: Sendable {
         try destination.check()
         if !leftoversAreRemoved { removeLeftovers(of: destination, by: user) }
         let path = destination.partial
-        // Another download may move the file to its destination after it was opened and before it is locked.
+        // Another download may move the file to its destination between the opening and the locking.
         for _ in 0..<attempts {
             guard let descriptor = try openPartial(of: destination) else { return nil }
             let file = IncomingFile(descriptor, destination, name: nil)
@@ -125,7 +125,7 @@ package final class IncomingFile: Sendable {
             guard trust != .foreign else { return nil }
             switch claim(file.descriptor) {
             case .held where !file.isStill(path): continue
-            // A new file is needed: other users may have this one open.
+            // Start a new file, because other users may have this one open.
             case .held where trust == .shared || !file.makePrivate(): System.unlink(path)
             case .held: return file
             case .heldElsewhere: return nil
@@ -142,8 +142,8 @@ package final class IncomingFile: Sendable {
     private enum Trust {
         /// The file belongs to the user, and no other user can write it.
         case own
-        /// The file belongs to the user, but others may have written it, or it also has the name of a file that must
-        /// not be overwritten.
+        /// The file belongs to the user, but others may have written it, or it is also linked to another name, whose
+        /// content must not be overwritten.
         case shared
         /// The file belongs to another user, or is not a regular file.
         case foreign
@@ -157,7 +157,7 @@ package final class IncomingFile: Sendable {
         return status.st_mode & 0o022 == 0 && status.st_nlink <= 1 ? .own : .shared
     }
 
-    /// Takes the permission to read from other users. A process that is killed while it publishes a file leaves it readable.
+    /// Makes the file private again. A process that was killed while it published the file left it readable.
     private func makePrivate() -> Bool {
         mode == Self.privateMode || System.fchmod(descriptor, Self.privateMode) == 0
     }
@@ -195,7 +195,7 @@ package final class IncomingFile: Sendable {
 
     /// Sets the size of the file.
     package func truncate(to size: Int64) throws(FileError) {
-        // Do not truncate needlessly. After a truncation to zero, even of an empty file, ext4 flushes the file when it
+        // Do not truncate needlessly: after a truncation to zero, even of an empty file, ext4 flushes the file when it
         // is closed, which takes 0.7 s for a gigabyte.
         guard try self.size() != size else { return }
         guard System.ftruncate(descriptor, off_t(size)) == 0 else { throw failure() }
@@ -233,7 +233,7 @@ package final class IncomingFile: Sendable {
         }
     }
 
-    /// Removes the temporary path, if there is one. Later writes go to a file without a name, and are lost.
+    /// Removes the temporary path, if there is one. Anything written later is lost.
     package func abandon() {
         Self.remove(name)
     }
@@ -248,13 +248,13 @@ package final class IncomingFile: Sendable {
         if let path { System.unlink(path) }
     }
 
-    /// The number of attempts to open the incomplete file, because another download may move it away each time.
+    /// The number of attempts to open the incomplete file, which another download may move away each time.
     private static let attempts = 16
 
     private static let privateMode: mode_t = 0o600
 
     /// Opens the incomplete file, or creates it.
-    /// - Returns: `nil` if something has its name that cannot be opened, such as a link or another user's file.
+    /// - Returns: `nil` if the name is taken by something that cannot be opened, such as a link or another user's file.
     private static func openPartial(of destination: Destination) throws(FileError) -> Int32? {
         let path = destination.partial
         for _ in 0..<attempts {
@@ -280,7 +280,8 @@ package final class IncomingFile: Sendable {
         return nil
     }
 
-    /// The permissions that a new file in the folder gets. The umask cannot be read without changing it for other threads.
+    /// The permissions that a new file in the folder gets. The umask cannot be read without changing it for other
+    /// threads.
     private func modeOfNewFile() -> mode_t {
         guard let new = try? Self.make(for: destination, leftoversAreRemoved: true) else { return Self.privateMode }
         defer { new.abandon() }

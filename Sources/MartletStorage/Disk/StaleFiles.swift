@@ -14,7 +14,7 @@ package enum StaleFiles {
         case impossible
     }
 
-    /// The number of attempts to create a file, because another process may remove each one before it is locked.
+    /// The number of attempts to create a file, which another process may remove each time before it is locked.
     private static let attempts = 16
 
     /// Locks an open file. It stays locked until its last descriptor is closed.
@@ -46,7 +46,7 @@ package enum StaleFiles {
             }
             switch claim(descriptor) {
             case .held where isName(path, of: descriptor): return (descriptor, path)
-            // No other process can lock the file either, so none removes it.
+            // No other process can lock the file, either, so none removes it.
             case .impossible: return (descriptor, path)
             // Another process considers the file stale, and removes it.
             case .held, .heldElsewhere:

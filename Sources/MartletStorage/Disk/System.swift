@@ -1,7 +1,7 @@
 package import MartletLibc
 
-/// The functions of the C library that may wait for a disk, a lock or a terminal. All calls of them go through here, so
-/// that ``BlockingCalls`` sees them; a test finds the others in the sources.
+/// The functions of the C library that may wait for a disk, a lock or a terminal. All calls go through here, so that
+/// ``BlockingCalls`` sees them. A test finds direct calls in the sources.
 package enum System {
     package static func access(_ path: UnsafePointer<CChar>, _ mode: Int32) -> Int32 {
         BlockingCalls.check("access")
@@ -63,7 +63,7 @@ package enum System {
         return MartletLibc.link(old, new)
     }
 
-    /// The home folder of the process's user in the password database, which a server may keep.
+    /// The home folder of the process's user in the password database, which may be on a server.
     package static func homeFolder() -> String? {
         BlockingCalls.check("getpwuid_r")
         var entry = passwd()
@@ -177,7 +177,7 @@ package enum System {
         return MartletLibc.write(descriptor, bytes, count)
     }
 
-    /// Whether a test lets this call fail. `errno` is set then.
+    /// Whether a test makes this call fail. If so, sets `errno`.
     package static func fails(_ call: StaticString, _ path: UnsafePointer<CChar>) -> Bool {
         guard let number = SystemFaults.error(of: call, at: path) else { return false }
         errno = number

@@ -1,7 +1,7 @@
 /// Errors that tests inject into the calls of ``System``. Release builds have none.
 enum SystemFaults {
     #if DEBUG
-        /// Fails the calls of one function for the paths with a prefix.
+        /// Makes the calls of one function fail for matching paths.
         struct Fault: Sendable {
             let call: String
             let prefix: String
@@ -11,7 +11,7 @@ enum SystemFaults {
 
         private static let injected = Locked<[Fault]>([])
 
-        /// Fails calls while the closure runs.
+        /// Makes calls fail while the closure runs.
         /// - Parameters:
         ///   - errors: The error of each function.
         ///   - folder: The path of the folder in which the calls fail.

@@ -4,13 +4,13 @@
     package import Foundation
 #endif
 
-/// Writes pieces on a thread that may block, while the next pieces arrive. One task adds the pieces and finishes.
+/// Writes pieces on a thread that may block, while the next pieces arrive. Only one task may add pieces and finish.
 ///
-/// Switching threads costs more than writing one piece. So the writer starts when a portion of pieces is gathered, and
-/// continues while there is another portion. The task that adds pieces waits only if several portions are unwritten.
+/// Switching threads costs more than writing one piece. So the writer starts when it has a portion of pieces, and
+/// continues while there is another one. The task that adds pieces waits only if several portions are unwritten.
 package final class WriteBehind: Sendable {
-    /// The size of a portion, in bytes and in pieces. The writer starts when one of the two is reached. A portion is
-    /// large enough that switching threads costs little, and small enough for the processor's cache.
+    /// The size of a portion, in bytes and in pieces, whichever is reached first. It is large enough that switching
+    /// threads costs little, and small enough for the processor's cache.
     private static let (gatheredSize, gatheredCount) = (256 * 1024, 256)
     /// The number of portions that may wait while another is written.
     private static let maximumPortions = 4
@@ -21,9 +21,9 @@ package final class WriteBehind: Sendable {
         var size = 0
         var isWriting = false
         var failure: (any Error)?
-        /// The task that waits to add more.
+        /// The task that waits for room to add more.
         var adding: CheckedContinuation<Void, Never>?
-        /// The task that waits for the end.
+        /// The task that waits until everything is written.
         var finishing: CheckedContinuation<Int64, any Error>?
 
         func holds(_ portions: Int) -> Bool {
